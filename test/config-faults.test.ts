@@ -186,7 +186,7 @@ test('a fault that comes from the environment names its variable, and does not b
     }
     return undefined;
   };
-  t.match(told(SMALL, { PORT: '80a' }), /^The configuration \(the environment\) cannot be used: PORT: /);
+  t.match(told(SMALL, { PORT: '80a' }), /^The configuration \(the environment\) is invalid: PORT: /);
   const file = `
 upstreams:
   a: { url: "\${PROVIDER}", format: openai }
@@ -195,10 +195,10 @@ models:
 `;
   t.match(
     told(file, { PROVIDER: 'ftp://x' }),
-    /^The configuration \(the environment\) cannot be used: upstreams\.a\.url: .* \(it comes from PROVIDER\)$/,
+    /^The configuration \(the environment\) is invalid: upstreams\.a\.url: .* \(it comes from PROVIDER\)$/,
   );
   t.match(
     told(`${file}extra: {}`, { PORT: '80a' }),
-    /^The configuration \(\S+ and the environment\) cannot be used: extra: .* \| PORT: /,
+    /^The configuration \(\S+ and the environment\) is invalid: extra: .* \| PORT: /,
   );
 });

@@ -120,9 +120,9 @@ test('entries that wait in the journal are counted', async (t) => {
 test('without a book, or with a Redis out of reach, one line says so and it exits 1', async (t) => {
   const place = makePlace(t, 'http://127.0.0.1:1');
   const without = await reconcile(place);
-  t.match(without, { code: 1, output: '', errors: /^tollgate: There is no book in .*\n$/ });
+  t.match(without, { code: 1, output: '', errors: /^tollgate: The data folder .* has no book\. .*\n$/ });
   const { place: other, gateway } = await makeWorld(t);
   await gateway.stop();
   const unreachable = await run('cli.ts', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' }, ['reconcile']);
-  t.match(unreachable, { code: 1, output: '', errors: /^tollgate: Redis cannot be reached.*\n$/ });
+  t.match(unreachable, { code: 1, output: '', errors: /^tollgate: Redis can.t be reached.*\n$/ });
 });

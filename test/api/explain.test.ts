@@ -172,7 +172,7 @@ t.test('limits of calls: whose they are, and what is left of each', async (t) =>
   t.same(failing(after), ['rpm_limit']);
   t.match(
     detail(after, 'rpm_limit'),
-    /^This key's rpm_limit of 2 requests a minute is used up\. The key's limit is 2 requests a minute, of which 0 are left\. The account's/,
+    /^This key's rpm_limit of 2 requests a minute has been reached\. The key's limit is 2 requests a minute, of which 0 are left\. The account's/,
   );
 });
 

@@ -210,7 +210,7 @@ test('a copy as its project publishes it: constraints without a type, descriptio
 });
 
 for (const [what, list, reason] of [
-  ['a file that is not there', undefined, /list\.json cannot be used: the file does not exist$/],
+  ['a file that is not there', undefined, /list\.json can't be used: the file does not exist$/],
   ['no JSON', 'prices: {}', /it is not JSON$/],
   ['an object', {}, /the file must be an array$/],
   ['no providers', [], /it has no providers$/],
@@ -256,7 +256,7 @@ for (const [what, list, reason] of [
   ['a context window of text', OWN({}, { context_window: 'large' }), /context_window must be/],
 ] as const) {
   test(`a list with ${what} is a fault with its path and reason`, async (t) => {
-    t.match(faults(t, { ...LISTED, list }), [/^pricing\.list: \/.*\/list\.json cannot be used: /]);
+    t.match(faults(t, { ...LISTED, list }), [/^pricing\.list: \/.*\/list\.json can't be used: /]);
     t.match(faults(t, { ...LISTED, list }), [reason]);
   });
 }

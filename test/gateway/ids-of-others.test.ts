@@ -16,7 +16,7 @@ test('an id of somebody else goes upstream at no endpoint', async (t) => {
     const response = await world.post(key, path, JSON.stringify(body));
     t.equal(response.status, 404, `${path} ${param}`);
     const { error } = (await response.json()) as { error: Record<string, unknown> };
-    t.match(error, { type: 'not_found_error', message: /^There is no "/ });
+    t.match(error, { type: 'not_found_error', message: /^This account has no "/ });
     if ('code' in error) t.match(error, { code: 'object_not_found', param });
   };
   await ask(

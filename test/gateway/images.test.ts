@@ -35,7 +35,7 @@ test('the hold is n × the price, exactly', async (t) => {
   const { key } = await world.account({ credits: 3 });
   const ask = (n: number) => world.post(key, PATH, JSON.stringify({ model: 'picture', prompt: 'x', n }));
   t.match(await (await ask(4)).json(), {
-    error: { code: 'insufficient_credits', message: /may cost 4/ },
+    error: { code: 'insufficient_credits', message: /could cost 4/ },
   });
   t.equal((await ask(3)).status, 200);
   t.equal(world.provider.requests.length, 1);
@@ -197,7 +197,7 @@ test('a price by token bounds an edit by its pictures', async (t) => {
   };
   // 1,000 tokens a picture (the test's imageTokens), 500 of output at 2, and a few bytes of text.
   t.match(await (await world.post(key, '/v1/images/edits', form(2))).json(), {
-    error: { code: 'insufficient_credits', message: /may cost 3\.07/ },
+    error: { code: 'insufficient_credits', message: /could cost 3\.07/ },
   });
   t.equal((await world.post(key, '/v1/images/edits', form(1))).status, 200);
 });

@@ -107,7 +107,7 @@ t.test('a spending limit tells the account’s balance, and what fits both', asy
   });
   const { metadata, code, message } = await refused(await ask(world, key));
   t.equal(code, 'spending_limit_exceeded');
-  t.match(message, /daily spending limit of this key is 3\.000000.*may cost 8\.\d+.*The period ends at/);
+  t.match(message, /daily spending limit of this key is 3\.000000.*could cost 8\.\d+.*The period ends at/);
   t.match(metadata, { balance: '7.000000', held: '0.000000' });
   const most = metadata.affordable_max_tokens ?? 0;
   t.ok(most > 1_000 && most < 1_500, String(most));

@@ -30,14 +30,14 @@ test('a body that cannot be kept is refused with 503, in both shapes, and costs 
   t.equal(response.status, 503);
   t.equal(response.headers.get('retry-after'), '1');
   t.match(await response.json(), {
-    error: { code: 'service_unavailable', message: /^The gateway has no room/ },
+    error: { code: 'service_unavailable', message: /^The gateway has no space/ },
   });
   const message = await world.post(
     account.key,
     '/v1/messages',
     JSON.stringify({ model: 'claude', messages: [], max_tokens: 1, x: LARGE }),
   );
-  t.match(await message.json(), { type: 'error', error: { message: /^The gateway has no room/ } });
+  t.match(await message.json(), { type: 'error', error: { message: /^The gateway has no space/ } });
   t.equal(world.provider.requests.length, 0);
   t.match(await world.held(account), { held: 0 });
   t.equal(

@@ -138,11 +138,11 @@ test('the hold is the measured length, else a bound from the size', async (t) =>
   const { key } = await world.account({ credits: 0.5 });
   const ask = (audio: Buffer<ArrayBuffer>) => world.post(key, PATH, formOf('ears', audio));
   t.match(await (await ask(silentWav(51))).json(), {
-    error: { code: 'insufficient_credits', message: /may cost 0\.51/ },
+    error: { code: 'insufficient_credits', message: /could cost 0\.51/ },
   });
   // 750 bytes a second.
   t.match(await (await ask(Buffer.alloc(51 * 750, 1))).json(), {
-    error: { code: 'insufficient_credits', message: /may cost 0\.51/ },
+    error: { code: 'insufficient_credits', message: /could cost 0\.51/ },
   });
   t.equal(world.provider.requests.length, 0);
   const response = await ask(silentWav(50));

@@ -147,7 +147,7 @@ test('a broken list changes nothing, and is logged with its path and reason', as
   writeFileSync(list, listOf(SECOND).replace('"input_mtok":30000', '"input_mtok":"30000"'));
   t.match(await reload(gateway), {
     level: 50,
-    faults: [/^pricing\.list: .*list\.json cannot be used: mine: listed: prices\.input_mtok/],
+    faults: [/^pricing\.list: .*list\.json can't be used: mine: listed: prices\.input_mtok/],
   });
   await call();
   const [row] = await rowsOf(gateway, owner, 1);

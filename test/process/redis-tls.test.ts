@@ -49,7 +49,7 @@ test('a certificate that is not trusted is refused, and named as the reason', as
   const { env } = makePlace(t, 'http://127.0.0.1:1', { REDIS_URL: redis.url() });
   const { code, errors } = await run('main.ts', env);
   t.equal(code, 1);
-  t.match(errors, /^tollgate: Redis cannot be used \(self-signed certificate[^)]*\).*REDIS_URL[^\n]*\n$/);
+  t.match(errors, /^tollgate: Redis can't be reached \(self-signed certificate[^)]*\).*REDIS_URL[^\n]*\n$/);
 });
 
 test('a wrong password is refused, named as the reason, and not repeated', async (t) => {
@@ -57,6 +57,6 @@ test('a wrong password is refused, named as the reason, and not repeated', async
   const settings = { REDIS_URL: redis.url('geheim'), NODE_EXTRA_CA_CERTS: redis.certificate };
   const { code, errors } = await run('main.ts', makePlace(t, 'http://127.0.0.1:1', settings).env);
   t.equal(code, 1);
-  t.match(errors, /^tollgate: Redis cannot be used \(WRONGPASS [^\n]*REDIS_URL[^\n]*\n$/);
+  t.match(errors, /^tollgate: Redis can't be reached \(WRONGPASS [^\n]*REDIS_URL[^\n]*\n$/);
   t.notMatch(errors, 'geheim');
 });

@@ -38,7 +38,7 @@ test('a config file that is not YAML', async (t) => {
 
 test('a database out of reach', async (t) => {
   const DATABASE_URL = `postgres://user:geheim@127.0.0.1:${await freePort()}/book`;
-  await refused(t, place(t, { DATABASE_URL }).env, /127\.0\.0\.1:\d+\/book is out of reach.*DATABASE_URL/);
+  await refused(t, place(t, { DATABASE_URL }).env, /127\.0\.0\.1:\d+\/book can't be reached.*DATABASE_URL/);
 });
 
 test('a database that takes connections and says nothing', async (t) => {
@@ -51,7 +51,7 @@ test('a database that takes connections and says nothing', async (t) => {
   await refused(t, place(t, { DATABASE_URL }).env, /did not answer in time/);
 });
 
-test('a Redis out of reach', async (t) => {
+test('a Redcan't be reached', async (t) => {
   await refused(t, place(t, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` }).env, /Redis.*REDIS_URL/);
 });
 
@@ -83,7 +83,7 @@ test('a data folder that cannot be one', async (t) => {
   mkdirSync(first.dataDir);
   const file = `${first.dataDir}/file`;
   writeFileSync(file, '');
-  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used/);
+  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* can't be used/);
 });
 
 test('a data folder where the system has no place for one does not hang the start', async (t) => {
@@ -91,7 +91,7 @@ test('a data folder where the system has no place for one does not hang the star
   await refused(
     t,
     { ...place(t).env, TOLLGATE_DATA: `${path}/data` },
-    /data folder .* cannot be used.*TOLLGATE_DATA/,
+    /data folder .* can't be used.*TOLLGATE_DATA/,
   );
 });
 
@@ -101,7 +101,7 @@ test('a data folder that can take no bodies, where Redis and the book are elsewh
   mkdirSync(first.dataDir);
   const file = `${first.dataDir}/file`;
   writeFileSync(file, '');
-  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used.*TOLLGATE_DATA/);
+  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* can't be used.*TOLLGATE_DATA/);
 });
 
 test('a port in use, and its private Redis does not stay behind', async (t) => {

@@ -104,7 +104,7 @@ t.test('what a worker cannot honour stops the start with its one line', async (t
   });
   const { code, output, errors } = await run('main.ts', env);
   t.equal(code, 1);
-  t.match(errors, /^tollgate: [^\n]*out of reach[^\n]*\n$/);
+  t.match(errors, /^tollgate: [^\n]*can't be reached[^\n]*\n$/);
   t.notMatch(output, 'listening');
 });
 

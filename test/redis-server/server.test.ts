@@ -210,7 +210,7 @@ test('one that cannot start says why in a line', async (t) => {
 
 test('a data folder that cannot be made is refused in a line', async (t) => {
   const file = `${t.testdir({ file: '' })}/file`;
-  await t.rejects(startPrivateRedis(file, quiet), { message: /cannot be used for Redis data/ });
+  await t.rejects(startPrivateRedis(file, quiet), { message: /can't be used for Redis data/ });
 });
 
 test('without a server on the PATH, the error is one line that says what to type', async (t) => {

@@ -18,7 +18,7 @@ test('a call that waits behind others, and of whose limits no wait is known, is 
   if (!limit) return t.fail('no limit');
   t.match(limitRefusal(limit), {
     code: 'rate_limit_exceeded',
-    message: "This account's rpm_limit of 1 request a minute is used up; try again in 1 s.",
+    message: "This account's rpm_limit of 1 request a minute has been reached; try again in 1 s.",
   });
 });
 

@@ -24,7 +24,7 @@ test('a call beyond rpm_limit is 429 with a true wait, after which it passes', a
     type: 'rate_limit_error',
     code: 'rate_limit_exceeded',
     param: null,
-    message: /^This key's rpm_limit of 20 requests a minute is used up; try again in [123] s\.$/,
+    message: /^This key's rpm_limit of 20 requests a minute has been reached; try again in [123] s\.$/,
   });
   const { headers } = refused;
   const waitMs = Number(headers.get('retry-after-ms'));
@@ -72,7 +72,7 @@ test('max_parallel_requests: the wait is a hint; the account’s limit is named 
   const { error } = (await refused.json()) as { error: { message: string } };
   t.equal(
     error.message,
-    "This account's max_parallel_requests of 1 call in flight is reached; try again when one of them ends.",
+    "This account's max_parallel_requests of 1 call in flight has been reached; try again when one of them ends.",
   );
   t.equal(refused.headers.get('retry-after-ms'), '1000');
   t.equal(refused.headers.get('retry-after'), '1');

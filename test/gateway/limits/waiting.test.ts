@@ -209,7 +209,7 @@ test('a gateway that stops refuses what waits with 503, and finishes what is in 
   for (const answer of waiting) {
     const refused = await answer;
     t.equal(refused.status, 503);
-    t.match(await refused.json(), { error: { code: 'service_unavailable', message: /stopping/ } });
+    t.match(await refused.json(), { error: { code: 'service_unavailable', message: /shutting down/ } });
     t.equal(refused.headers.get('retry-after'), '1');
   }
   letGo();
