@@ -91,9 +91,7 @@ test('a price by size or quality names one, and is for pictures and videos', asy
     { size: '1536x1024', quality: 'high', price: 250_000_000_000n },
   ]);
   t.equal(price?.units.image, 250_000_000_000n, 'the dearest is held');
-  t.match(faults(t, model('{ image: { a b: 0.04 } }')), [
-    /^models\.gpt\.price\.image\.a b: must be named by a size/,
-  ]);
+  t.match(faults(t, model('{ image: { a b: 0.04 } }')), [/^models\.gpt\.price\.image\.a b: must be a size/]);
   t.match(faults(t, model('{ image: { high: -1 } }')), [
     /^models\.gpt\.price\.image\.high: must be a number/,
   ]);
@@ -129,7 +127,7 @@ test('broken YAML is refused with its place and without quoting the file', async
 });
 
 test('a repeated model is refused instead of silently replaced', async (t) => {
-  t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /^models\.gpt: must stand once/);
+  t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /^models\.gpt: must be set once/);
 });
 
 test('passHeaders names headers in any case, and none that would take the credential or the framing along', async (t) => {
@@ -171,8 +169,8 @@ models:
   m: { upstream: a, category: text, price: { input: 1, input: 2 } }
 `;
   t.same(faults(t, file, {}), [
-    'upstreams.a: must stand once, but stands in line 4 and in line 5',
-    'models.m.price.input: must stand once, but stands in line 7 and in line 7',
+    'upstreams.a: must be set once, but is set in lines 4 and 5',
+    'models.m.price.input: must be set once, but is set in lines 7 and 7',
     'server.port: must be a whole number from 0 to 65535',
   ]);
 });

@@ -120,7 +120,7 @@ t.test('a value that the gateway does not take is refused in its words', async (
   const owner = await makeOwner(gateway, 100);
   const account = ['--account', String(owner.accountId)];
   const wrong = await tollgate(['key', 'create', 'x', '--hours', '8-18', ...account], env);
-  t.match([wrong.code, wrong.errors], [1, /active_hours must be a UTC range .*\(invalid_field\)/]);
+  t.match([wrong.code, wrong.errors], [1, /active_hours must be a UTC time range .*\(invalid_field\)/]);
 });
 
 t.test('the key can come from stdin', async (t) => {

@@ -108,7 +108,7 @@ test('the day until which a price is promised is a day', async (t) => {
   t.equal(gpt(t, { model: 'upstreamModel: gpt-5.4, priceUntil: 2026-11-21' }).priceUntil, '2026-11-21');
   for (const wrong of ['2026-11-31', '"21 November"', '2026', '2026-1-1'])
     t.match(faults(t, { model: `upstreamModel: gpt-5.4, priceUntil: ${wrong}` }), [
-      /^models\.gpt\.priceUntil: must be a day, such as 2026-11-21/,
+      /^models\.gpt\.priceUntil: must be a date, such as 2026-11-21/,
     ]);
 });
 
@@ -121,13 +121,13 @@ test('dated prices are those of the moment of the start', async (t) => {
 test('a model that is neither priced nor listed nor free says what would be right', async (t) => {
   const unlisted = { model: 'upstreamModel: gpt-4o-minni' };
   t.match(faults(t, unlisted), [
-    /^models\.gpt\.price: must set a price above 0, or the model must set free: true: openai in the price list \(@pydantic\/genai-prices [\d.]+\) has no model of its name \(like it: gpt-4o-mini/,
+    /^models\.gpt\.price: must set a price above 0, or the model must set free: true: openai in the price list \(@pydantic\/genai-prices [\d.]+\) has no model with this name \(like it: gpt-4o-mini/,
   ]);
   t.match(faults(t, { provider: '' }), [
-    /^models\.gpt\.price: must set a price above 0, or the model must set free: true, or its upstream the provider .* provider: openai$/,
+    /^models\.gpt\.price: must set a price above 0, or the model must set free: true, or its upstream must name the provider .* provider: openai$/,
   ]);
   t.match(faults(t, { provider: 'groq', model: 'upstreamModel: whisper-large-v3' }), [
-    /^models\.gpt\.price: .* cannot be taken: groq bills 10 seconds/,
+    /^models\.gpt\.price: .* can't be used: groq bills 10 seconds/,
   ]);
   t.match(faults(t, { model: `${MINI}, markup: 0` }), [/^models\.gpt\.markup: must be a number from/]);
 });

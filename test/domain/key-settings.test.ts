@@ -208,7 +208,7 @@ for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending
     t.match(
       message,
       new RegExp(
-        `^"${name}" is not a field that can be set\\. Fields that can: name, .*, webhook_url, .*\\.$`,
+        `^"${name}" is not a writable field\\. Writable fields: name, .*, webhook_url, .*\\.$`,
       ),
     );
   });

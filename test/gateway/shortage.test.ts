@@ -77,7 +77,7 @@ t.test('tools that the provider runs are named where they are most of the hold',
   const { message } = await refused(await world.api('POST', '/v1/messages', key, body));
   t.match(
     message,
-    /\(37\.500000 of it for tools that the provider runs\).*leave web_fetch_20260318 out, or send a lower max_uses/,
+    /\(37\.500000 of it for provider-run tools\).*leave web_fetch_20260318 out, or send a lower max_uses/,
   );
   const mcp = { model: 'tokens', input: 'a', tools: [{ type: 'mcp', server_label: 's' }] };
   const { message: words } = await refused(await world.api('POST', '/v1/responses', key, mcp));

@@ -42,7 +42,7 @@ test('what a model has no price for is refused in both formats, and nothing reac
       error: { message: string };
     }
   ).error;
-  t.match(words, /The model claude has no price here for web searches.*price\.webSearch/);
+  t.match(words, /The model claude has no price for web searches.*price\.webSearch/);
   t.equal(world.provider.requests.length, 0);
   t.match(await world.ledger.ledger.account(accountId), { balance: 1_000_000_000, held: 0 });
 });

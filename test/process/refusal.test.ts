@@ -51,7 +51,7 @@ test('a database that takes connections and says nothing', async (t) => {
   await refused(t, place(t, { DATABASE_URL }).env, /did not answer in time/);
 });
 
-test('a Redcan't be reached', async (t) => {
+test('a Redis out of reach', async (t) => {
   await refused(t, place(t, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` }).env, /Redis.*REDIS_URL/);
 });
 

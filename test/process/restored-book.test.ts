@@ -59,7 +59,7 @@ const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.ser
 async function refused(t: Test, place: Place, evidence: RegExp): Promise<void> {
   const { code, errors } = await run('main.ts', place.env);
   t.equal(code, 1);
-  t.match(errors, /^tollgate: The book is older than what Redis holds of it [^\n]+operating\.md[^\n]+\n$/);
+  t.match(errors, /^tollgate: The book is older than the data in Redis [^\n]+operating\.md[^\n]+\n$/);
   t.match(errors, evidence);
 }
 

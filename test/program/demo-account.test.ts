@@ -37,7 +37,7 @@ t.test(
     await book.updateAccount(id, { email: 'moved@example.com' }, Date.now());
     for (const why of [
       /The demo key was rotated: \S+demo-key has an earlier value\./,
-      /The book knows no key of the value in \S+demo-key: it was rotated, or is of another book\./,
+      /The key in \S+demo-key is not in the book: it was rotated, or belongs to another book\./,
     ]) {
       const output = await start();
       t.match(output, why);

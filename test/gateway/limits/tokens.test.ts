@@ -71,7 +71,7 @@ test('a call that used more than the limit takes the bucket below 0, and the wai
   const { error } = (await refused.json()) as { error: { message: string } };
   t.match(
     error.message,
-    /^This key's tpm_limit of 1000 tokens a minute has no room for this call now; try again in 1\d\d s\.$/,
+    /^This key's tpm_limit of 1000 tokens a minute leaves too few for this call; try again in 1\d\d s\.$/,
   );
 });
 
