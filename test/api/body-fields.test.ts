@@ -10,7 +10,10 @@ test('an unknown field of a body is named, and cut short where its name is huge'
   ] as const) {
     t.throws(
       () => objectBody({ [name]: 1 }, ['amount', 'note']),
-      invalidField(shown, `${JSON.stringify(shown)} is not a supported field. Supported fields: amount, note.`),
+      invalidField(
+        shown,
+        `${JSON.stringify(shown)} is not a supported field. Supported fields: amount, note.`,
+      ),
     );
   }
 });

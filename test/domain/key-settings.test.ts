@@ -207,9 +207,7 @@ for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending
     t.equal(param, name);
     t.match(
       message,
-      new RegExp(
-        `^"${name}" is not a writable field\\. Writable fields: name, .*, webhook_url, .*\\.$`,
-      ),
+      new RegExp(`^"${name}" is not a writable field\\. Writable fields: name, .*, webhook_url, .*\\.$`),
     );
   });
 }
