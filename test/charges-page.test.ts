@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { CHAT } from '../src/metering/request/members/chat.ts';
-import type { Treatment } from '../src/metering/request/members/members.ts';
-import { MESSAGES } from '../src/metering/request/members/messages.ts';
-import { RESPONSES } from '../src/metering/request/members/responses.ts';
+import { CHAT } from '../src/metering/chat.ts';
+import type { Treatment } from '../src/metering/members.ts';
+import { MESSAGES } from '../src/metering/messages.ts';
+import { RESPONSES } from '../src/metering/responses.ts';
 
 const page = readFileSync(new URL('../docs/charges.md', import.meta.url), 'utf8');
 /** How the page begins to say of a field what becomes of it. */

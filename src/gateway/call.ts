@@ -1,5 +1,5 @@
 import type { CompiledKey } from '../domain/rules.ts';
-import type { CallCost } from '../metering/request/token-cost.ts';
+import type { CallCost } from '../metering/token-cost.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallBody } from './request/call-body.ts';
 import type { CallMemory } from './request/call-memory.ts';

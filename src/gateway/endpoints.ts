@@ -1,28 +1,17 @@
 import type { WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
-import { chat } from '../metering/chat.ts';
-import { completions } from '../metering/completions.ts';
-import { embeddings } from '../metering/embeddings.ts';
-import { images } from '../metering/images.ts';
-import { messages } from '../metering/messages.ts';
+import { CHAT, chat } from '../metering/chat.ts';
+import { COMPLETIONS, completions } from '../metering/completions.ts';
+import { EMBEDDINGS, embeddings } from '../metering/embeddings.ts';
+import { IMAGES, images } from '../metering/images.ts';
+import type { Members } from '../metering/members.ts';
+import { MESSAGES, messages } from '../metering/messages.ts';
 import type { Meter } from '../metering/meter.ts';
-import { perRequest } from '../metering/per-request.ts';
-import { CHAT } from '../metering/request/members/chat.ts';
-import type { Members } from '../metering/request/members/members.ts';
-import { MESSAGES } from '../metering/request/members/messages.ts';
-import {
-  COMPLETIONS,
-  EMBEDDINGS,
-  IMAGES,
-  SPEECH,
-  TRANSCRIPTION,
-  VIDEOS,
-} from '../metering/request/members/others.ts';
-import { RESPONSES } from '../metering/request/members/responses.ts';
-import { responses } from '../metering/responses.ts';
-import { speech } from '../metering/speech.ts';
-import { transcription } from '../metering/transcription.ts';
-import { videos } from '../metering/videos.ts';
+import { perRequest } from '../metering/plain-plan.ts';
+import { RESPONSES, responses } from '../metering/responses.ts';
+import { SPEECH, speech } from '../metering/speech.ts';
+import { TRANSCRIPTION, transcription } from '../metering/transcription.ts';
+import { VIDEOS, videos } from '../metering/videos.ts';
 
 /**
  * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is

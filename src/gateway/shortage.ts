@@ -2,7 +2,7 @@ import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError, type Shortfall } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import type { Admitted } from '../ledger/ledger.ts';
-import { affordableMaximum, partsOf } from '../metering/request/token-cost.ts';
+import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
 import type { ReadCall } from './call.ts';
 
 type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;

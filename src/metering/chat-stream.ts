@@ -2,15 +2,14 @@ import type { Terms } from '../domain/bill.ts';
 import type { Price } from '../domain/catalog.ts';
 import { inputTokens, type Usage } from '../domain/units.ts';
 import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
-import type { Shape } from './json-sieve.ts';
-import { isObject } from './json-value.ts';
+import type { Shape } from './json/sieve.ts';
+import { isObject } from './json/value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
-import { openaiTiers } from './service-tiers.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
-import { hasOutput, mergeReported, reportedBy } from './usage.ts';
-import { withSearches } from './web-searches.ts';
+import { openaiTiers } from './terms.ts';
+import { hasOutput, mergeReported, reportedBy, withSearches } from './usage.ts';
 
 /** Members of a choice that hold new content; a few providers send a whole `message` in place of a `delta`. */
 const CHAT_DELTAS = ['delta', 'message'] as const;

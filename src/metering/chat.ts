@@ -1,16 +1,93 @@
-import type { Usage } from '../domain/units.ts';
+import type { Unit, Usage } from '../domain/units.ts';
+import { NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
+import { asksLongCache, CacheLife } from './cache-life.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
-import { asText, isObject } from './json-value.ts';
-import { type Meter, saysError } from './meter.ts';
-import { countOf, type MeteredBody } from './metered-body.ts';
+import type { ContentPart } from './content-parts.ts';
+import type { ElidedStrings } from './json/elided-strings.ts';
+import { asText, isObject } from './json/value.ts';
+import { PartCounts } from './media.ts';
+import {
+  CACHE_BREAKPOINT,
+  CACHE_CONTROL,
+  EVERYWHERE,
+  membersOf,
+  refusedIn,
+  STREAM_OPTIONS,
+} from './members.ts';
+import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { outputTextIn } from './output-text.ts';
-import { askChat } from './request/ask-chat.ts';
-import { asksLongCache } from './request/cache-life.ts';
-import { openaiTerms } from './service-tiers.ts';
+import {
+  type Asked,
+  type Charge,
+  checkContent,
+  isAsked,
+  listOf,
+  NONE,
+  refuseModels,
+  SEARCHES,
+  shown,
+  toolOf,
+} from './plan.ts';
+import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import {
+  inputUnits,
+  REQUEST_OVERHEAD,
+  TEXT_ONLY,
+  TOOL_OVERHEAD,
+  type TokenAsk,
+  TURN_OVERHEAD,
+  tokenCost,
+} from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { reportedBy } from './usage.ts';
-import { searchesAsked, withSearches } from './web-searches.ts';
+import { reportedBy, searchesAsked, withSearches } from './usage.ts';
+
+/** Messages of a chat and their parts. */
+const MESSAGE = membersOf({
+  free: 'detail id',
+  held: `role type name content text refusal tool_calls.* function_call.* tool_call_id annotations.* cache_control
+    prompt_cache_breakpoint reasoning reasoning_content reasoning_details.* thinking_blocks.* provider_specific_fields.*`,
+  priced: 'audio.* image_url.* input_audio.* file.*',
+  within: { content: 'self', cache_control: CACHE_CONTROL, prompt_cache_breakpoint: CACHE_BREAKPOINT },
+});
+
+/** Tools of a chat, all of which the client runs. */
+const CHAT_TOOL = membersOf({
+  held: 'type function custom name description parameters.* strict defer_loading cache_control',
+  otherModels: 'model',
+  within: {
+    function: membersOf({ held: 'name description parameters.* strict' }),
+    custom: membersOf({ held: 'name description format.*' }),
+    cache_control: CACHE_CONTROL,
+  },
+});
+
+/** A chat completion: `ChatCompletionCreateParams` of openai, and what other vendors of the format have. */
+export const CHAT = membersOf({
+  always: EVERYWHERE.always,
+  read: 'model stream stream_options prompt_cache_key',
+  priced: 'modalities audio web_search_options service_tier prompt_cache_options cache_control',
+  held: `messages tools functions.* max_tokens max_completion_tokens n prediction reasoning_effort response_format
+    verbosity reasoning.* thinking.*`,
+  otherModels: `${EVERYWHERE.otherModels} moderation.*`,
+  // `plugins`, `provider` and `preset` of OpenRouter: tools, a dearer host, settings that nobody here sees. The next three are
+  // web searches of xAI, Alibaba and Groq.
+  fees: 'plugins provider preset search_parameters enable_search compound_custom',
+  free: `frequency_penalty function_call.* logit_bias.* logprobs metadata.* parallel_tool_calls presence_penalty
+    prompt_cache_retention safety_identifier seed stop store temperature tool_choice.* top_logprobs top_p
+    user`,
+  within: {
+    messages: MESSAGE,
+    tools: CHAT_TOOL,
+    stream_options: STREAM_OPTIONS,
+    audio: membersOf({ held: 'format voice.*' }),
+    web_search_options: membersOf({ priced: 'search_context_size', free: 'user_location.*' }),
+    prediction: membersOf({ held: 'type content.*' }),
+    response_format: membersOf({ held: 'type json_schema.* schema.* grammar' }),
+    prompt_cache_options: membersOf({ free: 'mode', priced: 'ttl' }),
+    cache_control: CACHE_CONTROL,
+  },
+});
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
@@ -90,4 +167,117 @@ function collectText(message: unknown, texts: string[]): void {
   else if (Array.isArray(content)) {
     for (const part of content) if (typeof part?.text === 'string') texts.push(part.text);
   }
+}
+
+const TOOL_MODELS = refusedIn(CHAT_TOOL, 'other model');
+/** Types of tools that the client runs; a tool without a type is a function too. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
+/** Providers that document `max_tokens` alone, so that another maximum may bound nothing. */
+const ONLY_MAX_TOKENS: ReadonlySet<string | undefined> = new Set(['deepseek']);
+const ONE_ROUND: Rounds = { named: 1, sent: 0 };
+const ONE_SEARCH: ProviderTools = {
+  ...NO_TOOLS,
+  rounds: ONE_ROUND,
+  growing: ONE_ROUND,
+  searches: ONE_ROUND,
+};
+const SOUND_OUT: readonly Unit[] = ['outputAudio'];
+
+/** What a chat call asks for. Throws 400 `invalid_field` for a tool with a model of its own. */
+function askChat(body: MeteredBody): Asked {
+  const { value, model } = body;
+  const said = new ChatParts(body.elidedStrings);
+  said.read(value.messages);
+  const tools = listOf(value.tools, 'tools').map((tool) => toolOf(tool, 'tools', 'function'));
+  const charges = chargesOf(value, tools, said);
+  const tier = serviceTierOf(value.service_tier);
+  if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
+  // Counted as one, as the answer does not tell how many (specification section 10).
+  const searches = isAsked(value.web_search_options) ? 1 : 0;
+  const knowsBoth = !ONLY_MAX_TOKENS.has(model.upstream.provider);
+  const completion = knowsBoth ? maximumOf(body, 'max_completion_tokens') : undefined;
+  const named = Math.max(maximumOf(body, 'max_tokens') ?? 0, completion ?? 0);
+  const definitions = tools.length + listOf(value.functions, 'functions').length;
+  const ask: TokenAsk = {
+    ...TEXT_ONLY,
+    textBytes: body.textBytes - said.base64,
+    overhead: REQUEST_OVERHEAD + said.turns * TURN_OVERHEAD + definitions * TOOL_OVERHEAD,
+    media: said.media,
+    maxTokens: named || undefined,
+    maxField: isAsked(value.max_tokens) || !knowsBoth ? 'max_tokens' : 'max_completion_tokens',
+    answers: Math.max(1, countOf(body, 'n') ?? 1),
+    predicted: predictedBytes(value.prediction, body.elidedStrings),
+    tools: searches > 0 ? ONE_SEARCH : NO_TOOLS,
+    roundsAdvice: 'leave web_search_options out',
+    inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
+    outputUnits: charges.some(({ unit }) => unit === 'outputAudio') ? SOUND_OUT : undefined,
+    multiplier: highestMultiplier(model.price, tier),
+  };
+  return {
+    charges,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
+    sounds: said.sounds,
+    said: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    cost: (bounds) => tokenCost(model, ask, bounds),
+  };
+}
+
+type Tool = Readonly<Record<string, unknown>>;
+
+function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: ChatParts): Charge[] {
+  const charges: Charge[] = [];
+  for (const tool of tools) {
+    refuseModels(tool, TOOL_MODELS, 'tools');
+    if (!CLIENT_TOOLS.has(tool.type ?? undefined))
+      charges.push({ param: 'tools', what: `tools of type ${shown(tool.type)}` });
+    said.cacheLife.read(tool);
+  }
+  if (isAsked(value.web_search_options)) charges.push({ param: 'web_search_options', ...SEARCHES.search });
+  const isSpoken = listOf(value.modalities, 'modalities').includes('audio');
+  if (isSpoken || isAsked(value.audio))
+    charges.push({ param: isSpoken ? 'modalities' : 'audio', what: 'audio output', unit: 'outputAudio' });
+  said.cacheLife.read(value);
+  const { charge } = said.cacheLife;
+  if (charge) charges.push(charge);
+  return charges;
+}
+
+/** The messages of a chat, whose parts hold no further parts. */
+class ChatParts extends PartCounts {
+  turns = 0;
+  readonly cacheLife = new CacheLife();
+
+  read(messages: unknown): void {
+    const turns = listOf(messages, 'messages');
+    this.turns = turns.length;
+    for (const message of turns) {
+      if (!isObject(message)) continue;
+      // A spoken answer of before is named by its id.
+      if (message.audio) this.hasSound = true;
+      this.cacheLife.read(message);
+      const { content } = message;
+      checkContent(content, 'messages');
+      if (Array.isArray(content)) for (const part of content) if (isObject(part)) this.#part(part);
+    }
+  }
+
+  #part(part: ContentPart): void {
+    this.add(part);
+    this.cacheLife.read(part);
+  }
+}
+
+/** UTF-8 bytes of a predicted answer: a text, or parts with texts. */
+function predictedBytes(prediction: unknown, elidedStrings: ElidedStrings | undefined): number {
+  if (!isObject(prediction)) return 0;
+  const { content } = prediction;
+  const texts = Array.isArray(content)
+    ? content.map((part: { text?: unknown } | null) => part?.text)
+    : [content];
+  let bytes = 0;
+  for (const text of texts) {
+    if (typeof text !== 'string') continue;
+    bytes += elidedStrings?.get(text)?.bytes ?? Buffer.byteLength(text);
+  }
+  return bytes;
 }

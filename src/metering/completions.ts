@@ -1,15 +1,24 @@
 import type { Usage } from '../domain/units.ts';
 import { ChatStream } from './chat-stream.ts';
-import { asText } from './json-value.ts';
-import { type Meter, saysError } from './meter.ts';
-import { countOf, type MeteredBody, maximumOf } from './metered-body.ts';
+import { asText } from './json/value.ts';
+import { EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
+import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
-import { type Asked, NONE } from './request/asked.ts';
-import { highestMultiplier, serviceTierOf, tierCharge } from './request/service-tiers.ts';
-import { TEXT_ONLY, type TokenAsk, tokenCost } from './request/token-cost.ts';
-import { openaiTerms } from './service-tiers.ts';
+import { type Asked, NONE } from './plan.ts';
+import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import { TEXT_ONLY, type TokenAsk, tokenCost } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
+
+/** The old completion: `CompletionCreateParams` of openai. */
+export const COMPLETIONS = membersOf({
+  ...EVERYWHERE,
+  read: 'model stream stream_options',
+  priced: 'service_tier',
+  held: 'prompt max_tokens n best_of echo suffix',
+  free: `frequency_penalty logit_bias.* logprobs presence_penalty seed stop temperature top_p user`,
+  within: { stream_options: STREAM_OPTIONS },
+});
 
 /** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
@@ -71,7 +80,7 @@ function outputTextOf(answer: unknown): string {
  * The `prompt` of a completion or the `input` of an embedding, in OpenAI's four forms: a text, a list of texts, the
  * numbers of the tokens of one text, or a list of those.
  */
-export type Prompts = unknown;
+type Prompts = unknown;
 
 /** Number of texts, each of which gets an answer of its own; 1 where there is none or the form is unknown. */
 export function countPrompts(prompts: Prompts): number {

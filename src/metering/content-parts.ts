@@ -1,5 +1,5 @@
-import type { ElidedStrings } from './elided-strings.ts';
-import { asText, isObject } from './json-value.ts';
+import type { ElidedStrings } from './json/elided-strings.ts';
+import { asText, isObject } from './json/value.ts';
 
 export type ContentPart = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,21 @@
 import type { Usage } from '../domain/units.ts';
+import { windowOf } from './bounds.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
-import { type Meter, saysError } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
+import { EVERYWHERE, membersOf } from './members.ts';
+import { type Meter, type MeteredBody, saysError } from './meter.ts';
 import { embeddingsToUsage } from './openai-usage.ts';
-import { windowOf } from './request/bounds.ts';
-import { plainAsk } from './request/plain-ask.ts';
-import { openaiTerms } from './service-tiers.ts';
+import { plainAsk } from './plain-plan.ts';
+import { openaiTerms } from './terms.ts';
 import { reportedBy } from './usage.ts';
+
+export const EMBEDDINGS = membersOf({
+  ...EVERYWHERE,
+  read: 'model',
+  priced: 'service_tier',
+  held: 'input.*',
+  free: 'dimensions encoding_format user',
+});
 
 const REQUEST_OVERHEAD = 64;
 /** Bound of the tokens that mark the start and the end of a text. */

@@ -1,4 +1,4 @@
-import { isObject } from './json-value.ts';
+import { isObject } from './json/value.ts';
 import { eventData } from './sse/event.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { base64Length, type ContentPart, isMedium } from './content-parts.ts';
-import type { ElidedStrings } from './elided-strings.ts';
-import { isObject } from './json-value.ts';
+import type { ElidedStrings } from './json/elided-strings.ts';
+import { isObject } from './json/value.ts';
 
 /** The media of a request, in numbers that its hold is made of. */
 export interface Media {

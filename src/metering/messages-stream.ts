@@ -1,8 +1,9 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Usage } from '../domain/units.ts';
+import { asksLongCache } from './cache-life.ts';
 import { HiddenThinking } from './hidden-reasoning.ts';
-import type { Shape } from './json-sieve.ts';
-import { isObject } from './json-value.ts';
+import type { Shape } from './json/sieve.ts';
+import { isObject } from './json/value.ts';
 import {
   beyondTotals,
   dividedWrites,
@@ -15,14 +16,11 @@ import {
   passTerms,
   usageOfCounts,
 } from './messages-usage.ts';
-import type { StreamMeter, Verdict } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
+import type { MeteredBody, StreamMeter, Verdict } from './meter.ts';
 import { OutputTextCollector } from './output-text.ts';
-import { asksLongCache } from './request/cache-life.ts';
-import { type MessagesTiers, messagesTiers, tierNames } from './service-tiers.ts';
 import { eventData, eventName } from './sse/event.ts';
-import { addUsage, mergeReported, reportedBy } from './usage.ts';
-import { withSearches } from './web-searches.ts';
+import { type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
+import { addUsage, mergeReported, reportedBy, withSearches } from './usage.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
 const SEARCH_RESULT = 'web_search_tool_result';

@@ -1,17 +1,116 @@
 import type { Terms } from '../domain/bill.ts';
+import { invalidField } from '../domain/errors.ts';
+import { TIMES_ONE } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
-import { contentParts, readable } from './content-parts.ts';
-import { asText, isObject } from './json-value.ts';
+import { asksLongCache, CacheLife } from './cache-life.ts';
+import { type ContentPart, contentParts, readable } from './content-parts.ts';
+import { asText, isObject } from './json/value.ts';
+import { PartCounts } from './media.ts';
+import { CACHE_CONTROL, EVERYWHERE, membersOf } from './members.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import { hasOtherModels, iterationsOf, messagesToUsage, passTerms } from './messages-usage.ts';
-import { type Meter, saysError } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
+import { type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { outputTextIn } from './output-text.ts';
-import { askMessages } from './request/ask-messages.ts';
-import { asksLongCache } from './request/cache-life.ts';
-import { messagesTiers, tierNames } from './service-tiers.ts';
+import { type Asked, type Charge, checkContent, isAsked, listOf, wholeNumberOf } from './plan.ts';
+import {
+  highestMultiplier,
+  messagesTiers,
+  serviceTierOf,
+  type TierChoice,
+  tierCharge,
+  tierNames,
+} from './terms.ts';
+import {
+  COMPACTS_AT,
+  inputUnits,
+  REQUEST_OVERHEAD,
+  TEXT_ONLY,
+  TOOL_OVERHEAD,
+  type TokenAsk,
+  TURN_OVERHEAD,
+  tokenCost,
+} from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
+import { messagesToolBounds, messagesToolKind, ToolTally } from './tools.ts';
 import { reportedBy } from './usage.ts';
+
+/** Tools of the Messages API; their types are in tools.ts. */
+const MESSAGES_TOOL = membersOf({
+  held: `type name description input_schema.* input_examples.* strict defer_loading eager_input_streaming allowed_callers
+    cache_control configs.* default_config.* mcp_server_name tools.* display_width_px display_height_px display_number
+    enable_zoom max_characters max_uses max_content_tokens citations.* url_sources.* use_cache response_inclusion`,
+  priced: 'user_location.* allowed_domains blocked_domains',
+  otherModels: 'model',
+  // Of the advisor, which another model is.
+  refused: 'caching.* max_tokens',
+  within: { cache_control: CACHE_CONTROL },
+});
+
+/** A tool that a message adds or removes. */
+const TOOL_CHANGE = membersOf({
+  held: 'type tool cache_control',
+  within: {
+    tool: membersOf({ held: 'type name server_name definition', within: { definition: MESSAGES_TOOL } }),
+    cache_control: CACHE_CONTROL,
+  },
+});
+
+/** Messages and their blocks, in which the members of results and sources stand as well. */
+const BLOCK = membersOf({
+  held: `role type content text citations.* title context id name input.* tool_use_id is_error caller.* toolset_name
+    mcp_server_name server_name thinking signature data encrypted_content cache_control tool tool_changes tools.* tool_name
+    tool_references.* tabs.* state_changes.* clear_at output_config url retrieved_at page_age error_code error_message
+    return_code stdout stderr encrypted_stdout file_type lines new_lines new_start old_lines old_start num_lines start_line
+    total_lines is_file_update stop_reason trigger from.* to.*`,
+  priced: 'source file_id media_type transformations.*',
+  within: {
+    content: 'self',
+    source: 'self',
+    tool_changes: TOOL_CHANGE,
+    tool: membersOf({ held: 'type name server_name definition', within: { definition: MESSAGES_TOOL } }),
+    output_config: membersOf({ held: 'effort' }),
+    cache_control: CACHE_CONTROL,
+  },
+});
+
+const TRIGGER = membersOf({ held: 'type value' });
+
+/** A message: `MessageCreateParams` of @anthropic-ai/sdk's beta/messages. */
+export const MESSAGES = membersOf({
+  always: EVERYWHERE.always,
+  read: 'model stream',
+  priced: 'service_tier speed inference_geo cache_control',
+  held: `system messages tools max_tokens thinking output_config output_format mcp_servers context_management
+    compaction`,
+  otherModels: `${EVERYWHERE.otherModels} moderation.*`,
+  fees: 'provider plugins preset',
+  // By `checkMessage`.
+  refused: 'container.* thread.* billing_policy.*',
+  free: 'metadata.* stop_sequences temperature top_k top_p tool_choice.* diagnostics fallback_credit_token',
+  within: {
+    system: BLOCK,
+    messages: BLOCK,
+    tools: MESSAGES_TOOL,
+    cache_control: CACHE_CONTROL,
+    thinking: membersOf({ held: 'type budget_tokens display block_binding.*' }),
+    output_config: membersOf({ held: 'effort format.* task_budget.*' }),
+    output_format: membersOf({ held: 'type schema.*' }),
+    diagnostics: membersOf({ free: 'previous_message_id' }),
+    fallback_credit_token: membersOf({ free: 'token mode' }),
+    mcp_servers: membersOf({ held: 'type name url authorization_token tool_configuration.*' }),
+    compaction: membersOf({ held: 'type instructions' }),
+    context_management: membersOf({
+      held: 'edits',
+      within: {
+        edits: membersOf({
+          held: 'type keep trigger instructions pause_after_compaction',
+          free: 'clear_at_least.* clear_tool_inputs exclude_tools',
+          within: { keep: TRIGGER, trigger: TRIGGER },
+        }),
+      },
+    }),
+  },
+});
 
 const TURN_TOKENS = 4;
 
@@ -68,4 +167,166 @@ export function messagesOutputText(message: unknown): string {
     .filter((block) => isObject(block) && !/_tool_result$/.test(asText(block.type)))
     .map((block) => outputTextIn(asText(block)))
     .join('');
+}
+
+/** Tokens that Anthropic adds to a prompt with tools: it documents up to 804, and up to 735 for each tool of its own. */
+const TOOL_PROMPT = 1_024;
+/** Names of service tiers; every other name among a model's multipliers is that of a region. */
+const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
+
+/** What a message call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+function askMessages(body: MeteredBody): Asked {
+  const { value, model } = body;
+  checkMessage(value);
+  const said = new MessageParts(body);
+  said.read();
+  const { tools } = said;
+  const servers = listOf(value.mcp_servers, 'mcp_servers').length;
+  const tiers = tiersOf(value);
+  const turns = listOf(value.messages, 'messages').length;
+  const toolPrompts = tools.count === 0 ? 0 : 1 + tools.typed;
+  const ask: TokenAsk = {
+    ...TEXT_ONLY,
+    textBytes: body.textBytes - said.base64,
+    overhead:
+      REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD + toolPrompts * TOOL_PROMPT,
+    media: said.media,
+    maxTokens: maximumOf(body, 'max_tokens'),
+    maxField: 'max_tokens',
+    // Thinking is inside max_tokens, unless its budget is larger.
+    thinking: budgetOf(value.thinking),
+    tools: tools.rounds(servers > 0),
+    tellsPasses: true,
+    roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or send a lower max_uses`,
+    compactsAt: compactsAt(value),
+    inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
+    multiplier: multiplierOf(body, tiers),
+  };
+  const asked = tiers.filter((tier): tier is [TierField, string] => typeof tier[1] === 'string');
+  return {
+    charges: [...chargesOf(value, said), ...asked.map(([param, tier]) => tierCharge(param, tier))],
+    serviceTiers: asked.map(([, tier]) => tier),
+    sets: tools.sets,
+    sounds: said.sounds,
+    said: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    cost: (bounds) => tokenCost(model, ask, bounds),
+  };
+}
+
+/** Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. */
+function checkMessage(value: MeteredBody['value']): void {
+  for (const name of ['thread', 'billing_policy']) {
+    if (isAsked(value[name]))
+      throw invalidField(
+        name,
+        `${name} is not supported, because the response does not report its cost. Leave it out.`,
+      );
+  }
+}
+
+function chargesOf(value: MeteredBody['value'], said: MessageParts): Charge[] {
+  const { charges } = said.tools;
+  // Files and skills for code that the provider runs.
+  if (isAsked(value.container)) charges.push({ param: 'container', what: 'code containers' });
+  const { charge } = said.cacheLife;
+  if (charge) charges.push(charge);
+  return charges;
+}
+
+function budgetOf(thinking: unknown): number {
+  const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
+  return wholeNumberOf(budget, 'thinking', 'budget_tokens') ?? 0;
+}
+
+type TierField = 'service_tier' | 'speed' | 'inference_geo';
+
+/** What the request says of the three things that Anthropic's prices are multiplied by. */
+function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
+  const { speed, inference_geo: region } = value;
+  return [
+    ['service_tier', serviceTierOf(value.service_tier)],
+    ['speed', serviceTierOf(speed)],
+    ['inference_geo', region === 'global' ? null : serviceTierOf(region)],
+  ];
+}
+
+function multiplierOf({ model: { price } }: MeteredBody, tiers: readonly [TierField, TierChoice][]): number {
+  let multiplier = TIMES_ONE;
+  for (const [field, choice] of tiers) {
+    const times = highestMultiplier(price, choice, AMONG[field]);
+    if (times !== TIMES_ONE) multiplier = Math.ceil((multiplier * times) / TIMES_ONE);
+  }
+  return multiplier;
+}
+
+/** The multipliers of a model that a field can reach. */
+const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
+  service_tier: (tier) => TIERS.has(tier) && tier !== 'fast',
+  speed: (tier) => tier === 'fast',
+  inference_geo: (tier) => !TIERS.has(tier),
+};
+
+/** The system prompt, the messages and the tools, wherever they stand, read once. */
+class MessageParts extends PartCounts {
+  readonly #value: MeteredBody['value'];
+  readonly cacheLife = new CacheLife();
+  readonly tools = new ToolTally(messagesToolKind, this.cacheLife, 'name', messagesToolBounds);
+
+  constructor({ value, elidedStrings }: MeteredBody) {
+    super(elidedStrings);
+    this.#value = value;
+  }
+
+  read(): void {
+    const { system, messages, tools } = this.#value;
+    this.tools.add(tools, 'tools');
+    this.cacheLife.read(this.#value);
+    checkContent(system, 'system');
+    if (Array.isArray(system))
+      for (const block of system) {
+        if (!isObject(block)) continue;
+        this.add(block);
+        this.cacheLife.read(block);
+      }
+    for (const message of listOf(messages, 'messages'))
+      if (isObject(message)) checkContent(message.content, 'messages');
+    for (const part of contentParts(messages)) {
+      this.add(part);
+      this.cacheLife.read(part);
+      this.#changes(part);
+    }
+  }
+
+  /** Tools that a message adds, and those that a summary of former messages names again. */
+  #changes(part: ContentPart): void {
+    if (part.type === 'tool_addition') this.#addition(part);
+    for (const change of listOf(part.tool_changes, 'messages')) {
+      if (!isObject(change)) continue;
+      this.cacheLife.read(change);
+      this.#addition(change);
+    }
+  }
+
+  #addition({ tool }: ContentPart): void {
+    if (!isObject(tool)) return;
+    if (isObject(tool.definition)) this.tools.add([tool.definition], 'messages');
+  }
+}
+
+/** Input tokens from which on the conversation is summarised: by a `compact_…` edit, or at once by `compaction`. */
+function compactsAt(value: MeteredBody['value']): number | undefined {
+  if (isAsked(value.compaction)) return 0;
+  const { context_management: management } = value;
+  const edits = listOf(isObject(management) ? management.edits : undefined, 'context_management');
+  const triggers = edits
+    .filter(isObject)
+    .filter(({ type }) => String(type).startsWith('compact'))
+    .map(({ trigger }) => tokensOf(trigger));
+  return triggers.length === 0 ? undefined : Math.min(...triggers);
+}
+
+function tokensOf(trigger: unknown): number {
+  if (!isAsked(trigger)) return COMPACTS_AT;
+  const value = isObject(trigger) ? trigger.value : undefined;
+  return wholeNumberOf(value, 'context_management', 'The value of a trigger') ?? 0;
 }

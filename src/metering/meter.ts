@@ -1,9 +1,11 @@
 import type { Terms } from '../domain/bill.ts';
+import type { Model } from '../domain/catalog.ts';
 import type { Usage } from '../domain/units.ts';
-import type { Shape } from './json-sieve.ts';
-import { isObject } from './json-value.ts';
-import type { MeteredBody } from './metered-body.ts';
-import type { Asked } from './request/asked.ts';
+import type { AudioLength } from './audio/audio-length.ts';
+import type { ElidedStrings } from './json/elided-strings.ts';
+import type { Shape } from './json/sieve.ts';
+import { isObject } from './json/value.ts';
+import type { Asked, Said } from './plan.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 
 /**
@@ -149,4 +151,51 @@ const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
 /** Whether an id can be put into a path of the upstream as it stands. */
 export function isResourceId(id: string): boolean {
   return RESOURCE_ID.test(id);
+}
+
+/** The audio that a call uploads. */
+export interface Audio extends AudioLength {
+  readonly bytes: number;
+}
+
+/** The body of a call as meters see it, whether it came as JSON or as a form. */
+export interface MeteredBody {
+  readonly kind: 'json' | 'form';
+  readonly model: Model;
+  /** Members of the JSON, or fields of the form, by name. Fields are text, except that counts are numbers. */
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly isStream: boolean;
+  /** UTF-8 bytes of all text in the body, which are never fewer than its tokens. For JSON: all bytes of the body. */
+  readonly textBytes: number;
+  /** Number of uploaded files; 0 for JSON. */
+  readonly files: number;
+  readonly audio: Audio | undefined;
+  /** Long strings of a large body, which `value` has placeholders for. */
+  readonly elidedStrings: ElidedStrings | undefined;
+  /** Undefined until the meter was asked, and for calls without such. */
+  readonly said: Said | undefined;
+}
+
+/** Members and fields whose value is a count. */
+export const COUNTS = [
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tool_calls',
+] as const;
+
+/** A count that the request names; undefined where it does not. */
+export function countOf(body: Pick<MeteredBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
+  const value = body.value[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A maximum that the request names; undefined where it does not. 0 names none: providers take it for theirs. */
+export function maximumOf(
+  body: Pick<MeteredBody, 'value'>,
+  name: (typeof COUNTS)[number],
+): number | undefined {
+  return countOf(body, name) || undefined;
 }

@@ -1,21 +1,113 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Model } from '../domain/catalog.ts';
+import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/units.ts';
+import { NO_ROUNDS, NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
+import { asksLongCache, CacheLife } from './cache-life.ts';
 import { contentParts, readable } from './content-parts.ts';
 import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
-import type { Shape } from './json-sieve.ts';
-import { asText, isObject } from './json-value.ts';
-import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
+import type { Shape } from './json/sieve.ts';
+import { asText, isObject } from './json/value.ts';
+import { PartCounts } from './media.ts';
+import { CACHE_BREAKPOINT, EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
+import {
+  countOf,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  type StreamMeter,
+  saysError,
+  type Verdict,
+} from './meter.ts';
 import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector, outputTextIn } from './output-text.ts';
-import { askResponses } from './request/ask-responses.ts';
-import { asksLongCache } from './request/cache-life.ts';
-import { openaiTerms } from './service-tiers.ts';
+import {
+  type Asked,
+  type Charge,
+  checkContent,
+  type FieldToSet,
+  listOf,
+  NONE,
+  shown,
+  wholeNumberOf,
+} from './plan.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
+import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import {
+  COMPACTS_AT,
+  inputUnits,
+  REQUEST_OVERHEAD,
+  TEXT_ONLY,
+  TOOL_OVERHEAD,
+  type TokenAsk,
+  TURN_OVERHEAD,
+  tokenCost,
+} from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { reportedBy } from './usage.ts';
-import { isSearch, reportedSearches, withSearchesOf } from './web-searches.ts';
+import { responsesToolKind, ToolTally } from './tools.ts';
+import { isSearch, reportedBy, reportedSearches, withSearchesOf } from './usage.ts';
+
+/** Tools of the Responses API; their types are in tools.ts. */
+const RESPONSES_TOOL = membersOf({
+  held: `type name description parameters.* strict input_schema.* output_schema.* format.* annotations.* allowed_callers
+    async defer_loading execution tools server_label server_url server_description connector_id tunnel_id headers.*
+    authorization allowed_tools.* require_approval.* display_height display_width environment.* namespace`,
+  priced: 'search_context_size search_content_types user_location.* external_web_access',
+  // What belongs to tools that are refused by their type.
+  refused: `container.* vector_store_ids max_num_results ranking_options.* action background complexity frame_count
+    frame_duration_ms input_fidelity input_image_mask.* moderation output_compression output_format partial_images quality
+    size`,
+  otherModels: 'model svg.*',
+  // Of web searches the domains, of file searches the attributes.
+  free: 'filters.*',
+  within: { tools: 'self' },
+});
+
+/** Items of the input and their parts. */
+const ITEM = membersOf({
+  held: `type role id status phase content text.* refusal summary name namespace arguments input output call_id caller.*
+    action.* actions.* operation.* result results.* queries reason approve approval_request_id server_label tools
+    annotations.* logprobs.* encrypted_content code outputs.* stdout stderr outcome.* max_output_length environment.*
+    execution async reasoning fingerprint error.* revised_prompt acknowledged_safety_checks.* pending_safety_checks.*
+    container_id internal_chat_message_metadata_passthrough.*`,
+  priced: 'image_url file_id file_url file_data filename detail input_audio.* prompt_cache_breakpoint',
+  // Of pictures that were made before.
+  free: 'background quality size output_format svg_usage.*',
+  within: {
+    content: 'self',
+    summary: 'self',
+    output: 'self',
+    tools: RESPONSES_TOOL,
+    reasoning: membersOf({ held: 'effort' }),
+    prompt_cache_breakpoint: CACHE_BREAKPOINT,
+  },
+});
+
+/** A response: `ResponseCreateParams` of openai. */
+export const RESPONSES = membersOf({
+  always: EVERYWHERE.always,
+  read: 'model stream stream_options prompt_cache_key',
+  priced: 'service_tier prompt_cache_options',
+  held: `input instructions tools max_output_tokens max_tool_calls reasoning text previous_response_id
+    context_management`,
+  otherModels: `${EVERYWHERE.otherModels} moderation.*`,
+  fees: 'provider plugins preset',
+  // `background` by `checkResponse`; the others name what another account may own.
+  refused: 'background prompt.* conversation.*',
+  free: `access_programs image include metadata.* client_metadata.* parallel_tool_calls
+    prompt_cache_retention safety_identifier store temperature tool_choice.* top_logprobs top_p truncation user`,
+  within: {
+    input: ITEM,
+    tools: RESPONSES_TOOL,
+    stream_options: STREAM_OPTIONS,
+    reasoning: membersOf({ held: 'effort summary generate_summary context', refused: 'mode' }),
+    text: membersOf({ held: 'format.* verbosity' }),
+    access_programs: membersOf({ free: 'cyber' }),
+    image: membersOf({ free: 'context_compression' }),
+    context_management: membersOf({ held: 'type compact_threshold' }),
+    prompt_cache_options: membersOf({ free: 'mode comparison_response_id', priced: 'ttl', held: 'prewarm' }),
+  },
+});
 
 const TURN_TOKENS = 4;
 /** The events that end a stream; the response within carries the usage. */
@@ -211,4 +303,96 @@ export function responsesResourceIds(response: unknown): string[] {
 function itemsOf(response: unknown): Record<string, unknown>[] {
   const output = isObject(response) ? response.output : undefined;
   return Array.isArray(output) ? output.filter(isObject) : [];
+}
+
+/** What a response call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+function askResponses(body: MeteredBody): Asked {
+  const { value, model } = body;
+  checkResponse(value);
+  checkContent(value.input, 'input');
+  const said = new PartCounts(body.elidedStrings);
+  const cacheLife = new CacheLife();
+  cacheLife.read(value);
+  const tools = new ToolTally(responsesToolKind, cacheLife, 'function');
+  tools.add(value.tools, 'tools');
+  for (const part of contentParts(value.instructions)) cacheLife.read(part);
+  for (const part of contentParts(value.input)) {
+    said.add(part);
+    cacheLife.read(part);
+    // Items that bring tools: `additional_tools`, `tool_search_output`. What a list of MCP tools has is text.
+    if (part.tools !== undefined && part.type !== 'mcp_list_tools') tools.add(part.tools, 'input');
+  }
+  const charges: Charge[] = tools.charges;
+  if (cacheLife.charge) charges.push(cacheLife.charge);
+  const tier = serviceTierOf(value.service_tier);
+  if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
+  const mode = isObject(value.reasoning) ? (value.reasoning.mode ?? 'standard') : 'standard';
+  if (mode !== 'standard') charges.push({ param: 'reasoning', what: `the reasoning mode ${shown(mode)}` });
+  const calls = countOf(body, 'max_tool_calls');
+  const turns = Array.isArray(value.input) ? value.input.length : 1;
+  const ask: TokenAsk = {
+    ...TEXT_ONLY,
+    textBytes: body.textBytes - said.base64,
+    overhead: REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD,
+    media: said.media,
+    maxTokens: maximumOf(body, 'max_output_tokens'),
+    maxField: 'max_output_tokens',
+    tools: toolsOf(tools, calls),
+    searchedAs: tools.searches === 'preview' ? 'webSearchPreviews' : 'webSearches',
+    roundsAdvice: `leave ${tools.provided.join(' and ')} out, or send a lower max_tool_calls`,
+    compactsAt: compactsAt(value.context_management),
+    inputUnits: inputUnits(said, cacheLife.charge !== undefined),
+    multiplier: highestMultiplier(model.price, tier),
+  };
+  return {
+    charges,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
+    sets: tools.isProvided && calls === undefined ? MAX_TOOL_CALLS : NONE,
+    sounds: said.sounds,
+    said: {
+      asksLongCache: cacheLife.charge !== undefined,
+      searchesAsPreview: tools.searches === 'preview',
+    },
+    cost: (bounds) => tokenCost(model, ask, bounds),
+  };
+}
+
+const MAX_TOOL_CALLS: readonly FieldToSet[] = [{ name: 'max_tool_calls' }];
+
+/** What the provider's tools can make the model read: one field bounds the calls of all of them. */
+function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
+  if (!tools.isProvided) return NO_TOOLS;
+  const rounds: Rounds = calls === undefined ? { named: 0, sent: 1 } : { named: calls, sent: 0 };
+  return {
+    rounds,
+    growing: tools.isGrowing ? rounds : NO_ROUNDS,
+    searches: tools.searches ? rounds : NO_ROUNDS,
+    contentTokens: 0,
+    isOpen: tools.isOpen,
+  };
+}
+
+/**
+ * Refuses a response in the background, which ends after its call and would not be charged, and a previous id that is no
+ * string, whose owner could not be checked.
+ */
+function checkResponse(value: MeteredBody['value']): void {
+  const previous = value.previous_response_id ?? null;
+  if (previous !== null && typeof previous !== 'string')
+    throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
+  if ((value.background ?? false) !== false) {
+    throw invalidField(
+      'background',
+      'background is not supported, because the response would not report usage. Leave it out.',
+    );
+  }
+}
+
+/** Input tokens from which on an entry of the type `compaction` has the conversation summarised. */
+function compactsAt(management: unknown): number | undefined {
+  const field = 'context_management';
+  const thresholds = listOf(management, field)
+    .filter(isObject)
+    .map(({ compact_threshold: at }) => wholeNumberOf(at, field, 'compact_threshold') ?? COMPACTS_AT);
+  return thresholds.length === 0 ? undefined : Math.min(...thresholds);
 }

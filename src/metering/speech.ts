@@ -4,12 +4,26 @@ import { isPricedByToken } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Usage } from '../domain/units.ts';
 import { type PassingSound, passingSound } from './audio/passing-length.ts';
-import type { Shape } from './json-sieve.ts';
-import { type HeardAnswer, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
+import type { Shape } from './json/sieve.ts';
+import { EVERYWHERE, membersOf } from './members.ts';
+import {
+  type HeardAnswer,
+  type Meter,
+  type MeteredBody,
+  type StreamMeter,
+  saysError,
+  type Verdict,
+} from './meter.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
-import { plainAsk } from './request/plain-ask.ts';
+import { plainAsk } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
+
+export const SPEECH = membersOf({
+  ...EVERYWHERE,
+  read: 'model stream_format',
+  priced: 'input instructions speed',
+  free: 'voice.* response_format',
+});
 
 /**
  * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`

@@ -3,16 +3,25 @@ import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
-import { above0 } from './input-split.ts';
-import type { Shape } from './json-sieve.ts';
-import { isObject } from './json-value.ts';
-import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
-import { responsesToUsage } from './openai-usage.ts';
+import type { Shape } from './json/sieve.ts';
+import { isObject } from './json/value.ts';
+import { EVERYWHERE, membersOf } from './members.ts';
+import { type Meter, type MeteredBody, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import { above0, responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
-import { plainAsk } from './request/plain-ask.ts';
+import { plainAsk } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { reportedSeconds } from './usage.ts';
+
+/** Transcriptions and translations of sound. */
+export const TRANSCRIPTION = membersOf({
+  ...EVERYWHERE,
+  read: 'model stream response_format',
+  files: 'file.*',
+  held: 'prompt',
+  free: `chunking_strategy.* include keywords known_speaker_names known_speaker_references language languages temperature
+    timestamp_granularities`,
+});
 
 /** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;

@@ -2,12 +2,19 @@ import { GatewayError, invalidField } from '../domain/errors.ts';
 import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { priceOfVariant } from '../domain/variants.ts';
-import { isObject } from './json-value.ts';
-import type { Meter, StreamMeter } from './meter.ts';
-import { isResourceId } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
-import { fixedCost } from './request/asked.ts';
-import { variantCharges, variantIn, variantTerms } from './variants.ts';
+import { isObject } from './json/value.ts';
+import { EVERYWHERE, membersOf } from './members.ts';
+import { isResourceId, type Meter, type MeteredBody, type StreamMeter } from './meter.ts';
+import { fixedCost } from './plan.ts';
+import { variantCharges, variantIn, variantTerms } from './terms.ts';
+
+export const VIDEOS = membersOf({
+  ...EVERYWHERE,
+  read: 'model',
+  files: 'input_reference.*',
+  priced: 'seconds size quality',
+  free: 'prompt',
+});
 
 /** Seconds of a video where the request does not say (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;

@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
 import { ImageStream } from '../../src/metering/images.ts';
-import { EventSplitter } from '../../src/metering/sse/event-splitter.ts';
+import { EventSplitter } from '../../src/metering/sse/event-reader.ts';
 import { testCatalog } from '../helper/start/gateway-in-process.ts';
 import { type MediaGateway, shareMediaGateway } from '../helper/start/media-gateway.ts';
 

@@ -4,11 +4,10 @@ import type { Model } from '../../src/domain/catalog.ts';
 import { chargeFor, multiplierOf } from '../../src/domain/price.ts';
 import { UNIT_NAMES, unitRow } from '../../src/domain/units.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { JsonSieve } from '../../src/metering/json-sieve.ts';
-import { ANSWER_SHAPE, type Meter, type StreamMeter } from '../../src/metering/meter.ts';
-import type { MeteredBody } from '../../src/metering/metered-body.ts';
+import { JsonSieve } from '../../src/metering/json/sieve.ts';
+import { ANSWER_SHAPE, type Meter, type MeteredBody, type StreamMeter } from '../../src/metering/meter.ts';
+import { sifted } from '../../src/metering/sse/event.ts';
 import { EventReader } from '../../src/metering/sse/event-reader.ts';
-import { sifted } from '../../src/metering/sse/large-event.ts';
 import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
 import {
   type DimensionRow,

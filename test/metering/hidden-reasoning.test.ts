@@ -1,8 +1,7 @@
 import { test } from 'tap';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import type { StreamMeter } from '../../src/metering/meter.ts';
-import type { MeteredBody } from '../../src/metering/metered-body.ts';
+import type { MeteredBody, StreamMeter } from '../../src/metering/meter.ts';
 import { ResponsesStream } from '../../src/metering/responses.ts';
 import { testCatalog } from '../helper/start/gateway-in-process.ts';
 

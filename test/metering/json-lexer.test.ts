@@ -5,7 +5,7 @@ import {
   isEscaped,
   skipSpace,
   valueEnd,
-} from '../../src/metering/json-lexer.ts';
+} from '../../src/metering/json/lexer.ts';
 import fc from '../helper/suite/fast-check.ts';
 
 /** Texts in which quotes and backslashes are as frequent as other characters, and long ones between them. */

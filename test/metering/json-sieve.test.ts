@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { JsonSieve, type Shape } from '../../src/metering/json-sieve.ts';
+import { JsonSieve, type Shape } from '../../src/metering/json/sieve.ts';
 
 const SHAPE: Shape = { usage: 'all', data: [{}] };
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { pictureTokens } from '../../src/metering/picture-tokens.ts';
+import { pictureTokens } from '../../src/metering/images.ts';
 
 const MODEL = { upstreamModel: 'gpt-image-2', maxOutputTokens: 32_768 };
 

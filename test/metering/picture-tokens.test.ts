@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { pictureTokens } from '../../src/metering/picture-tokens.ts';
+import { pictureTokens } from '../../src/metering/images.ts';
 
 const of = (upstreamModel: string, asked: Record<string, unknown> = {}) =>
   pictureTokens({ upstreamModel, maxOutputTokens: 32_768 }, asked);

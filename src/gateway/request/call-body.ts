@@ -1,4 +1,4 @@
-import type { MeteredBody } from '../../metering/metered-body.ts';
+import type { MeteredBody } from '../../metering/meter.ts';
 import type { Upload } from './spool/upload.ts';
 
 /** The body of a call once it has been read, whether it came as JSON or as a form. */

@@ -1,7 +1,8 @@
 import type { Catalog, Model } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
-import { isObject } from '../../metering/json-value.ts';
-import { COUNTS, type Said } from '../../metering/metered-body.ts';
+import { isObject } from '../../metering/json/value.ts';
+import { COUNTS } from '../../metering/meter.ts';
+import type { Said } from '../../metering/plan.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { CallBody } from './call-body.ts';
 import { INSPECTED_FIELDS } from './json/inspected-names.ts';

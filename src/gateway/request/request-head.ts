@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Model } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { refuseUnpriced } from '../../metering/request/charges.ts';
+import { refuseUnpriced } from '../../metering/plan.ts';
 
 /**
  * Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2); those of a user, path or query are not among them.

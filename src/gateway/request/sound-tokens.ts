@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { AUDIO_TOKENS_PER_SECOND } from '../../metering/audio/audio-length.ts';
 import { measureAudio } from '../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory } from '../../metering/byte-source.ts';
-import type { ElidedString } from '../../metering/elided-strings.ts';
-import type { MeteredBody } from '../../metering/metered-body.ts';
+import type { ElidedString } from '../../metering/json/elided-strings.ts';
+import type { MeteredBody } from '../../metering/meter.ts';
 
 /** Sounds that are measured before other calls come. */
 const AT_ONCE = 8;

@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/units.ts';
-import { JsonSieve } from '../../metering/json-sieve.ts';
+import { JsonSieve } from '../../metering/json/sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import { reportedBy } from '../../metering/usage.ts';
 import { withoutCredential } from '../upstream/credential.ts';

@@ -1,5 +1,5 @@
-import type { Bounds } from '../../metering/request/bounds.ts';
-import type { FieldToSet } from '../../metering/request/fields-to-set.ts';
+import type { Bounds } from '../../metering/bounds.ts';
+import type { FieldToSet } from '../../metering/plan.ts';
 import type { ReadJson } from '../request/json/json-reader.ts';
 import type { JsonBody } from '../request/json-body.ts';
 import { type Edit, edited, type Upload } from '../request/spool/upload.ts';

@@ -1,6 +1,6 @@
-import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json-lexer.ts';
-import type { Bounds } from '../../metering/request/bounds.ts';
-import { type FieldToSet, valueToSet } from '../../metering/request/fields-to-set.ts';
+import type { Bounds } from '../../metering/bounds.ts';
+import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
+import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
 import type { ReadJson } from '../request/json/json-reader.ts';
 import type { JsonBody } from '../request/json-body.ts';
 import type { Edit } from '../request/spool/upload.ts';

@@ -1,10 +1,16 @@
-import { type ByteSource, indexOf } from '../byte-source.ts';
+import { ByteCursor, type ByteSource, indexOf } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
-import { ByteCursor } from './byte-cursor.ts';
-import { childrenOf, ELEMENT_HEAD_BYTES, elementAt, float, unsigned, vint } from './ebml.ts';
-import { blockPackets } from './matroska-block.ts';
-import { type MatroskaTrack, tracksIn } from './matroska-track.ts';
-import { PACKET_HEAD_BYTES } from './packet-codec.ts';
+import { streamInfo } from './flac.ts';
+import {
+  aac,
+  aacConfig,
+  flac,
+  mpegAudio,
+  opus,
+  PACKET_HEAD_BYTES,
+  type PacketCodec,
+  vorbis,
+} from './packet-codec.ts';
 
 /** Ids of the elements whose children are walked: Segment, Cluster and BlockGroup (RFC 9559). */
 const MASTERS: ReadonlySet<number> = new Set([0x18538067, 0x1f43b675, 0xa0]);
@@ -122,4 +128,192 @@ async function readBlock(cursor: ByteCursor, size: number, tracks: ReadonlyMap<n
     track.packet(block.subarray(at, at + Math.min(bytes, PACKET_HEAD_BYTES)), bytes);
   }
   return true;
+}
+
+const TRACK_ENTRY = 0xae;
+const NUMBER = 0xd7;
+const TYPE = 0x83;
+const CODEC = 0x86;
+const PRIVATE = 0x63a2;
+const ENCODINGS = 0x6d80;
+const AUDIO = 2;
+
+/** A track of a Matroska file, with the length of its packets so far. */
+class MatroskaTrack {
+  readonly number: number;
+  readonly isAudio: boolean;
+  readonly #codec: PacketCodec | undefined;
+  /** Set once a packet came whose length the codec cannot bound. */
+  #isStrange = false;
+  /** Sum of the packets so far. */
+  seconds = 0;
+
+  constructor(number: number, isAudio: boolean, codec: PacketCodec | undefined) {
+    this.number = number;
+    this.isAudio = isAudio;
+    this.#codec = codec;
+  }
+
+  /** True where the codec is not known here, or a packet's length could not be bounded. */
+  get isUnknown(): boolean {
+    return this.#isStrange || !this.#codec;
+  }
+
+  get isBound(): boolean {
+    return this.#codec?.isBound ?? false;
+  }
+
+  /** Adds the packet that begins with `head` and has `bytes` in all. */
+  packet(head: Buffer, bytes: number): void {
+    const seconds = this.#codec?.seconds(head, bytes);
+    if (seconds === undefined) this.#isStrange = true;
+    else this.seconds += seconds;
+  }
+}
+
+/** Tracks described by the content of a `Tracks` element; undefined where it is malformed or says something twice. */
+function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
+  const tracks: MatroskaTrack[] = [];
+  for (const entry of childrenOf(content, TRACK_ENTRY)?.get(TRACK_ENTRY) ?? []) {
+    const fields = childrenOf(entry);
+    if (!fields) return undefined;
+    const field = (id: number) => fields.get(id)?.[0] ?? Buffer.alloc(0);
+    const codecId = field(CODEC).toString('latin1').replace(/\0+$/, '');
+    // A copy, because the codec keeps these bytes and `content` is a view of the whole window.
+    const codec = fields.has(ENCODINGS) ? undefined : codecOf(codecId, Buffer.from(field(PRIVATE)));
+    const isAudio = unsigned(field(TYPE)) === AUDIO || codecId.startsWith('A_');
+    tracks.push(new MatroskaTrack(unsigned(field(NUMBER)), isAudio, codec));
+  }
+  return tracks;
+}
+
+function codecOf(id: string, setup: Buffer): PacketCodec | undefined {
+  if (id === 'A_OPUS') return opus;
+  if (id.startsWith('A_MPEG/L')) return mpegAudio;
+  if (id.startsWith('A_AAC')) {
+    const config = aacConfig(setup);
+    return config && aac(config);
+  }
+  // The setup is the beginning of a FLAC file: `fLaC`, the 4-byte head of a metadata block, STREAMINFO.
+  if (id === 'A_FLAC') return setup.length >= 26 ? flac(streamInfo(setup.subarray(8)).rate) : undefined;
+  if (id !== 'A_VORBIS') return undefined;
+  // The setup has three headers: a count byte, the sizes of the first two as sums of bytes up to one below 255, and
+  // then the headers themselves, of which the first is the identification.
+  let at = 1;
+  for (let sizes = 0; sizes < 2 && at < setup.length; at++) if (setup[at] !== 255) sizes++;
+  return vorbis(setup.subarray(at));
+}
+
+interface Packet {
+  /** Offset in the block. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/**
+ * Packets of a block of `size` bytes whose flags byte is at `flagsAt` (RFC 9559, section 10.3). A block carries one
+ * packet, or up to 256 by "lacing", with the sizes of all but the last in front. `block` must hold the whole of a laced
+ * block, and of another its head. Undefined where the sizes do not fit into the block.
+ */
+function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | undefined {
+  const lacing = ((block[flagsAt] as number) >> 1) & 3;
+  let at = flagsAt + 1;
+  if (lacing === 0) return [{ at, bytes: size - at }];
+  const count = (block[at++] ?? 0) + 1;
+  const sizes: number[] = [];
+  for (let index = 0; index < count - 1; index++) {
+    if (lacing === 1) {
+      let bytes = 0;
+      for (let byte = 255; byte === 255; at++) {
+        if (at >= block.length) return undefined;
+        byte = block[at] as number;
+        bytes += byte;
+      }
+      sizes.push(bytes);
+    } else if (lacing === 3) {
+      const number = vint(block, at);
+      if (!number) return undefined;
+      at += number.bytes;
+      // EBML lacing: the first number is a size, each further one the difference from the size before it.
+      const difference = number.value - (2 ** (7 * number.bytes - 1) - 1);
+      sizes.push(index === 0 ? number.value : (sizes[index - 1] as number) + difference);
+    }
+  }
+  if (lacing === 2) for (let index = 1; index < count; index++) sizes.push(Math.floor((size - at) / count));
+  const last = size - at - sizes.reduce((sum, bytes) => sum + bytes, 0);
+  if (last < 0 || sizes.some((bytes) => bytes < 0)) return undefined;
+  return [...sizes, last].map((bytes) => {
+    at += bytes;
+    return { at: at - bytes, bytes };
+  });
+}
+
+/** The head of an EBML element (RFC 8794). Matroska and WebM files are trees of such elements. */
+interface Element {
+  readonly id: number;
+  readonly headBytes: number;
+  /** Bytes of the content; undefined for "unknown size", where the element lasts until one that cannot be inside it. */
+  readonly size: number | undefined;
+}
+
+/** Bytes of the longest head: 4 of id and 8 of size. */
+const ELEMENT_HEAD_BYTES = 12;
+
+/** The element whose head is at `at`; undefined where the bytes there are no head. */
+function elementAt(bytes: Buffer, at = 0): Element | undefined {
+  const idBytes = Math.clz32(bytes[at] ?? 0) - 23;
+  if (idBytes > 4 || bytes.length <= at + idBytes) return undefined;
+  const size = vint(bytes, at + idBytes);
+  if (!size) return undefined;
+  const isOpen = size.value === 2 ** (7 * size.bytes) - 1;
+  return {
+    id: bytes.readUIntBE(at, idBytes),
+    headBytes: idBytes + size.bytes,
+    size: isOpen ? undefined : size.value,
+  };
+}
+
+/**
+ * Contents of the child elements of `content`, by id. Undefined where the children do not fill it exactly, or where an
+ * id other than `mayRepeat` occurs twice: decoders differ in which of the two they believe.
+ */
+function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> | undefined {
+  const children = new Map<number, Buffer[]>();
+  for (let at = 0; at < content.length; ) {
+    const element = elementAt(content, at);
+    if (element?.size === undefined) return undefined;
+    const from = at + element.headBytes;
+    at = from + element.size;
+    if (at > content.length) return undefined;
+    const same = children.get(element.id);
+    if (!same) children.set(element.id, [content.subarray(from, at)]);
+    else if (element.id === mayRepeat) same.push(content.subarray(from, at));
+    else if (!PADDING.has(element.id)) return undefined;
+  }
+  return children;
+}
+
+/** Ids of Void and CRC-32, which may stand anywhere and say nothing about the audio. */
+const PADDING: ReadonlySet<number> = new Set([0xec, 0xbf]);
+
+/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined where the bytes are none. */
+function vint(bytes: Buffer, at: number): { value: number; bytes: number } | undefined {
+  const first = bytes[at];
+  if (!first) return undefined;
+  const length = Math.clz32(first) - 23;
+  if (at + length > bytes.length) return undefined;
+  let value = first & (0xff >> length);
+  for (let index = 1; index < length; index++) value = value * 256 + (bytes[at + index] as number);
+  return { value, bytes: length };
+}
+
+/** Big-endian unsigned integer of any length; inexact above 2^53. */
+function unsigned(bytes: Buffer): number {
+  return bytes.reduce((value, byte) => value * 256 + byte, 0);
+}
+
+/** EBML float of 4 or 8 bytes; 0 for any other length. */
+function float(bytes: Buffer): number {
+  if (bytes.length === 4) return bytes.readFloatBE(0);
+  return bytes.length === 8 ? bytes.readDoubleBE(0) : 0;
 }

@@ -2,7 +2,6 @@ import type { ByteSource } from '../byte-source.ts';
 import { type AudioLength, lengthOf, UNKNOWN, UNMEASURABLE, type Walked } from './audio-length.ts';
 import { flacWalked } from './flac.ts';
 import { framesSeconds, framesStart } from './frame-stream.ts';
-import { id3End } from './id3-end.ts';
 import { matroskaWalked } from './matroska.ts';
 import { mp4Walked } from './mp4.ts';
 import { oggWalked } from './ogg.ts';
@@ -65,4 +64,21 @@ export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   }
   const frames = await framesStart(audio, start);
   return frames === undefined ? UNKNOWN : lengthOf(await framesSeconds(audio, frames));
+}
+
+/** Bound of the tags in a row that are skipped; an honest file has one or two. */
+const MAX_TAGS = 16;
+
+/** Offset of the first byte after the ID3v2 tags that may precede audio of any format; 0 where there are none. */
+async function id3End(audio: ByteSource): Promise<number> {
+  let at = 0;
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const head = await audio.read(at, at + 10);
+    if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') break;
+    const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6);
+    const hasFooter = ((head[5] as number) & 0x10) !== 0;
+    at +=
+      10 + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f)) + (hasFooter ? 10 : 0);
+  }
+  return at;
 }

@@ -1,8 +1,7 @@
-import type { ByteSource } from '../byte-source.ts';
+import { ByteCursor, type ByteSource } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
-import { ByteCursor } from './byte-cursor.ts';
-import { type SampleCodec, sampleCodec } from './mp4-codec.ts';
-import { Mp4Fragments } from './mp4-fragments.ts';
+import { AAC_CHANNEL_BYTES, AAC_SAMPLES } from './frame-stream.ts';
+import { aacConfig, OPUS_MOST_SECONDS } from './packet-codec.ts';
 
 /** Boxes whose children are walked (ISO 14496-12). */
 const CONTAINERS: ReadonlySet<string> = new Set([
@@ -140,5 +139,156 @@ function readTrack(track: Track, type: string, fields: Buffer): void {
     const duration = isWide ? Number(fields.readBigUInt64BE(24)) : fields.readUInt32BE(16);
     const isOpen = duration === 0xffff_ffff;
     if (scale > 0 && !isOpen) track.stated = Math.max(track.stated, duration / scale);
+  }
+}
+
+/** Bounds of one sample of an MP4 track. An MP4 "sample" is one packet of the codec, not one amplitude. */
+interface SampleCodec {
+  /** Most seconds that a sample lasts. */
+  readonly seconds: number;
+  /** Most bytes that a sample of this length needs; a longer one may hold several packets. */
+  readonly mostBytes: number;
+  /** True where `seconds` is more than a sample lasts in honest files too. */
+  readonly isBound?: boolean;
+}
+
+const ENTRY_HEAD_BYTES = 8;
+const ES_DESCRIPTOR = 3;
+const DECODER_CONFIG = 4;
+const DECODER_SPECIFIC = 5;
+/** Object type indications of AAC: MPEG 4, then the three profiles of MPEG 2. */
+const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
+
+/**
+ * Codec named by the entries of a sample description box (`stsd`). Where there are several, the one with the longest
+ * samples bounds all. Undefined where one of them is not known here.
+ */
+function sampleCodec(stsd: Buffer): SampleCodec | undefined {
+  let codec: SampleCodec | undefined;
+  for (let at = 8; at + ENTRY_HEAD_BYTES <= stsd.length; ) {
+    const size = stsd.readUInt32BE(at);
+    const entry = stsd.subarray(at, at + size);
+    const found = size >= ENTRY_HEAD_BYTES ? entryCodec(entry) : undefined;
+    if (!found) return undefined;
+    if (!codec || found.seconds > codec.seconds) codec = found;
+    at += size;
+  }
+  return codec;
+}
+
+function entryCodec(entry: Buffer): SampleCodec | undefined {
+  const name = entry.toString('latin1', 4, 8);
+  if (name === 'mp4a') return aacSamples(entry);
+  if (name === 'Opus')
+    return { seconds: OPUS_MOST_SECONDS, mostBytes: Number.POSITIVE_INFINITY, isBound: true };
+  if (name !== 'alac') return undefined;
+  // The entry `alac` has a box `alac` inside, which begins with the samples of a packet and ends with the sample rate.
+  const at = entry.indexOf('alac', ENTRY_HEAD_BYTES, 'latin1') + ENTRY_HEAD_BYTES;
+  if (at < 2 * ENTRY_HEAD_BYTES || at + 24 > entry.length) return undefined;
+  const seconds = entry.readUInt32BE(at) / entry.readUInt32BE(at + 20);
+  return Number.isFinite(seconds) ? { seconds, mostBytes: Number.POSITIVE_INFINITY } : undefined;
+}
+
+function aacSamples(entry: Buffer): SampleCodec | undefined {
+  const at = entry.indexOf('esds', ENTRY_HEAD_BYTES, 'latin1');
+  const es = at < 0 ? undefined : descriptor(entry, at + 8, ES_DESCRIPTOR);
+  if (!es || es.length < 3) return undefined;
+  const flags = es.readUInt8(2);
+  // These flags mark a stream that depends on another one, or lies outside of this file.
+  if ((flags & 0xe0) !== 0) return undefined;
+  const config = descriptor(es, 3, DECODER_CONFIG);
+  if (!config || config.length < 13 || !AAC.has(config.readUInt8(0))) return undefined;
+  const specific = descriptor(config, 13, DECODER_SPECIFIC);
+  const found = specific && aacConfig(specific);
+  return found && { seconds: AAC_SAMPLES / found.rate, mostBytes: found.channels * AAC_CHANNEL_BYTES };
+}
+
+/** Content of the MPEG-4 descriptor at `at`; undefined where it has another tag or a size of more than four bytes. */
+function descriptor(bytes: Buffer, at: number, tag: number): Buffer | undefined {
+  if (bytes[at] !== tag) return undefined;
+  let size = 0;
+  for (let next = at + 1; next < at + 5; next++) {
+    const byte = bytes[next] ?? 0;
+    size = size * 128 + (byte & 0x7f);
+    if (byte < 0x80) return bytes.subarray(next + 1, next + 1 + size);
+  }
+  return undefined;
+}
+
+interface Samples {
+  count: number;
+  /** Bytes of the longest sample. */
+  longest: number;
+}
+
+// Flags of a run (`trun`, ISO 14496-12, 8.8.8).
+const HAS_OFFSET = 0x1;
+const HAS_FIRST_FLAGS = 0x4;
+const HAS_SIZES = 0x200;
+/** Flags of the fields that each sample of a run has: duration, size, flags, time offset. A field has four bytes. */
+const SAMPLE_FIELDS = [0x100, HAS_SIZES, 0x400, 0x800];
+/** Flags and bytes of the optional fields of a fragment's head (`tfhd`) that precede its default sample size. */
+const HEAD_FIELDS = [
+  [0x1, 8],
+  [0x2, 4],
+  [0x8, 4],
+] as const;
+const HAS_DEFAULT_SIZE = 0x10;
+
+/**
+ * Samples that the fragments of an MP4 file (`moof`) add to its tracks. A streamed file has them all there, and empty
+ * tables in its `moov`.
+ */
+class Mp4Fragments {
+  readonly #tracks = new Map<number, Samples>();
+  #current: Samples = { count: 0, longest: 0 };
+
+  /** Samples found so far for the track with this id. */
+  of(track: number): Readonly<Samples> {
+    return this.#samplesOf(track);
+  }
+
+  /** Reads a `trex` box: the defaults of a track. */
+  defaults(fields: Buffer): void {
+    if (fields.length >= 20) this.#sizeOf(this.#samplesOf(fields.readUInt32BE(4)), fields.readUInt32BE(16));
+  }
+
+  /** Reads a `tfhd` box: it names the track of the runs that follow. */
+  head(fields: Buffer): void {
+    const flags = fields.readUIntBE(1, 3);
+    this.#current = this.#samplesOf(fields.readUInt32BE(4));
+    if ((flags & HAS_DEFAULT_SIZE) === 0) return;
+    const at = HEAD_FIELDS.reduce((sum, [flag, bytes]) => sum + (flags & flag ? bytes : 0), 8);
+    if (at + 4 <= fields.length) this.#sizeOf(this.#current, fields.readUInt32BE(at));
+  }
+
+  /** Reads a `trun` box, a run of samples; the cursor is at its content, which ends at `end`. */
+  async run(cursor: ByteCursor, end: number): Promise<void> {
+    const head = cursor.peek(8) ?? (await cursor.load(8));
+    const flags = head.readUIntBE(1, 3);
+    this.#current.count += head.readUInt32BE(4);
+    if ((flags & HAS_SIZES) === 0) return;
+    const bytes = SAMPLE_FIELDS.reduce((sum, flag) => sum + (flags & flag ? 4 : 0), 0);
+    const sizeAt = flags & 0x100 ? 4 : 0;
+    cursor.at += 8 + (flags & HAS_OFFSET ? 4 : 0) + (flags & HAS_FIRST_FLAGS ? 4 : 0);
+    while (cursor.at + bytes <= end) {
+      const sample = cursor.peek(bytes) ?? (await cursor.load(bytes));
+      if (sample.length < bytes) return;
+      this.#sizeOf(this.#current, sample.readUInt32BE(sizeAt));
+      cursor.at += bytes;
+    }
+  }
+
+  #samplesOf(track: number): Samples {
+    let samples = this.#tracks.get(track);
+    if (!samples) {
+      samples = { count: 0, longest: 0 };
+      this.#tracks.set(track, samples);
+    }
+    return samples;
+  }
+
+  #sizeOf(samples: Samples, bytes: number): void {
+    samples.longest = Math.max(samples.longest, bytes);
   }
 }

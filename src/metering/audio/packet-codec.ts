@@ -1,5 +1,5 @@
 import { FLAC_HEAD_BYTES, flacFrameAt } from './flac.ts';
-import { AAC_CHANNEL_BYTES, AAC_RATES, AAC_SAMPLES, frameAt } from './frame.ts';
+import { AAC_CHANNEL_BYTES, AAC_RATES, AAC_SAMPLES, frameAt } from './frame-stream.ts';
 
 /** Length of the packets of a codec, as Ogg and Matroska carry them. */
 export interface PacketCodec {

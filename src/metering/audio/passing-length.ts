@@ -1,5 +1,5 @@
 import { FLAC_HEAD_BYTES, flacFrameAt, streamInfo } from './flac.ts';
-import { FRAME_HEAD_BYTES, frameAt } from './frame.ts';
+import { FRAME_HEAD_BYTES, frameAt } from './frame-stream.ts';
 
 /**
  * Counts the length of sound as it passes, in memory of a few bytes. For the answers of providers, which have no reason to

@@ -1,6 +1,5 @@
-import { type ByteSource, rangeOf } from '../byte-source.ts';
+import { ByteCursor, type ByteSource, rangeOf } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
-import { ByteCursor } from './byte-cursor.ts';
 import { framesSeconds, framesStart } from './frame-stream.ts';
 
 const CHUNK_HEAD_BYTES = 8;

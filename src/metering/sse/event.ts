@@ -1,4 +1,5 @@
-import { closingQuote } from '../json-lexer.ts';
+import { closingQuote } from '../json/lexer.ts';
+import { JsonSieve, type Shape } from '../json/sieve.ts';
 
 const DONE = /^data: ?\[DONE\]/m;
 const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
@@ -57,4 +58,83 @@ export function saysFailed(event: string): boolean {
   if (!event.includes('"error"')) return false;
   const data = eventData(event);
   return data?.type === 'error' || Boolean(data?.error);
+}
+
+/** Characters of a line that are kept to tell its field: longer than any name that is looked for. */
+const FIELD_MAX_CHARS = 16;
+const NAME_MAX_CHARS = 256;
+/** Characters of the data that are kept to recognise `[DONE]`, which is no JSON. */
+const HEAD_CHARS = 16;
+const LF = /\n/g;
+const ANY_LINE_END = /[\r\n]/g;
+
+/**
+ * Reads one SSE event of any size (WHATWG HTML, "Server-sent events") in parts cut anywhere, and makes a small event of
+ * it: with its name, and those members of its data that a shape names. Latin-1 text, one character a byte.
+ */
+export class LargeEvent {
+  readonly #sieve: JsonSieve;
+  /** Name of the current line's field as far as it has come; undefined once it is known and the value follows. */
+  #field: string | undefined = '';
+  #within: 'data' | 'event' | 'other' = 'other';
+  #name = '';
+  #head = '';
+
+  constructor(kept: Shape) {
+    this.#sieve = new JsonSieve(kept);
+  }
+
+  push(text: string): void {
+    const lineEnd = text.includes('\r') ? ANY_LINE_END : LF;
+    for (let at = 0; at < text.length; ) {
+      lineEnd.lastIndex = at;
+      const end = lineEnd.exec(text)?.index ?? text.length;
+      this.#line(text.slice(at, end));
+      if (end < text.length) {
+        this.#field = '';
+        // A line end between two lines of data is white space to JSON.
+        if (this.#within === 'data') this.#sieve.push('\n');
+      }
+      at = end + 1;
+    }
+  }
+
+  /** The small event, as far as it has come. */
+  toString(): string {
+    const data = this.#head.trimStart().startsWith('[DONE]') ? '[DONE]' : this.#sieve.text;
+    return `${this.#name === '' ? '' : `event: ${this.#name}\n`}data: ${data}\n\n`;
+  }
+
+  /** Reads a line, or the next part of one. */
+  #line(part: string): void {
+    const value = this.#field === undefined ? part : this.#valueOf(part);
+    if (this.#within === 'event') this.#name = (this.#name + value).slice(0, NAME_MAX_CHARS);
+    if (this.#within !== 'data') return;
+    if (this.#head.length < HEAD_CHARS) this.#head += value.slice(0, HEAD_CHARS);
+    this.#sieve.push(value);
+  }
+
+  /** Returns what follows the colon and its space; "" where the colon has not come. */
+  #valueOf(part: string): string {
+    const text = this.#field + part;
+    const colon = text.indexOf(':');
+    // The space may come with the next part.
+    if (colon < 0 || colon + 1 === text.length) {
+      this.#field = text.slice(0, FIELD_MAX_CHARS);
+      this.#within = 'other';
+      return '';
+    }
+    this.#field = undefined;
+    const name = text.slice(0, colon);
+    this.#within = name === 'data' || name === 'event' ? name : 'other';
+    if (this.#within === 'event') this.#name = '';
+    return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1);
+  }
+}
+
+/** Reduces a whole event to the members that a shape names, so that large pictures need not be parsed. */
+export function sifted(event: string, kept: Shape): string {
+  const large = new LargeEvent(kept);
+  large.push(event);
+  return large.toString();
 }

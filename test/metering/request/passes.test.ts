@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { allTokens, longestPass, type Passes, sumsByTier } from '../../../src/metering/request/passes.ts';
+import { allTokens, longestPass, type Passes, sumsByTier } from '../../../src/metering/bounds.ts';
 import fc from '../../helper/suite/fast-check.ts';
 
 const passes = fc

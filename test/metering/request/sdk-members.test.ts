@@ -5,8 +5,8 @@ import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
 import { isTextType } from '../../../src/metering/content-parts.ts';
 import { isMediaType } from '../../../src/metering/media.ts';
-import type { Members } from '../../../src/metering/request/members/members.ts';
-import { knowsMessagesTool, knowsResponsesTool } from '../../../src/metering/request/tool-kinds.ts';
+import type { Members } from '../../../src/metering/members.ts';
+import { knowsMessagesTool, knowsResponsesTool } from '../../../src/metering/tools.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const FOLDER = `${ROOT}/sdk-types`;

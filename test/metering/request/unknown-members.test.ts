@@ -1,8 +1,7 @@
 import { test } from 'tap';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
-import { checkMembers } from '../../../src/metering/request/members/check-members.ts';
-import type { Members } from '../../../src/metering/request/members/members.ts';
+import { checkMembers, type Members } from '../../../src/metering/members.ts';
 import { jsonBodyOf, modelAt, type Path, refusalOf } from '../../helper/fixtures/asked.ts';
 import { CLIENT_CALLS } from '../../helper/fixtures/client-bodies.ts';
 import { creditPrice } from '../../helper/fixtures/credit-price.ts';

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
-import { ElidedString, ElidedStrings } from '../../../metering/elided-strings.ts';
+import { ElidedString, ElidedStrings } from '../../../metering/json/elided-strings.ts';
 import { freeEnd } from './free-end.ts';
 import { JsonCounts } from './json-counts.ts';
 import { decoded, NamesWithin } from './names-within.ts';

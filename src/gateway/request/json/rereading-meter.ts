@@ -1,5 +1,5 @@
 import { type ByteSource, inMemory } from '../../../metering/byte-source.ts';
-import type { MeteredBody } from '../../../metering/metered-body.ts';
+import type { MeteredBody } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import type { LargeReads } from '../large-reads.ts';
 import { parseObject, readJsonInPieces } from './json-reader.ts';

@@ -1,4 +1,4 @@
-import { closingQuote, isEscaped } from './json-lexer.ts';
+import { closingQuote, isEscaped } from './lexer.ts';
 
 /** Receives the raw text of a member's value in parts, cut anywhere. */
 export interface ValueSink {

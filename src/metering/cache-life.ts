@@ -1,6 +1,6 @@
-import { isObject } from '../json-value.ts';
-import type { MeteredBody } from '../metered-body.ts';
-import type { Charge } from './asked.ts';
+import { isObject } from './json/value.ts';
+import type { MeteredBody } from './meter.ts';
+import type { Charge } from './plan.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { invalidJson } from '../domain/errors.ts';
-import { surrogatePairs } from '../domain/surrogate-pairs.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
+import { invalidJson } from '../../domain/errors.ts';
+import { surrogatePairs } from '../../domain/surrogate-pairs.ts';
+import type { CountTokens } from '../tokens/token-counter.ts';
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
 /** UTF-16 units that are sampled of every piece (256 KiB at most) for an estimate of the tokens. */

@@ -1,10 +1,10 @@
-import type { Price } from '../../domain/catalog.ts';
-import { holdFor, isPricedByToken, type Reach } from '../../domain/price.ts';
-import type { Unit, Usage } from '../../domain/units.ts';
-import type { MeteredBody } from '../metered-body.ts';
-import { type Asked, type Charge, NONE } from './asked.ts';
+import type { Price } from '../domain/catalog.ts';
+import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
+import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
-import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
+import { type Meter, type MeteredBody, type StreamMeter, saysError } from './meter.ts';
+import { type Asked, type Charge, fixedCost, NONE } from './plan.ts';
+import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
 import { type Likely, likelyCost, likelyTokens } from './token-cost.ts';
 
 /** What a call of an endpoint without tools asks for. */
@@ -43,3 +43,24 @@ export function plainAsk(
     },
   };
 }
+
+const PASSES: StreamMeter = {
+  event: () => 'pass',
+  kept: {},
+  pieces: 0,
+  usage: {},
+  outputText: () => '',
+};
+
+/**
+ * Endpoints whose tokens are not charged, `/v1/moderations` and `/v1/messages/count_tokens`: the price per request is
+ * the hold and the charge (specification section 5), whatever is sent and whatever the answer reports.
+ */
+export const perRequest: Meter = {
+  ask: ({ model }) => fixedCost(holdFor(model.price, {})),
+  usage: (answer) => (saysError(answer) ? undefined : {}),
+  failed: saysError,
+  outputText: () => '',
+  stream: () => PASSES,
+  estimate: async () => ({}),
+};

@@ -1,12 +1,21 @@
-import { MAX_CALL_LIMIT } from '../../domain/call-limits.ts';
-import type { Model } from '../../domain/catalog.ts';
-import { type Micro, micro } from '../../domain/credits.ts';
-import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
-import type { Unit, Usage } from '../../domain/units.ts';
-import { type Media, NO_MEDIA } from '../media.ts';
-import { type Bounds, pictureBound, windowOf } from './bounds.ts';
-import { allTokens, longestPass, type Passes, sumsByTier } from './passes.ts';
-import { countOfRounds, NO_TOOLS, type ProviderTools } from './tool-rounds.ts';
+import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
+import type { Model } from '../domain/catalog.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../domain/price.ts';
+import type { Unit, Usage } from '../domain/units.ts';
+import {
+  allTokens,
+  type Bounds,
+  countOfRounds,
+  longestPass,
+  NO_TOOLS,
+  type Passes,
+  type ProviderTools,
+  pictureBound,
+  sumsByTier,
+  windowOf,
+} from './bounds.ts';
+import { type Media, NO_MEDIA } from './media.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
 export const TURN_OVERHEAD = 16;

@@ -1,0 +1,169 @@
+import type { Model } from '../domain/catalog.ts';
+import type { Micro } from '../domain/credits.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
+import type { Unit } from '../domain/units.ts';
+import type { Bounds } from './bounds.ts';
+import { isObject } from './json/value.ts';
+import type { CallCost } from './token-cost.ts';
+
+/** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
+export interface Charge {
+  /** The field of the request that asks for it. */
+  readonly param: string;
+  /** What it is, in words that follow "for". */
+  readonly what: string;
+  /** The unit that it is charged by, where there is one. */
+  readonly unit?: Unit;
+  /** The service tier that it is, by the name that its multiplier has. */
+  readonly serviceTier?: string;
+  /** The setting by which an operator lets it through, where it is neither a price nor a tier. */
+  readonly setting?: string;
+}
+
+/** What a request says that its report is read by, found when it was asked for: the lists that said it are not kept. */
+export interface Said {
+  /** It asks for a longer life of the cache than the vendor's shortest. */
+  readonly asksLongCache: boolean;
+  /** It has a tool that searches as a preview. */
+  readonly searchesAsPreview: boolean;
+}
+
+/** What one call asks for. Read from its body once. */
+export interface Asked {
+  readonly charges: readonly Charge[];
+  /** Service tiers that the request names, by the names that multipliers have. */
+  readonly serviceTiers: readonly string[];
+  /** Bounds that the request leaves open and the gateway sends. */
+  readonly sets?: readonly FieldToSet[];
+  /** What the report of the call is read by; undefined: nothing of the request. */
+  readonly said?: Said;
+  /** Inline sounds, to be measured; undefined: one that is not inline. */
+  readonly sounds?: readonly (string | undefined)[];
+  /**
+   * Hold and estimate of the call. `bounds` has what is known later than the body, such as the tokens behind the stored
+   * answers that it names.
+   */
+  cost(bounds: Bounds): CallCost;
+}
+
+export const NONE: readonly never[] = Object.freeze([]);
+
+/** The `Asked` of a call that costs exactly its hold, and is not counted in tokens. */
+export function fixedCost(hold: Micro, charges: readonly Charge[] = NONE): Asked {
+  return {
+    charges,
+    serviceTiers: NONE,
+    cost: () => ({ hold, estimate: hold, tokens: 0, mediaTokens: 0 }),
+  };
+}
+
+/** A bound that a request leaves open and the gateway sends, because it is what the hold counts (specification section 5). */
+export interface FieldToSet {
+  /** The member of the request that holds the tool; undefined: the request itself has the field. */
+  readonly list?: string;
+  /** The tool that has the field. */
+  readonly of?: Readonly<Record<string, unknown>>;
+  readonly name: ToolBound | 'max_tool_calls';
+}
+
+/** The value that is sent. */
+export function valueToSet({ name }: FieldToSet, { toolRounds, toolTokens }: Bounds): number {
+  return name === 'max_content_tokens' ? toolTokens : toolRounds;
+}
+
+/** Members of a tool that bound what the provider does with it. */
+export type ToolBound = 'max_uses' | 'max_content_tokens';
+
+/**
+ * Refuses what a request asks for where its model has no price for it (specification section 10): 400 `unpriced_parameter`,
+ * whose `param` names the field. A free model gives everything away.
+ */
+export function refuseUnpriced({ charges }: Pick<Asked, 'charges'>, model: Model): void {
+  if (charges.length === 0 || model.priceSource === 'free') return;
+  const unpriced = charges.find((charge) => !isPriced(charge, model));
+  if (!unpriced) return;
+  const { param, what, unit, serviceTier } = unpriced;
+  const setting =
+    unpriced.setting ?? (unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`);
+  throw new GatewayError(
+    'unpriced_parameter',
+    `The model ${model.slug} has no price for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
+    param,
+  );
+}
+
+function isPriced({ unit, serviceTier }: Charge, { price }: Model): boolean {
+  if (unit !== undefined) return price.named.has(unit);
+  return serviceTier !== undefined && price.serviceTiers.has(serviceTier);
+}
+
+/** Web searches, by the kind of the tool. */
+export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Charge, 'param'>>> = {
+  search: { what: 'web searches', unit: 'webSearch' },
+  preview: { what: 'web searches by a web_search_preview tool', unit: 'webSearchPreview' },
+};
+
+/** True where an optional member is there. */
+export function isAsked(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/**
+ * Refuses members by which another model would run than the one that was checked, allowed and priced. Throws 400
+ * `invalid_field`. `param`: the field that holds `members`, where that is not the request itself.
+ */
+export function refuseModels(
+  members: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  param?: string,
+): void {
+  for (const name of names) {
+    if (!isAsked(members[name])) continue;
+    throw invalidField(
+      param ?? name,
+      `${name}${param ? ` in ${param}` : ''} is not supported, because it would run a model other than the one in the request. ` +
+        'Leave it out.',
+    );
+  }
+}
+
+/** A value that a client sent, cut to a length that is fit for a message. */
+export function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
+}
+
+/**
+ * What decides must have its own type (specification section 4): a lenient provider takes text for a number, and an object for
+ * a list. Each of these throws 400 `invalid_field`; null counts as absent.
+ */
+
+/** A list; empty if it is absent. */
+export function listOf(value: unknown, param: string): readonly unknown[] {
+  if (value === undefined || value === null) return NONE;
+  if (!Array.isArray(value)) throw invalidField(param, `${param} must be a list.`);
+  return value;
+}
+
+/** A text or a list. */
+export function checkContent(value: unknown, param: string): void {
+  if (isObject(value)) throw invalidField(param, `The content of ${param} must be a string or a list.`);
+}
+
+/** A tool, which says what it is by its `type`, or by `name` or `function`, as the format has it. */
+export function toolOf(
+  tool: unknown,
+  param: string,
+  identity: 'function' | 'name',
+): Readonly<Record<string, unknown>> {
+  if (!isObject(tool)) throw invalidField(param, `Each tool in ${param} must be an object.`);
+  if ((tool.type ?? tool[identity] ?? undefined) === undefined)
+    throw invalidField(param, `Each tool in ${param} must have type or ${identity}.`);
+  return tool;
+}
+
+/** A count; undefined if it is absent. `what` names it in a message. */
+export function wholeNumberOf(value: unknown, param: string, what: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw invalidField(param, `${what} must be a whole number of at least 0.`);
+}
