@@ -1,8 +1,8 @@
-import { newWebhookSecret } from '../src/alerts/sign.ts';
+import { newWebhookSecret } from '../src/alerts/send.ts';
 import { openBook } from '../src/book/open-book.ts';
 import { micro } from '../src/domain/credits.ts';
 import type { KeySettings } from '../src/domain/key.ts';
-import { DEFAULT_SETTINGS } from '../src/domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../src/domain/key-settings.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';
 import { ADMIN_TOKEN, api, type Place } from './gateway.ts';
 import type { Server } from './program.ts';

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { newWebhookSecret } from '../src/alerts/sign.ts';
+import { newWebhookSecret } from '../src/alerts/send.ts';
 import type { Book } from '../src/book/book.ts';
 import { type BookPlace, openBook } from '../src/book/open-book.ts';
 import { micro } from '../src/domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../src/domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../src/domain/key-settings.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { newWebhookSecret } from '../src/alerts/sign.ts';
+import { newWebhookSecret } from '../src/alerts/send.ts';
 import { settingColumns } from '../src/book/key-row.ts';
 import { openBook } from '../src/book/open-book.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';

@@ -25,8 +25,8 @@ const CONTAINER = 'program/container.ts';
 const ONLY_IN_CONTAINER = ['tsyringe', 'reflect-metadata'];
 /** Folder that runs in browsers. It may import the domain's rules and nothing else, and uses the public API only. */
 const BROWSER = 'dashboard';
-/** Folder of the shapes of the API's answers, of which the page may import the types. */
-const VIEWS = 'api/views/';
+/** Files with the shapes of the API's answers, of which the page may import the types. */
+const VIEW = /^api\/[a-z]+\/[a-z-]+-view\.ts$/;
 /** Matches imports that would let the domain do more than compute. */
 const IO =
   /^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|sqlite)(\/|$)|^(fastify|ioredis|kysely|pg|undici)$/;
@@ -101,7 +101,7 @@ function faultOfFile(path: string, target: string, isType: boolean): string | un
   if (from === to) return undefined;
   if (from === BOOTSTRAP || to === BOOTSTRAP) return `must not import ${target}: the bootstrap stands alone`;
   if (from === BROWSER) {
-    const mayImport = to === 'domain' || (isType && target.startsWith(VIEWS));
+    const mayImport = to === 'domain' || (isType && VIEW.test(target));
     return mayImport ? undefined : `must not import ${target}: the dashboard knows the domain only`;
   }
   const [fromTier = -1, toTier = -1] = [tierOf(path), tierOf(target)];

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
-import { RequestLog } from '../src/log/request-log.ts';
+import { RequestLog } from '../src/log/log.ts';
 import { until } from './helper/check/until.ts';
 import { apiOf } from './helper/clients/api.ts';
 import { makeOwner } from './helper/clients/owner.ts';

@@ -1,5 +1,8 @@
-import { Client, type Dispatcher } from 'undici';
-import { BlockedAddress, guardedConnector } from './guarded-connector.ts';
+import { randomBytes } from 'node:crypto';
+import { isIP, type LookupFunction } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import { isPublicAddress } from './public-address.ts';
 import { type Resolve, resolveAddresses } from './resolve.ts';
 
 export interface Post {
@@ -73,4 +76,68 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
 async function drain(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(DRAIN_LIMIT_MS)]);
   await body.dump({ limit: DRAIN_LIMIT_BYTES, signal: limit }).catch(() => {});
+}
+
+/**
+ * Thrown where the receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it.
+ */
+class BlockedAddress extends Error {}
+
+/**
+ * Connector that reaches public addresses only (specification section 6, SSRF). A name is resolved once, and only the
+ * addresses that were checked are connected to, so that a name which changes its answer between check and connect (DNS
+ * rebinding) gains nothing. A name with one address that is not public is refused. TLS certificates are verified
+ * whatever the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
+ */
+function guardedConnector(
+  resolve: Resolve,
+  allowPrivateNetworks: boolean,
+  signal: AbortSignal,
+): buildConnector.connector {
+  const refused = (addresses: string[]) => !allowPrivateNetworks && !addresses.every(isPublicAddress);
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolve(hostname, signal).then(
+      (found) => {
+        const [first] = found;
+        if (!first) callback(new Error(`no address for ${hostname}`), []);
+        else if (refused(found.map(({ address }) => address))) callback(new BlockedAddress(), []);
+        else if (options.all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, []),
+    );
+  };
+  const connect = buildConnector({ lookup, signal, rejectUnauthorized: true, allowH2: false, timeout: 0 });
+  return (options, callback) => {
+    // A literal address is never looked up. The URL parser has already turned 127.1, 0x7f000001 and the like into
+    // 127.0.0.1.
+    const literal = options.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
+    else connect(options, callback);
+  };
+}
+
+/**
+ * A new signing secret for an account: `whsec_` and 32 random bytes in base64 (Standard Webhooks asks for 24 to 64).
+ */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/**
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `id` names the delivery
+ * and does not change when it is signed again. `at` is in milliseconds since the epoch. Throws where `secret` is not
+ * base64.
+ */
+export function signatureHeaders(
+  secret: string,
+  id: string,
+  at: number,
+  body: string,
+): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, new Date(at), body),
+  };
 }

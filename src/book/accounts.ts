@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
-import { accountRecord, emailKey } from './account-row.ts';
 import { type Book, EmailTaken } from './book.ts';
 import { insertGrant } from './grants.ts';
+import { accountRecord, emailKey } from './key-row.ts';
 import { insertKey } from './keys.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 

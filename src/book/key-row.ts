@@ -1,17 +1,16 @@
 import type { CallLimits } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
-import type { KeyRecord } from '../domain/key.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
+import { KEY_FIELDS, type KeyField } from '../domain/key-fields.ts';
+import type { Kind } from '../domain/key-readers.ts';
 import {
   KEY_FIELD_NAMES,
-  KEY_FIELDS,
-  type KeyField,
   type KeySettings,
   type SettingColumns,
+  settingsBytes,
   type WireName,
-} from '../domain/key-fields.ts';
-import type { Kind } from '../domain/key-readers.ts';
-import { settingsBytes } from '../domain/key-settings.ts';
-import type { CallLimitColumns, KeyRow } from './schema.ts';
+} from '../domain/key-settings.ts';
+import type { AccountRow, CallLimitColumns, KeyRow } from './schema.ts';
 
 const FIELDS = KEY_FIELD_NAMES.map(
   (field) => [field, KEY_FIELDS[field].wire, KEY_FIELDS[field].type.kind] as const,
@@ -63,4 +62,24 @@ export function settingColumns(settings: KeySettings): SettingColumns & { readon
 function columnOf(kind: Kind, value: unknown): unknown {
   if (kind === 'list') return JSON.stringify(value);
   return kind === 'flag' ? Number(value) : value;
+}
+
+/** The record of an account as its row has it. */
+export function accountRecord(row: AccountRow): AccountRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    isActive: row.is_active === 1,
+    alertThreshold: micro(row.alert_threshold),
+    overdraft: micro(row.overdraft),
+    ...callLimits(row),
+    webhookSecret: row.webhook_secret,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
+export function emailKey(email: string): string {
+  return email.normalize('NFC').toLowerCase();
 }

@@ -1,8 +1,9 @@
 import { Kysely, sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { type Book, BookUnavailable } from './book.ts';
 import { CannotOpenBook } from './errors.ts';
-import { migrate, requireCurrentSchema } from './migrate.ts';
-import type { BookSchema } from './schema.ts';
+import { createSchema } from './initial-schema.ts';
+import type { BookSchema, Engine } from './schema.ts';
 import { sqlBook } from './sql-book.ts';
 import { Store } from './store.ts';
 
@@ -94,4 +95,59 @@ async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Pro
     await db.destroy();
     throw error;
   }
+}
+
+/**
+ * Brings the schema up to this version of the gateway, under the engine's migration lock, so that gateways that start
+ * together do it once. Throws CannotOpenBook where a newer version has migrated the book, BookUnavailable, or the engine's
+ * error.
+ */
+export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
+  const known = migrations(engine);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  if (error instanceof BookUnavailable) throw error;
+  refuseUnknown(await executed(db), known);
+  throw error;
+}
+
+/** Checks the schema of a book that is only read: it must be exactly this version's. Throws CannotOpenBook. */
+async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
+  const known = migrations(engine);
+  const names = await executed(db);
+  refuseUnknown(names, known);
+  if (names.length < Object.keys(known).length) {
+    throw new CannotOpenBook(
+      'The database has no book for this version of Tollgate yet. Start the gateway with it once, then try again.',
+    );
+  }
+}
+
+function refuseUnknown(names: readonly string[], known: Record<string, unknown>): void {
+  const unknown = names.find((name) => !(name in known));
+  if (unknown === undefined) return;
+  throw new CannotOpenBook(
+    `The database was used by a newer version of Tollgate: this version does not know its migration "${unknown}". ` +
+      'Run that version, or restore a backup from before the upgrade.',
+  );
+}
+
+async function executed(db: Kysely<BookSchema>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return [];
+  const rows = await db
+    .$extendTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>()
+    .selectFrom(DEFAULT_MIGRATION_TABLE)
+    .select('name')
+    .orderBy('name')
+    .execute();
+  return rows.map((row) => row.name);
+}
+
+/** Changes of the schema, by name, in the order of the names. A released change is never edited: a new one follows it. */
+export function migrations(engine: Engine): Record<string, Migration> {
+  return {
+    '0001_initial': { up: (db) => createSchema(db, engine) },
+  };
 }

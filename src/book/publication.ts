@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
-import { accountRecord } from './account-row.ts';
 import type { Book } from './book.ts';
 import { chunks, valueRows } from './bulk-values.ts';
-import { keyRecord } from './key-row.ts';
+import { accountRecord, keyRecord } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely';
 import type { Category } from '../domain/key.ts';
-import type { SettingColumns } from '../domain/key-fields.ts';
+import type { SettingColumns } from '../domain/key-settings.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
 import type { UsageColumn } from '../domain/units.ts';
 import type { DeliveryStatus } from './book.ts';

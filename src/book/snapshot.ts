@@ -1,11 +1,10 @@
 import { type Expression, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { PeriodStarts } from '../domain/period.ts';
-import { accountRecord } from './account-row.ts';
 import type { Book, KeyState } from './book.ts';
 import { pendingGrantsOf } from './grants.ts';
 import { idsInLedger } from './ids-in-ledger.ts';
-import { keyRecord } from './key-row.ts';
+import { accountRecord, keyRecord } from './key-row.ts';
 import type { Store, Trx } from './store.ts';
 
 const HOUR_MS = 3_600_000;

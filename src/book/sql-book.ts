@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
+import { refundId } from '../domain/ledger-entry.ts';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
+import { chunks } from './bulk-values.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
-import { lastCallQueries } from './last-calls.ts';
+import { ledgerEntry } from './ledger-row.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
-import { ledgerQueries } from './read-ledger.ts';
 import { reconcileQueries } from './reconcile.ts';
 import { resourceQueries } from './resources.ts';
 import { rotationQueries } from './rotation.ts';
@@ -39,5 +40,78 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...alertQueries(store),
     ...resourceQueries(store),
     ...reconcileQueries(store),
+  };
+}
+
+/**
+ * Queries of the latest call of keys. A call writes nothing for them: each key is one look at the end of the index
+ * ledger_key, past the few refunds that were booked after the call.
+ */
+function lastCallQueries({ db }: Store): Pick<Book, 'lastCalls'> {
+  return {
+    async lastCalls(accountId, keyIds) {
+      const found = new Map<number, number>();
+      for (const ids of chunks(keyIds)) {
+        const rows = await db
+          .selectFrom('keys')
+          .select('id')
+          .select((select) =>
+            select
+              .selectFrom('ledger')
+              .select('created_at')
+              .whereRef('ledger.key_id', '=', 'keys.id')
+              .where('ledger.account_id', '=', accountId)
+              .where('ledger.type', 'in', ['charge', 'expired_hold'])
+              .orderBy('seq', 'desc')
+              .limit(1)
+              .as('last_call'),
+          )
+          .where('id', 'in', ids)
+          .execute();
+        for (const { id, last_call } of rows) if (last_call !== null) found.set(id, last_call);
+      }
+      return found;
+    },
+  };
+}
+
+function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'entry' | 'charge'> {
+  return {
+    async ledger({ accountId, keyId, type, model, fromDay, toDay, before, limit }) {
+      let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
+      if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+      if (type !== undefined) query = query.where('type', '=', type);
+      // A literal, so that both engines can see that the index of what is no charge serves it.
+      if (type !== undefined && type !== 'charge') query = query.where('type', '!=', sql.lit('charge'));
+      if (model !== undefined) query = query.where('model', '=', model);
+      if (fromDay !== undefined) query = query.where('day', '>=', fromDay);
+      if (toDay !== undefined) query = query.where('day', '<=', toDay);
+      if (before !== undefined) query = query.where('seq', '<', before);
+      const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
+      return rows.map(ledgerEntry);
+    },
+
+    async entry(accountId, id) {
+      // PostgreSQL takes no U+0000, so that no entry can have such an id.
+      if (id.includes('\0')) return undefined;
+      const row = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .executeTakeFirst();
+      return row && ledgerEntry(row);
+    },
+
+    async charge(accountId, id) {
+      const rows = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('id', 'in', [id, refundId(id)])
+        .where('account_id', '=', accountId)
+        .execute();
+      const row = rows.find((found) => found.id === id);
+      return row && { entry: ledgerEntry(row), day: row.day, isRefunded: rows.length > 1 };
+    },
   };
 }

@@ -5,7 +5,7 @@ import type {
   CreatedAccountView,
   CreditsView,
   OperatorAccountView,
-} from '../api/views/account-view.ts';
+} from '../api/account/account-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountViewCommands } from './account-views.ts';
 import {

@@ -1,8 +1,13 @@
 import { type Command, Option } from 'commander';
-import { DEFAULT_USAGE_GROUP, USAGE_FIELDS, USAGE_GROUPS, type UsageGroup } from '../api/report-groups.ts';
-import type { AlertListView } from '../api/views/alert-view.ts';
-import type { EntryPageView } from '../api/views/entry-view.ts';
-import type { UsageReportView } from '../api/views/usage-view.ts';
+import type { AlertListView } from '../api/alerts/alert-view.ts';
+import type { EntryPageView } from '../api/ledger/entry-view.ts';
+import {
+  DEFAULT_USAGE_GROUP,
+  USAGE_FIELDS,
+  USAGE_GROUPS,
+  type UsageGroup,
+} from '../api/ledger/ledger-schema.ts';
+import type { UsageReportView } from '../api/usage/usage-view.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';

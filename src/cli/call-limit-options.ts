@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CallLimitsView } from '../api/views/call-limits-view.ts';
+import type { CallLimitsView } from '../api/keys/key-view.ts';
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { callLimit } from './arguments.ts';
 

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { CreatedKeyView, KeyListView, KeyView, RotatedKeyView } from '../api/views/key-view.ts';
-import type { ModelListView } from '../api/views/model-view.ts';
-import { KEY_FIELD_NAMES, KEY_FIELDS, keyField } from '../domain/key-fields.ts';
+import type { CreatedKeyView, KeyListView, KeyView, RotatedKeyView } from '../api/keys/key-view.ts';
+import type { ModelListView } from '../api/models/model-view.ts';
+import { KEY_FIELDS } from '../domain/key-fields.ts';
 import type { Kind } from '../domain/key-readers.ts';
+import { KEY_FIELD_NAMES, keyField } from '../domain/key-settings.ts';
 import {
   callLimit,
   credits,

@@ -5,9 +5,9 @@ import { type ListedModel, listedModel } from '../config/price-list/listed-model
 import type { PriceList } from '../config/price-list/price-list.ts';
 import { openList } from '../config/pricing.ts';
 import type { Model } from '../domain/catalog.ts';
+import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
 import { everyModel, fromCaller, unitText } from './models-of-config.ts';
-import { type Difference, differences } from './price-differences.ts';
 import { print, printJson, printTable } from './print.ts';
 
 /** `tollgate prices`: every price, where it comes from, and how written ones differ from the list's. */
@@ -186,4 +186,23 @@ function showCompared(compared: readonly Compared[]): void {
     if (reason !== '') print(`Not compared, as ${reason}: ${of.map(({ model }) => model.slug).join(', ')}`);
   const agreeing = compared.filter(({ found }) => found.length === 0).length;
   print(`Written prices: ${compared.length}, of which ${agreeing} are those of the list.`);
+}
+
+/** A unit that is written at one price and stands in the list at another; null: not named there. */
+interface Difference {
+  readonly unit: Unit;
+  readonly written: WrittenUnit | null;
+  readonly list: WrittenUnit | null;
+}
+
+/** How a written price differs from the list's, or why they cannot be compared. */
+function differences(model: Model, listed: ListedModel | undefined): readonly Difference[] | string {
+  if (model.upstream.provider === undefined) return 'its upstream names no provider';
+  if (!listed) return `the list has no such model of ${model.upstream.provider}`;
+  if ('why' in listed.priced) return `the list's price cannot be taken: ${listed.priced.why}`;
+  const [is, list] = [writtenPrice(model.price), writtenPrice(listed.priced.price)];
+  return UNIT_NAMES.flatMap((unit) => {
+    const [one, other] = [is[unit] ?? null, list[unit] ?? null];
+    return JSON.stringify(one) === JSON.stringify(other) ? [] : [{ unit, written: one, list: other }];
+  });
 }

@@ -3,8 +3,8 @@ import { openBook } from '../book/open-book.ts';
 import type { Config } from '../config/config.ts';
 import { creditsString } from '../domain/credits.ts';
 import type { AccountRecord } from '../domain/key.ts';
+import type { Unit, Usage } from '../domain/units.ts';
 import { Failure } from './arguments.ts';
-import { recomputedCharge } from './recompute-charge.ts';
 
 /** Accounts and entries that are in memory at a time. */
 const ACCOUNTS_PAGE = 100;
@@ -115,4 +115,91 @@ export function chargeDifferenceText({ id, accountId, found, expected }: ChargeD
   const charged = `charge ${id} of account ${accountId}: ${creditsString(found)} credits were charged, but`;
   if (expected === undefined) return `${charged} its row has no price for all that was used`;
   return `${charged} its usage at its prices is ${creditsString(expected)}: difference ${creditsString(found - expected)}`;
+}
+
+/**
+ * The arithmetic of charges a second time, written from specification section 10 alone: none of it is shared with the code
+ * that charges (domain/price.ts), so that a fault of one is found by the other.
+ */
+
+/** The unit of a price that each dimension of usage is charged at, and how many of the dimension the price is for. */
+const PRICED: Readonly<Record<keyof Usage, readonly [Unit, bigint]>> = {
+  input: ['input', 1_000_000n],
+  cachedInput: ['cachedInput', 1_000_000n],
+  cacheWrite: ['cacheWrite', 1_000_000n],
+  cacheWrite1h: ['cacheWrite1h', 1_000_000n],
+  output: ['output', 1_000_000n],
+  inputAudio: ['inputAudio', 1_000_000n],
+  cachedInputAudio: ['cachedInputAudio', 1_000_000n],
+  outputAudio: ['outputAudio', 1_000_000n],
+  inputImage: ['inputImage', 1_000_000n],
+  cachedInputImage: ['cachedInputImage', 1_000_000n],
+  outputImage: ['outputImage', 1_000_000n],
+  characters: ['character', 1_000_000n],
+  webSearches: ['webSearch', 1_000n],
+  webSearchPreviews: ['webSearchPreview', 1_000n],
+  requests: ['request', 1n],
+  images: ['image', 1n],
+  audioSeconds: ['audioSecond', 1n],
+  videoSeconds: ['videoSecond', 1n],
+};
+
+/** Fees, which the multiplier of a service tier leaves alone. */
+const FEES: ReadonlySet<Unit> = new Set(['webSearch', 'webSearchPreview', 'image', 'request']);
+
+const MILLION = 1_000_000n;
+/** Every price is for a part of this many. */
+const PARTS = MILLION;
+
+type Row = Pick<LedgerEntry, 'usage' | 'price' | 'passes' | 'multiplier'>;
+type Part = Pick<Row, 'usage' | 'price'>;
+
+/**
+ * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes where it has them. Undefined
+ * where the row has no price for what was used, its usage is no number that can be charged, or not the sum of the passes.
+ */
+export function recomputedCharge({ usage, price, passes, multiplier = 1_000_000 }: Row): bigint | undefined {
+  if (passes && !isSum(usage, passes)) return undefined;
+  let multiplied = 0n;
+  let fees = 0n;
+  for (const part of passes ?? [{ usage, price: price ?? {} }]) {
+    const sums = sumsOf(part);
+    if (!sums) return undefined;
+    multiplied += sums.multiplied;
+    fees += sums.fees;
+  }
+  const scale = MILLION * PARTS * MILLION;
+  const scaled = multiplied * BigInt(multiplier) + fees * MILLION;
+  return scaled / scale + (scaled % scale === 0n ? 0n : 1n);
+}
+
+function sumsOf({ usage, price = {} }: Part): { multiplied: bigint; fees: bigint } | undefined {
+  const sums = { multiplied: 0n, fees: 0n };
+  for (const [dimension, amount] of Object.entries(usage)) {
+    if (amount === 0) continue;
+    const [unit, per] = PRICED[dimension as keyof Usage] ?? [];
+    const millionths = inMillionths(amount);
+    const micros = unit && price[unit];
+    if (per === undefined || micros === undefined || millionths === undefined) return undefined;
+    sums[FEES.has(unit) ? 'fees' : 'multiplied'] += millionths * BigInt(micros) * (PARTS / per);
+  }
+  return sums;
+}
+
+function isSum(usage: Usage, passes: readonly Part[]): boolean {
+  const names = new Set([usage, ...passes.map((pass) => pass.usage)].flatMap((one) => Object.keys(one)));
+  return [...names].every((name) => {
+    const of = (one: Usage) => one[name as keyof Usage] ?? 0;
+    return of(usage) === passes.reduce((sum, pass) => sum + of(pass.usage), 0);
+  });
+}
+
+/** An amount in millionths; a part of a millionth, which only a second can have, counts as a whole one. */
+function inMillionths(amount: number): bigint | undefined {
+  const parts = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(amount));
+  if (!parts) return undefined;
+  const [, whole = '', fraction = '', tenths = '0'] = parts;
+  const denominator = 10n ** BigInt(fraction.length + Number(tenths));
+  const numerator = BigInt(whole + fraction) * MILLION;
+  return (numerator + denominator - 1n) / denominator;
 }

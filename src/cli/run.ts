@@ -1,13 +1,17 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../api/ledger/ledger-schema.ts';
+import type { MarginReportView, MarginSumsView } from '../api/operator/margin-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
-import { Failure } from './arguments.ts';
+import { queryOf } from './account-views.ts';
+import { Failure, type RemoteOptions, remote } from './arguments.ts';
 import { configCommands } from './config-commands.ts';
+import { operatorApi } from './gateway-api.ts';
 import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
+import { printJson, printTable } from './print.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
-import { usageCommand } from './usage-command.ts';
 
 const FAILURE = 1;
 const USAGE = 2;
@@ -42,4 +46,42 @@ function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   process.stderr.write(`tollgate: ${error.message}\n`);
   return error instanceof Failure && error.isUsage ? USAGE : FAILURE;
+}
+
+interface UsageOptions extends RemoteOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly groupBy: (typeof MARGIN_GROUPS)[number];
+}
+
+/** `tollgate usage`: the operator's usage report of a running gateway. */
+function usageCommand(program: Command): void {
+  remote(program.command('usage'))
+    .description(
+      'sum up the calls of all accounts over whole UTC days: charged, cost by the price list, margin',
+    )
+    .option('--from <day>', 'first day, as 2026-11-01')
+    .option('--to <day>', 'last day')
+    .addOption(
+      new Option('--group-by <what>', 'rows').choices([...MARGIN_GROUPS]).default(DEFAULT_MARGIN_GROUP),
+    )
+    .action(usage);
+}
+
+async function usage(options: UsageOptions): Promise<void> {
+  const { from, to, groupBy } = options;
+  const query = queryOf({ from, to, group_by: groupBy });
+  const report = await operatorApi(options).call<MarginReportView>('GET', `/api/admin/usage/${query}`);
+  if (options.json) return printJson(report);
+  printTable(
+    [groupBy.toUpperCase(), 'CALLS', 'CHARGED', 'OF THAT WITH COST', 'COST', 'MARGIN'],
+    [
+      ...report.rows.map((row) => [String(row[MARGIN_FIELDS[groupBy]] ?? 'none'), ...sums(row)]),
+      ['total', ...sums(report.total)],
+    ],
+  );
+}
+
+function sums({ calls, charged, charged_with_cost, cost, margin }: MarginSumsView): string[] {
+  return [String(calls), charged, charged_with_cost, cost ?? 'unknown', margin ?? 'unknown'];
 }

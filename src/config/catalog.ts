@@ -1,8 +1,8 @@
 import type { Model, Price, Upstream } from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
 import type { ModelPricing, Pricing } from './pricing.ts';
+import type { Unset } from './reader.ts';
 import type { configFile, ModelSettings } from './schema.ts';
-import type { Unset } from './substitute.ts';
 
 /** Output tokens that are assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;

@@ -5,7 +5,17 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml
 import { catalogOf } from './catalog.ts';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
 import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
-import { boolean, Faults, matching, number, oneOf, type Read, text } from './reader.ts';
+import {
+  boolean,
+  Faults,
+  matching,
+  number,
+  oneOf,
+  type Read,
+  substitute,
+  text,
+  type Used,
+} from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import {
   configFile,
@@ -16,7 +26,6 @@ import {
   port,
   trustedProxy,
 } from './schema.ts';
-import { substitute, type Used } from './substitute.ts';
 
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;

@@ -1,6 +1,5 @@
 import type { Price, VariantPrice } from '../domain/catalog.ts';
-import { MAX_CREDITS } from '../domain/credits.ts';
-import { shiftDecimal } from '../domain/decimal.ts';
+import { MAX_CREDITS, shiftDecimal } from '../domain/credits.ts';
 import { priceFromCredits, priceOf } from '../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
 import { dearestOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';

@@ -1,6 +1,9 @@
+import type { ServerResponse } from 'node:http';
+import { type Config, DEMO_URL } from '../config/config.ts';
+import type { Model, Upstream } from '../domain/catalog.ts';
+import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
 import { type Listening, type ListenOptions, listen, receive } from './listen.ts';
-import { sendAnswer } from './send-answer.ts';
 
 /** Starts the demo provider, by which `npm start` works without a provider's key. */
 export function startDemoProvider(options: ListenOptions = {}): Promise<Listening> {
@@ -8,4 +11,59 @@ export function startDemoProvider(options: ListenOptions = {}): Promise<Listenin
   return listen(options, async (message, response) => {
     await sendAnswer(response, await answers.answerTo(await receive(message)));
   });
+}
+
+/** Writes the answer piece by piece, no faster than the client reads. Ends early where the client has left. */
+async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
+  response.writeHead(answer.status, answer.headers);
+  for (const piece of answer.pieces) {
+    if (response.destroyed) return;
+    await writePiece(response, piece);
+  }
+  response.end();
+}
+
+/** Writes a piece; resolves when the client takes more, or has left. */
+export async function writePiece(response: ServerResponse, piece: Piece): Promise<void> {
+  if (response.write(piece)) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
+
+/**
+ * The demo provider as an upstream on loopback. It starts with the first configuration that has an upstream for it, and
+ * must be closed after the gateway, whose last calls may need it.
+ */
+export class DemoUpstreams {
+  #provider: Promise<Listening> | undefined;
+
+  /**
+   * The configuration with the provider's address in each upstream whose URL is `DEMO_URL`; the provider is started if
+   * need be. A configuration without such an upstream comes back unchanged.
+   */
+  async bind(config: Config): Promise<Config> {
+    const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
+    if (![...config.upstreams.values()].some(isDemo)) return config;
+    this.#provider ??= startDemoProvider();
+    const { url } = await this.#provider;
+    const upstreams = new Map<string, Upstream>();
+    for (const [name, upstream] of config.upstreams) {
+      upstreams.set(name, isDemo(upstream) ? Object.freeze({ ...upstream, url }) : upstream);
+    }
+    const catalog = new Map<string, Model>();
+    for (const [slug, model] of config.catalog) {
+      const upstream = upstreams.get(model.upstream.name) ?? model.upstream;
+      catalog.set(slug, Object.freeze({ ...model, upstream }));
+    }
+    return Object.freeze({ ...config, upstreams, catalog });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#provider)?.close();
+  }
 }

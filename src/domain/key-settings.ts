@@ -1,15 +1,113 @@
 import { cutShort, GatewayError, invalidField } from './errors.ts';
-import {
-  DEFAULT_SETTINGS,
-  fieldAt,
-  KEY_FIELD_NAMES,
-  KEY_FIELDS,
-  type KeyField,
-  type KeySettings,
-  keyField,
-  WIRE_NAMES,
-} from './key-fields.ts';
-import { LONGEST_NAME, MOST_KEY_BYTES } from './key-readers.ts';
+import { KEY_FIELDS, type KeyField, type KeyFields, type Restriction, type Setting } from './key-fields.ts';
+import { type FieldType, type Item, type Kind, LONGEST_NAME, MOST_KEY_BYTES } from './key-readers.ts';
+
+type ValueOf<F extends KeyField> = ReturnType<KeyFields[F]['type']['read']>;
+
+/** The fields that create and PATCH can set, normalised. */
+export type KeySettings = { readonly [F in KeyField]: ValueOf<F> };
+
+/** Name of a field in the API. */
+export type WireName = KeyFields[KeyField]['wire'];
+type FieldAt<W extends WireName> = {
+  [F in KeyField]: KeyFields[F]['wire'] extends W ? F : never;
+}[KeyField];
+
+/** A value as the API has it: times are text, and credits are numbers. */
+type WireValue<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'time'
+  ? string | null
+  : KeyFields[F]['type']['kind'] extends 'credits'
+    ? number | null
+    : ValueOf<F>;
+/** The fields as the API has them. */
+export type WireSettings = { readonly [W in WireName]: WireValue<FieldAt<W>> };
+
+/** A value as the book has it: yes/no is 1/0, and lists are JSON text. */
+type Column<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'flag'
+  ? number
+  : KeyFields[F]['type']['kind'] extends 'list'
+    ? string
+    : ValueOf<F>;
+/** The columns of the fields in the book. */
+export type SettingColumns = { [W in WireName]: Column<FieldAt<W>> };
+
+/** Names in the API of the fields with a value of `restricts`. */
+type Restricting<R> = {
+  [F in KeyField]: KeyFields[F] extends { readonly restricts: R } ? KeyFields[F]['wire'] : never;
+}[KeyField];
+/** Restrictions that every request of the key is checked by, also to `/api/`. */
+export type CallerRestriction = Restricting<'caller'>;
+export type ModelRestriction = Restricting<'model'>;
+
+/** Fields that the page shows as lists which are typed item by item. */
+export type TypedField = {
+  [F in KeyField]: KeyFields[F] extends { readonly typed: object } ? KeyFields[F]['wire'] : never;
+}[KeyField];
+
+export const KEY_FIELD_NAMES = Object.keys(KEY_FIELDS) as readonly KeyField[];
+
+/** The row of a field, with every column. */
+export function keyField(field: KeyField): (Restriction | Setting) & {
+  readonly wire: WireName;
+  readonly type: FieldType<KeySettings[KeyField], Kind>;
+} {
+  return KEY_FIELDS[field];
+}
+
+/** A map, so that `__proto__` and `constructor` are unknown fields like any other. */
+const FIELD_AT: ReadonlyMap<string, KeyField> = new Map(
+  KEY_FIELD_NAMES.map((field) => [KEY_FIELDS[field].wire, field]),
+);
+
+/** The field by its name in the API; undefined: there is none. */
+export function fieldAt(wireName: string): KeyField | undefined {
+  return FIELD_AT.get(wireName);
+}
+
+/** Names in the API, in the order of the table. */
+export const WIRE_NAMES: readonly WireName[] = KEY_FIELD_NAMES.map((field) => KEY_FIELDS[field].wire);
+
+/** The row of a field by its name in the API. */
+export function rowAt(wireName: WireName): ReturnType<typeof keyField> {
+  return keyField(FIELD_AT.get(wireName) as KeyField);
+}
+
+/** The items of a list that is typed. */
+export function itemAt(name: TypedField): Item {
+  return rowAt(name).type.item as Item;
+}
+
+/** KeyFields with a fallback. */
+type Defaulted = {
+  [F in KeyField]: KeyFields[F] extends { readonly fallback: unknown } ? F : never;
+}[KeyField];
+
+/** Settings of a key whose creation does not say otherwise (specification section 2, "Defaults"). */
+export const DEFAULT_SETTINGS: Pick<KeySettings, Defaulted> = Object.freeze(
+  Object.fromEntries(
+    KEY_FIELD_NAMES.flatMap((field) => {
+      const { fallback } = keyField(field);
+      return fallback === undefined ? [] : [[field, fallback]];
+    }),
+  ) as Pick<KeySettings, Defaulted>,
+);
+
+const RESTRICTIONS = KEY_FIELD_NAMES.filter((field) => KEY_FIELDS[field].restricts);
+
+/** Whether settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
+export function carriesRestriction(settings: Partial<KeySettings>): boolean {
+  return RESTRICTIONS.some((field) => isRestricting(settings[field]));
+}
+
+/** Whether a body of create or PATCH, its fields named as in the API, holds a restricting value. */
+export function bodyCarriesRestriction(body: Readonly<Record<string, unknown>>): boolean {
+  return RESTRICTIONS.some((field) => isRestricting(body[KEY_FIELDS[field].wire]));
+}
+
+function isRestricting(value: unknown): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+  return typeof value === 'number';
+}
 
 /**
  * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` where the body is

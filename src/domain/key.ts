@@ -1,6 +1,6 @@
 import type { CallLimits } from './call-limits.ts';
 import type { Micro } from './credits.ts';
-import type { KeySettings } from './key-fields.ts';
+import type { KeySettings } from './key-settings.ts';
 
 export { CATEGORIES, type Category } from './key-readers.ts';
 export { SPENDING_PERIODS, type SpendingPeriod } from './period.ts';

@@ -1,6 +1,5 @@
 import type { LengthTier, Price, UnitPrices } from './catalog.ts';
-import { creditsString, MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
-import { shiftDecimal } from './decimal.ts';
+import { creditsString, MAX_CREDITS, type Micro, micro, microFromCredits, shiftDecimal } from './credits.ts';
 import type { AppliedUnits } from './ledger-entry.ts';
 import { inputTokens, UNIT_NAMES, UNITS, type Unit, type Usage, unitRow } from './units.ts';
 

@@ -3,14 +3,13 @@ import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
 import { cutShort, type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
+import { KEY_FIELDS, type KeyField } from './key-fields.ts';
 import {
   type CallerRestriction,
   KEY_FIELD_NAMES,
-  KEY_FIELDS,
-  type KeyField,
   type KeySettings,
   type ModelRestriction,
-} from './key-fields.ts';
+} from './key-settings.ts';
 import { compiledBytes, memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';

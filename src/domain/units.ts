@@ -44,7 +44,7 @@ const MILLION = 1_000_000;
 /**
  * The units of a price and the dimensions of usage that they charge, a row each (specification section 10, Dimensions), by
  * the name in a config file. A new one is a row here, a reader in src/metering that fills it in, a migration that adds its
- * column, and a row in the second arithmetic (cli/recompute-charge.ts). `refines` names a unit above its own row.
+ * column, and a row in the second arithmetic (cli/reconcile-charges.ts). `refines` names a unit above its own row.
  */
 export const UNITS = {
   input: {

@@ -1,4 +1,4 @@
-import { foldName } from '../domain/field-names.ts';
+import { foldName } from '../domain/errors.ts';
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
 import { type Charge, refuseModels } from './plan.ts';

@@ -1,10 +1,12 @@
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { Book } from '../book/book.ts';
 import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import type { LeftCalls } from '../gateway/response/left-calls.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
+import type { PoolUse } from '../shares/fair-pool.ts';
+import type { Pools } from '../shares/pools.ts';
 
 const MS_PER_S = 1_000;
 /** Most queued alerts that a scrape counts, so that the query stays cheap when there are very many. */
@@ -145,4 +147,33 @@ function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
     });
     return asked;
   };
+}
+
+/** Registers the metrics of what accounts share (shares/pools.ts), by the name of the pool; read at each scrape. */
+export function registerPools(registry: Registry, pools: Pools): void {
+  const uses = () => Object.entries(pools).map(([pool, { use }]) => ({ pool, use }));
+  const gauge = (name: string, help: string, read: (use: PoolUse) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      aggregator: 'sum',
+      registers: [registry],
+      collect() {
+        for (const { pool, use } of uses()) this.set({ pool }, read(use));
+      },
+    });
+  gauge('tollgate_pool_places', 'Places that are taken in a pool that accounts share', (use) => use.places);
+  gauge('tollgate_pool_bytes', 'Bytes that they take', (use) => use.bytes);
+  gauge('tollgate_pool_waiting', 'Requests that wait for their turn in a pool', (use) => use.waiting);
+  new Counter({
+    name: 'tollgate_pool_refused_total',
+    help: 'Requests that found no room in a pool, or in the share of their account',
+    labelNames: ['pool'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { pool, use } of uses()) this.inc({ pool }, use.refused);
+    },
+  });
 }

@@ -6,15 +6,15 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { type AccountDeps, accountRoutes } from '../api/account-routes.ts';
-import type { AdminDeps } from '../api/admin-account.ts';
-import { adminRoutes } from '../api/admin-routes.ts';
-import { type ExplainDeps, explainRoutes } from '../api/explain-route.ts';
-import { type KeysDeps, keysRoutes } from '../api/keys-routes.ts';
-import { boundAnswers } from '../api/long-answer.ts';
-import { modelsRoute } from '../api/models-route.ts';
-import { openapi } from '../api/openapi.ts';
-import { type OpsDeps, opsRoutes } from '../api/ops-routes.ts';
+import { type AccountDeps, accountRoutes } from '../api/account/account-routes.ts';
+import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
+import { boundAnswers } from '../api/http/long-answer.ts';
+import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
+import { modelsRoute } from '../api/models/models-route.ts';
+import { openapi } from '../api/openapi/document.ts';
+import type { AdminDeps } from '../api/operator/admin-account.ts';
+import { adminRoutes } from '../api/operator/admin-routes.ts';
+import { type OpsDeps, opsRoutes } from '../api/ops/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { boundConnections } from '../gateway/connection-bound.ts';
@@ -25,7 +25,7 @@ import { refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
 import { ConnectionRefuser } from '../gateway/refuse-connection.ts';
 import { checkHead } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
-import { RequestLog } from '../log/request-log.ts';
+import { RequestLog } from '../log/log.ts';
 import type { LoopTurns } from '../shares/loop-turns.ts';
 import type { MemoryBudget } from '../shares/memory-budget.ts';
 import type { Pools } from '../shares/pools.ts';
@@ -86,7 +86,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
-    // During a stop, requests on open connections are still served, and told to close the connection (stopping.ts).
+    // During a stop, requests on open connections are still served, and told to close the connection (serve.ts).
     return503OnClosing: false,
     frameworkErrors: refuse,
     clientErrorHandler: connections.refuse,

@@ -9,7 +9,7 @@ import {
   container as root,
 } from 'tsyringe';
 import { AlertWorker } from '../alerts/alert-worker.ts';
-import { withFairWrites } from '../api/fair-writes.ts';
+import { withFairWrites } from '../api/http/json-routes.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
@@ -27,9 +27,8 @@ import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
-import { registerGauges } from '../observability/gauges.ts';
+import { registerGauges, registerPools } from '../observability/gauges.ts';
 import { PrometheusCallMetrics } from '../observability/metrics.ts';
-import { registerPools } from '../observability/pool-metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
 import { LoopTurns } from '../shares/loop-turns.ts';

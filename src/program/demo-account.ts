@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newWebhookSecret } from '../alerts/sign.ts';
+import { newWebhookSecret } from '../alerts/send.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { callLimitsOf } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
 import { hashKey, newKeyValue } from '../domain/key-value.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +11,6 @@ import { Reloader } from '../config/reload.ts';
 import { openLog } from '../log/log.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { serve } from './serve.ts';
-import { HangupSignal } from './sighup.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
@@ -78,6 +78,33 @@ function trimStartupHeap(): void {
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   setFlagsFromString('--no-expose-gc');
+}
+
+/**
+ * The two meanings of SIGHUP: a supervisor asks for the configuration to be read again, or the terminal that the
+ * gateway was started from is gone. In the second case `/dev/tty` cannot be opened any more.
+ */
+class HangupSignal {
+  /** Resolves when the terminal is gone that the process was started from; never if there was none. */
+  readonly terminalGone: Promise<void>;
+  /** Called at each SIGHUP that asks for the configuration to be read again. */
+  onReload: () => void = () => {};
+
+  constructor() {
+    const hadTerminal = hasTerminal();
+    const gone = Promise.withResolvers<void>();
+    this.terminalGone = gone.promise;
+    process.on('SIGHUP', () => (hadTerminal && !hasTerminal() ? gone.resolve() : this.onReload()));
+  }
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const hangup = new HangupSignal();

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { DOCS_PAGE } from '../api/docs/page.ts';
+import { DOCS_PAGE } from '../api/openapi/page.ts';
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { newWebhookSecret } from '../../src/alerts/sign.ts';
+import { newWebhookSecret } from '../../src/alerts/send.ts';
 import type { Alert, Book } from '../../src/book/book.ts';
 import type { NewKey } from '../../src/book/book-keys.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../../src/domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import { FairPool } from '../../src/shares/fair-pool.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';

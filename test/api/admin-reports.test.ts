@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
+import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

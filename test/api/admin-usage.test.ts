@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
-import type { MarginReportView } from '../../src/api/views/margin-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
+import type { MarginReportView } from '../../src/api/operator/margin-view.ts';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { objectBody } from '../../src/api/body-fields.ts';
+import { objectBody } from '../../src/api/http/body-fields.ts';
 import { invalidField } from '../../src/domain/errors.ts';
 
 test('an unknown field of a body is named, and cut short where its name is huge', async (t) => {

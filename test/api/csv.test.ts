@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { csvLine } from '../../src/api/csv.ts';
+import { csvLine } from '../../src/api/http/csv.ts';
 
 const FORMULAS = [
   '=1+1',

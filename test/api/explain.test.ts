@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { ExplanationView as Explanation } from '../../src/api/views/explanation-view.ts';
-import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
+import type { ExplanationView as Explanation } from '../../src/api/explain/explanation-view.ts';
+import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

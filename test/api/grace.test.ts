@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { AccountView } from '../../src/api/views/account-view.ts';
-import type { KeyListView, RotatedKeyView } from '../../src/api/views/key-view.ts';
+import type { AccountView } from '../../src/api/account/account-view.ts';
+import type { KeyListView, RotatedKeyView } from '../../src/api/keys/key-view.ts';
 import { type ApiError, apiOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

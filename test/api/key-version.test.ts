@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../src/api/keys/key-view.ts';
 import { type Api, apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

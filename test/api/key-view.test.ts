@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { createdKeyView, keyView } from '../../src/api/views/key-view.ts';
+import { createdKeyView, keyView } from '../../src/api/keys/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { keyRecord } from '../domain/key-record.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/keys/key-view.ts';
 import { timestamp } from '../../src/domain/period.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

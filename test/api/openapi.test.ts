@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { MODEL_OPERATIONS } from '../../src/api/docs/model-operations.ts';
+import { MODEL_OPERATIONS } from '../../src/api/openapi/finish.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { operationsOf, readDocument } from '../helper/documented/api-document.ts';
 import { CALLS } from '../helper/documented/documented-calls.ts';

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { Counter, Registry } from 'prom-client';
 import t from 'tap';
-import { type OpsDeps, opsRoutes } from '../../src/api/ops-routes.ts';
+import { type OpsDeps, opsRoutes } from '../../src/api/ops/ops-routes.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { refuse } from '../../src/gateway/refuse.ts';
 import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/start/gateway-in-process.ts';

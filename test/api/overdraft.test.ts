@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { dayThatLasts } from '../helper/check/until.ts';

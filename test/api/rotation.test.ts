@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView, KeyView, RotatedKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView, RotatedKeyView } from '../../src/api/keys/key-view.ts';
 import { hashKey } from '../../src/domain/key-value.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';

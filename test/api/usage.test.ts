@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { EntryView, UsageView } from '../../src/api/views/entry-view.ts';
-import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
+import type { EntryView, UsageView } from '../../src/api/ledger/entry-view.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 

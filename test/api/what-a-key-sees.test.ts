@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
-import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/keys/key-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';

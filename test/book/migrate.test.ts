@@ -1,6 +1,5 @@
 import { CannotOpenBook } from '../../src/book/errors.ts';
-import { migrations } from '../../src/book/migrations.ts';
-import { openBook } from '../../src/book/open-book.ts';
+import { migrations, openBook } from '../../src/book/open-book.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { NOW, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook, onPostgres } from '../helper/start/books.ts';

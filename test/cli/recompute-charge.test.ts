@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { recomputedCharge } from '../../src/cli/recompute-charge.ts';
+import { recomputedCharge } from '../../src/cli/reconcile-charges.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { AppliedUnits } from '../../src/domain/ledger-entry.ts';
 import { appliedUnits, chargeFor, priceFromCredits, priceOf } from '../../src/domain/price.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { KeyView } from '../../src/api/views/key-view.ts';
+import type { KeyView } from '../../src/api/keys/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
-import { WIRE_NAMES } from '../../src/domain/key-fields.ts';
+import { WIRE_NAMES } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';

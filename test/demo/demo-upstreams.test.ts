@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { DemoUpstreams } from '../../src/demo/demo-upstreams.ts';
+import { DemoUpstreams } from '../../src/demo/demo-provider.ts';
 
 test('the demo upstream gets the address of a running provider', async (t) => {
   const demo = new DemoUpstreams();

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { shiftDecimal } from '../../src/domain/decimal.ts';
+import { shiftDecimal } from '../../src/domain/credits.ts';
 
 const CASES: readonly [value: number, places: number, whole: bigint, exact: boolean][] = [
   [0, 6, 0n, true],

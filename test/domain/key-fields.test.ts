@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { KEY_FIELD_NAMES, KEY_FIELDS, type KeyField, keyField } from '../../src/domain/key-fields.ts';
-import { SHORT_FIELDS_BYTES } from '../../src/domain/key-settings.ts';
+import { KEY_FIELDS, type KeyField } from '../../src/domain/key-fields.ts';
+import { KEY_FIELD_NAMES, keyField, SHORT_FIELDS_BYTES } from '../../src/domain/key-settings.ts';
 
 test('names are of one field each', async (t) => {
   const rows = KEY_FIELD_NAMES.map(keyField);

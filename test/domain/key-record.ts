@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../src/domain/key.ts';
-import { DEFAULT_SETTINGS } from '../../src/domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 
 /** An unrestricted key, and what a test wants otherwise. */
 export function keyRecord(change: Partial<KeyRecord> = {}): KeyRecord {

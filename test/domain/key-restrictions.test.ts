@@ -1,6 +1,10 @@
 import { test } from 'tap';
-import { carriesRestriction, KEY_FIELD_NAMES, keyField } from '../../src/domain/key-fields.ts';
-import { parseKeyPatch } from '../../src/domain/key-settings.ts';
+import {
+  carriesRestriction,
+  KEY_FIELD_NAMES,
+  keyField,
+  parseKeyPatch,
+} from '../../src/domain/key-settings.ts';
 
 const RESTRICTING: Readonly<Record<string, unknown>> = {
   allowed_models: ['m'],

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
 import { EVERY_PRICE, everyModel, ITERATION, OWN, START } from '../helper/fixtures/dimension-row.ts';
 import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';

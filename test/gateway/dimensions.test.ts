@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { type EntryView, usageView } from '../../src/api/views/entry-view.ts';
+import { type EntryView, usageView } from '../../src/api/ledger/entry-view.ts';
 import { creditsString, micro } from '../../src/domain/credits.ts';
 import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
 import { eventTexts, everyModel, microsOf } from '../helper/fixtures/dimension-row.ts';

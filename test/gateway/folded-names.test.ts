@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { foldName } from '../../src/domain/field-names.ts';
+import { foldName } from '../../src/domain/errors.ts';
 import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 test('names fold as the widest reader folds them', (t) => {

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
+import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import { type PriceList, recomputed } from '../helper/check/price-list.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { OwnKeyView } from '../../src/api/views/key-view.ts';
+import type { OwnKeyView } from '../../src/api/keys/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';

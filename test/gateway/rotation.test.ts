@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../src/api/keys/key-view.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';

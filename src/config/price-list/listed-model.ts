@@ -1,11 +1,9 @@
 import type { Price } from '../../domain/catalog.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import type { ListModel, ListProvider } from './list-data.ts';
+import type { DatedPrices, ListModel, ListPrices, ListProvider } from './list-data.ts';
 import { dearestOf, type Exchange, NotExpressible, priceOfList } from './list-price.ts';
 import { isGuess } from './match.ts';
-import { nearNames } from './near.ts';
 import type { PriceList } from './price-list.ts';
-import { validAt } from './valid-at.ts';
 
 /** A model of the list, with its prices at the moment of the look-up. */
 export interface ListedModel {
@@ -103,4 +101,76 @@ export function likeModels(provider: ListProvider, name: string): string {
     provider.models.map(({ id }) => id),
   );
   return near.length > 0 ? ` (like it: ${near.join(', ')})` : '';
+}
+
+/**
+ * The known names that are most like `name`, the nearest first, at most `most`; names that are unlike it are left out.
+ */
+export function nearNames(name: string, known: Iterable<string>, most = 3): string[] {
+  const asked = name.toLowerCase();
+  const farthest = Math.max(1, Math.floor(asked.length / 3));
+  return [...known]
+    .map((one) => ({ one, far: distance(asked, one.toLowerCase()) }))
+    .filter(({ one, far }) => far <= farthest || one.includes(asked) || asked.includes(one))
+    .sort((a, b) => a.far - b.far)
+    .slice(0, most)
+    .map(({ one }) => one);
+}
+
+/** Characters to add, remove or replace to make one text of the other (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+interface ValidPrices {
+  /** Prices that are valid at the moment; several where they depend on the time of day. */
+  readonly prices: readonly [ListPrices, ...ListPrices[]];
+  /** The next day, as YYYY-MM-DD in UTC, from which on other prices are valid. */
+  readonly changesOn: string | undefined;
+}
+
+/**
+ * Prices of a model at a moment: of all that are valid then the last in the list counts, and the first one where none is.
+ * Those by time of day are all taken that count at some time of a day.
+ */
+export function validAt({ prices }: Pick<ListModel, 'prices'>, now: Date): ValidPrices {
+  if (!isDated(prices)) return { prices: [prices], changesOn: undefined };
+  const valid: ListPrices[] = [];
+  const later: string[] = [];
+  for (const { constraint, prices: of } of prices.toReversed()) {
+    if (constraint && 'start_date' in constraint && new Date(constraint.start_date) > now) {
+      later.push(constraint.start_date);
+      continue;
+    }
+    valid.push(of);
+    if (!constraint || 'start_date' in constraint)
+      return { prices: some(valid, of), changesOn: first(later) };
+  }
+  const fallback = prices[0]?.prices ?? {};
+  return {
+    prices: some(valid.includes(fallback) ? valid : [...valid, fallback], fallback),
+    changesOn: first(later),
+  };
+}
+
+function isDated(prices: ListModel['prices']): prices is readonly DatedPrices[] {
+  return Array.isArray(prices);
+}
+
+function some(valid: readonly ListPrices[], fallback: ListPrices): [ListPrices, ...ListPrices[]] {
+  const [one = fallback, ...more] = valid;
+  return [one, ...more];
+}
+
+function first(days: readonly string[]): string | undefined {
+  return days.toSorted()[0];
 }

@@ -1,7 +1,6 @@
 import { calcPrice, waitForUpdate } from '@pydantic/genai-prices';
 import { test } from 'tap';
-import { listedModel } from '../../../src/config/price-list/listed-model.ts';
-import { nearNames } from '../../../src/config/price-list/near.ts';
+import { listedModel, nearNames } from '../../../src/config/price-list/listed-model.ts';
 import { PACKAGED_IDS, packagedList } from '../../../src/config/price-list/price-list.ts';
 import { isPriced, priceInCredits } from '../../../src/domain/price.ts';
 

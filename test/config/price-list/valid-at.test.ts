@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { validAt } from '../../../src/config/price-list/valid-at.ts';
+import { validAt } from '../../../src/config/price-list/listed-model.ts';
 
 const BEFORE = { input_mtok: 1 };
 const AFTER = { input_mtok: 2 };

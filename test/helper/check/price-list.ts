@@ -1,4 +1,4 @@
-import type { UsageView } from '../../../src/api/views/entry-view.ts';
+import type { UsageView } from '../../../src/api/ledger/entry-view.ts';
 import type { Unit } from '../../../src/domain/units.ts';
 
 /** Prices of the config file in credits, as text, so that none becomes a floating-point number. */

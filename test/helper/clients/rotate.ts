@@ -1,4 +1,4 @@
-import type { RotatedKeyView } from '../../../src/api/views/key-view.ts';
+import type { RotatedKeyView } from '../../../src/api/keys/key-view.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import type { GatewayProcess } from '../start/gateway-process.ts';
 import { apiOf } from './api.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import type { CreatedKeyView, KeyView } from '../../../src/api/views/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../../src/api/keys/key-view.ts';
 import { apiOf } from '../clients/api.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import { buildPageOnce } from '../suite/build-page-once.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import { newWebhookSecret } from '../../../src/alerts/sign.ts';
+import { newWebhookSecret } from '../../../src/alerts/send.ts';
 import type { LedgerEntry } from '../../../src/book/book.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';

@@ -1,7 +1,7 @@
 import type { Book } from '../../../src/book/book.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../../../src/domain/key.ts';
-import { DEFAULT_SETTINGS } from '../../../src/domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../../../src/domain/key-settings.ts';
 import { newKeyValue } from '../../../src/domain/key-value.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 

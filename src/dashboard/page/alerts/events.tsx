@@ -1,5 +1,5 @@
-import type { AlertView, DeliveryView } from '../../../api/views/alert-view.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { AlertView, DeliveryView } from '../../../api/alerts/alert-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { credits } from '../format/credits.ts';
 import { KeyLink } from '../keys/key-label.tsx';
 import { Badge, Empty, Section, Time } from '../ui/elements.tsx';

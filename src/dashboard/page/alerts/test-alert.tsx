@@ -1,4 +1,4 @@
-import type { AlertView } from '../../../api/views/alert-view.ts';
+import type { AlertView } from '../../../api/alerts/alert-view.ts';
 import { OWN, readAlerts, sendTestAlert } from '../api/account.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';

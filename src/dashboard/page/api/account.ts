@@ -1,9 +1,9 @@
-import type { AccountView } from '../../../api/views/account-view.ts';
-import type { AlertListView, AlertView, QueuedAlertView } from '../../../api/views/alert-view.ts';
-import type { EntryPageView } from '../../../api/views/entry-view.ts';
-import type { KeyListView, KeyView } from '../../../api/views/key-view.ts';
-import type { ModelListView, ModelView } from '../../../api/views/model-view.ts';
-import type { UsageGroup, UsageReportView } from '../../../api/views/usage-view.ts';
+import type { AccountView } from '../../../api/account/account-view.ts';
+import type { AlertListView, AlertView, QueuedAlertView } from '../../../api/alerts/alert-view.ts';
+import type { KeyListView, KeyView } from '../../../api/keys/key-view.ts';
+import type { EntryPageView } from '../../../api/ledger/entry-view.ts';
+import type { ModelListView, ModelView } from '../../../api/models/model-view.ts';
+import type { UsageGroup, UsageReportView } from '../../../api/usage/usage-view.ts';
 import { listKeys } from './keys.ts';
 import { ask, askRaw, type RequestOptions } from './request.ts';
 

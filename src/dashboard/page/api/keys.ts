@@ -1,11 +1,11 @@
-import type { KeyPatchBody, NewKeyBody } from '../../../api/views/bodies.ts';
-import type { ExplanationView } from '../../../api/views/explanation-view.ts';
-import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/views/key-view.ts';
+import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
+import type { KeyPatchBody, NewKeyBody } from '../../../api/http/bodies-view.ts';
+import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/keys/key-view.ts';
 import { session, setManaging, setNewestPrefix } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 import type { KeysPath } from './rotation.ts';
 
-/** Body of an explain request; see api/views/bodies.ts for why it is written by hand. */
+/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
 export interface Question {
   model: string;
   endpoint?: string;

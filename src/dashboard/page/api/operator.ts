@@ -3,10 +3,10 @@ import type {
   CreatedAccountView,
   CreditsView,
   OperatorAccountView,
-} from '../../../api/views/account-view.ts';
-import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/views/bodies.ts';
-import type { CreatedKeyView } from '../../../api/views/key-view.ts';
-import type { MarginReportView } from '../../../api/views/margin-view.ts';
+} from '../../../api/account/account-view.ts';
+import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/http/bodies-view.ts';
+import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
+import type { MarginReportView } from '../../../api/operator/margin-view.ts';
 import { ask, askRaw, made, type RequestOptions } from './request.ts';
 
 /**

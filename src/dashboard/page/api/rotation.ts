@@ -1,4 +1,4 @@
-import type { KeyListView, KeyView, RotatedKeyView } from '../../../api/views/key-view.ts';
+import type { KeyListView, KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { ApiFailure, ask, certain } from './request.ts';
 
 /** Path of an account's keys: those of the session's account, or of one that the operator views. */

@@ -1,4 +1,4 @@
-import { rowAt, WIRE_NAMES } from '../../../domain/key-fields.ts';
+import { rowAt, WIRE_NAMES } from '../../../domain/key-settings.ts';
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';
 

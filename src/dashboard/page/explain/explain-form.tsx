@@ -1,5 +1,5 @@
 import type { InputHTMLAttributes } from 'preact';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ExplanationView } from '../../../api/views/explanation-view.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
 import { explainCall } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';

@@ -1,5 +1,5 @@
-import type { ExplanationView } from '../../../api/views/explanation-view.ts';
-import { rowAt, WIRE_NAMES } from '../../../domain/key-fields.ts';
+import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
+import { rowAt, WIRE_NAMES } from '../../../domain/key-settings.ts';
 import { Detail } from './detail.tsx';
 
 /** Display names of the checks, by their names in the API. */

@@ -1,4 +1,4 @@
-import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import type { CallLimitsView } from '../../../api/keys/key-view.ts';
 import { CALL_LIMIT_FIELDS } from '../../../domain/call-limits.ts';
 import { restrictionWords } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { UsageView } from '../../../api/views/entry-view.ts';
+import type { UsageView } from '../../../api/ledger/entry-view.ts';
 import { UNITS, type Unit } from '../../../domain/units.ts';
 import { count, credits } from './credits.ts';
 

@@ -1,5 +1,5 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
-import { rowAt, type WireName } from '../../../domain/key-fields.ts';
+import { rowAt, type WireName } from '../../../domain/key-settings.ts';
 import { count } from './credits.ts';
 
 /** Display names of the modalities. */

@@ -1,6 +1,6 @@
-import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import type { CallLimitsView } from '../../../api/keys/key-view.ts';
 import { MAX_CALL_LIMIT } from '../../../domain/call-limits.ts';
-import { rowAt } from '../../../domain/key-fields.ts';
+import { rowAt } from '../../../domain/key-settings.ts';
 import { CALL_LIMITS, type CallLimit } from '../format/call-limits.ts';
 import { readWhole } from '../format/read-whole.ts';
 import { TextField } from '../ui/field.tsx';

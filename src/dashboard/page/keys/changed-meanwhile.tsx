@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { Note } from '../ui/note.tsx';
 import { Table } from '../ui/table.tsx';
 import { changesBetween } from './key-differences.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';

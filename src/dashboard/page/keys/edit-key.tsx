@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { manages, mayChange } from '../session/session.ts';

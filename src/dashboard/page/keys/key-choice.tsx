@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 
 /**
  * Field that chooses one of any number of keys by a part of its name or prefix. Text that matches no key stays in the

@@ -1,6 +1,6 @@
-import type { KeyPatchBody } from '../../../api/views/bodies.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
-import { rowAt } from '../../../domain/key-fields.ts';
+import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import { rowAt } from '../../../domain/key-settings.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import type { Difference } from '../ui/conflict.tsx';

@@ -1,6 +1,6 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { Category, SpendingPeriod } from '../../../domain/key.ts';
-import { rowAt, type TypedField, WIRE_NAMES, type WireName } from '../../../domain/key-fields.ts';
+import { rowAt, type TypedField, WIRE_NAMES, type WireName } from '../../../domain/key-settings.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-fields.tsx';

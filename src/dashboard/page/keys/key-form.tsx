@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from '../ui/field.tsx';

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { session } from '../session/session.ts';
 import { Badge } from '../ui/elements.tsx';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { changeKey, readKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
 import { Bar } from '../ui/elements.tsx';

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { KeysPath } from '../api/rotation.ts';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';

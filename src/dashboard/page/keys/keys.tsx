@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { agoWords, isNew, isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
 import { Ago, Badge, Time } from '../ui/elements.tsx';
 

@@ -1,8 +1,8 @@
-import type { KeyPatchBody } from '../../../api/views/bodies.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
-import type { CallerRestriction } from '../../../domain/key-fields.ts';
+import type { CallerRestriction } from '../../../domain/key-settings.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
 import { explainCall } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';

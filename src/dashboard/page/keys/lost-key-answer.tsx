@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { wordsOf } from '../api/failure.ts';
 import { listKeys } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';

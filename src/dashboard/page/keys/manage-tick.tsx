@@ -1,4 +1,4 @@
-import { bodyCarriesRestriction } from '../../../domain/key-fields.ts';
+import { bodyCarriesRestriction } from '../../../domain/key-settings.ts';
 import type { KeyFormPart } from './key-draft.ts';
 import { isOwnKey } from './key-label.tsx';
 import { changesOf, readDraft } from './read-draft.ts';

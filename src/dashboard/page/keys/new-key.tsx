@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { createKey } from '../api/keys.ts';
 import { ANSWER_LOST, ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';

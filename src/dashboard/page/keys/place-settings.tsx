@@ -1,4 +1,4 @@
-import { rowAt, type TypedField } from '../../../domain/key-fields.ts';
+import { rowAt, type TypedField } from '../../../domain/key-settings.ts';
 import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput, type ChipInputProps } from '../ui/chip-input.tsx';
 import { Section } from '../ui/elements.tsx';

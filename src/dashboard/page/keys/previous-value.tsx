@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { ApiFailure } from '../api/request.ts';
 import { endGrace, type KeysPath, readKeyOf } from '../api/rotation.ts';
 import { durationWords } from '../format/duration.ts';

@@ -1,7 +1,6 @@
-import type { KeyPatchBody } from '../../../api/views/bodies.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { GatewayError } from '../../../domain/errors.ts';
-import { itemAt, type TypedField } from '../../../domain/key-fields.ts';
 import {
   ADDRESS,
   LONGEST_DESCRIPTION,
@@ -13,6 +12,7 @@ import {
   readName,
   readWebhookUrl,
 } from '../../../domain/key-readers.ts';
+import { itemAt, type TypedField } from '../../../domain/key-settings.ts';
 import { ApiFailure } from '../api/request.ts';
 import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { KeyView } from '../../../api/views/key-view.ts';
-import { rowAt } from '../../../domain/key-fields.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import { rowAt } from '../../../domain/key-settings.ts';
 import { countryName } from '../format/countries.ts';
 import { CATEGORY_NAMES, PERIOD_NAMES } from '../format/words.ts';
 import { Section, Time } from '../ui/elements.tsx';

@@ -1,5 +1,5 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
-import { WIRE_NAMES } from '../../../domain/key-fields.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import { WIRE_NAMES } from '../../../domain/key-settings.ts';
 import { restrictionWords } from '../format/words.ts';
 
 /** Restrictions of a key in words; empty where it has none. */

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { KeyView, RotatedKeyView } from '../../../api/views/key-view.ts';
+import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf, rotateKey } from '../api/rotation.ts';

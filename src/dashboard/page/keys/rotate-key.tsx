@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { KeyView, RotatedKeyView } from '../../../api/views/key-view.ts';
+import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
 
 /** Button that gives a key a new value, after a question. */

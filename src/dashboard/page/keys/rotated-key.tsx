@@ -1,4 +1,4 @@
-import type { RotatedKeyView } from '../../../api/views/key-view.ts';
+import type { RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { Time } from '../ui/elements.tsx';
 import { ShownOnce } from './created-key.tsx';
 

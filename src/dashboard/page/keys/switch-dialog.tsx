@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { switchKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf } from '../api/rotation.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { signOut } from '../session/session.ts';
 import { announce } from '../ui/announcements.tsx';
 import { leave } from '../ui/leave-guard.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { EntryView } from '../../../api/views/entry-view.ts';
+import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { count } from '../format/credits.ts';
 import { priceWords, usageWords } from '../format/usage.ts';
 

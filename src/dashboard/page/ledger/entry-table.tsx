@@ -1,5 +1,5 @@
-import type { EntryView } from '../../../api/views/entry-view.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
 import { usageWords } from '../format/usage.ts';
 import { KeyLink } from '../keys/key-label.tsx';

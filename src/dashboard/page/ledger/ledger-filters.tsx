@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { LedgerFilter } from '../api/account.ts';
 import { KeyChoice } from '../keys/key-choice.tsx';
 import { manages } from '../session/session.ts';

@@ -1,4 +1,4 @@
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { Events } from '../alerts/events.tsx';
 import { type Base, readAlerts, readKeys } from '../api/account.ts';
 import { readOneAccount } from '../api/operator.ts';

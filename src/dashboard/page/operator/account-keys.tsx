@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
-import type { KeyView } from '../../../api/views/key-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { KeyList } from '../keys/keys.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { changeAccount, readOneAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';

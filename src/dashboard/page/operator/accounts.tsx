@@ -1,4 +1,4 @@
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { listAccounts } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits, creditsInColumn } from '../format/credits.ts';

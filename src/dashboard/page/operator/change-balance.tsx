@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';

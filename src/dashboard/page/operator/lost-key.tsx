@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
-import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
+import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccountKey } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { changeAccount } from '../api/operator.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';

@@ -1,4 +1,4 @@
-import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/views/margin-view.ts';
+import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/operator/margin-view.ts';
 import { wordsOf } from '../api/failure.ts';
 import { exportUsageOfAll, readUsageOfAll, USAGE_CHOICES, type UsageChoice } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';

@@ -1,4 +1,4 @@
-import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import type { CallLimitsView } from '../../../api/keys/key-view.ts';
 import { callLimitWords } from '../format/call-limits.ts';
 
 /** Limits of calls of an account or a key in a line; nothing where there are none. */

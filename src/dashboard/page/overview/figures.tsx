@@ -1,4 +1,4 @@
-import type { AccountView } from '../../../api/views/account-view.ts';
+import type { AccountView } from '../../../api/account/account-view.ts';
 import { callsInWords, credits } from '../format/credits.ts';
 import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';

@@ -1,4 +1,4 @@
-import type { AccountView } from '../../../api/views/account-view.ts';
+import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AccountView } from '../../../api/views/account-view.ts';
+import type { AccountView } from '../../../api/account/account-view.ts';
 import { setThreshold } from '../api/account.ts';
 import { fieldWords } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';

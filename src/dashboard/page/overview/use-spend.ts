@@ -1,5 +1,5 @@
-import type { KeyView } from '../../../api/views/key-view.ts';
-import type { SumsView, UsageReportView } from '../../../api/views/usage-view.ts';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { SumsView, UsageReportView } from '../../../api/usage/usage-view.ts';
 import { type Base, readKeys, readUsage } from '../api/account.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
 

@@ -1,6 +1,5 @@
 import type { Catalog } from '../../../domain/catalog.ts';
-import { invalidField, invalidJson } from '../../../domain/errors.ts';
-import { foldName, otherCase } from '../../../domain/field-names.ts';
+import { foldName, invalidField, invalidJson, otherCase } from '../../../domain/errors.ts';
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
 import { type Audio, COUNTS } from '../../../metering/meter.ts';

@@ -1,5 +1,4 @@
-import { invalidJson } from '../../../domain/errors.ts';
-import { foldName, otherCase } from '../../../domain/field-names.ts';
+import { foldName, invalidJson, otherCase } from '../../../domain/errors.ts';
 import { ENDPOINTS } from '../../endpoints.ts';
 import type { RootNames } from './json-reader.ts';
 

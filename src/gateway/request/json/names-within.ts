@@ -1,5 +1,4 @@
-import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
-import { foldName, otherCase } from '../../../domain/field-names.ts';
+import { foldName, type GatewayError, invalidJson, otherCase } from '../../../domain/errors.ts';
 import type { JsonCounts } from './json-counts.ts';
 
 /**

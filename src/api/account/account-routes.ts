@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
+import { GatewayError } from '../../domain/errors.ts';
+import type { AccountRecord } from '../../domain/key.ts';
+import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
+import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
+import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
+import { speakJson } from '../http/json-routes.ts';
+import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
+import { BY_KEY } from '../openapi/operation.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS } from '../openapi/refusals.ts';
+import { usageRoute } from '../usage/usage-routes.ts';
+import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
+import { accountView } from './account-view.ts';
+
+export type AccountDeps = AlertRouteDeps & LedgerRouteDeps;
+
+const docs = { tags: ['Account'], security: BY_KEY };
+
+/** The owner's routes for their account, its ledger, usage and alerts (specification section 7). */
+export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
+  return async (app) => {
+    speakJson(app);
+    readRoute(app, deps);
+    updateRoute(app, deps);
+    ledgerRoutes(app, deps);
+    usageRoute(app, deps);
+    alertRoutes(app, deps);
+  };
+}
+
+function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readAccount',
+    summary: 'Read the account',
+    description:
+      'Balance, what calls in flight hold of it, and the threshold; all of this moment. Only for a key that can manage.',
+    response: { 200: Account },
+    'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
+  };
+  app.get('/api/account/', { schema }, async (request) => {
+    const { accountId, isPrevious } = await managingReader(gatekeeper, request);
+    const [account, live] = await Promise.all([book.account(accountId), ledger.account(accountId)]);
+    const { webhook_secret, ...view } = accountView(existing(account), live);
+    return isPrevious ? view : { ...view, webhook_secret };
+  });
+}
+
+function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
+  const { book, ledger, gatekeeper, now = Date.now } = deps;
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'updateAccount',
+    summary: 'Set the alert threshold',
+    description: 'A changed threshold alone never sends an alert: only a debit does.',
+    body: AccountPatch,
+    response: { 200: Account },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      requests: { threshold: { value: { alert_threshold: 100 } } },
+      answer: ACCOUNT_EXAMPLE,
+    },
+  };
+  app.patch('/api/account/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
+    const caller = await managingCaller(gatekeeper, request);
+    const { alert_threshold } = objectBody(request.body, Object.keys(AccountPatch.properties));
+    const change =
+      alert_threshold === undefined
+        ? {}
+        : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
+    const account = existing(await book.updateAccount(caller.accountId, change, now()));
+    await ledger.publishAccount(account);
+    return accountView(account, await ledger.account(account.id));
+  });
+}
+
+/**
+ * The account if it is there. Throws `account_not_found`, which never happens to a key's own account: none is removed.
+ */
+function existing(account: AccountRecord | undefined): AccountRecord {
+  if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
+  return account;
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { type Book, TooManyTestAlerts } from '../../book/book.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from '../account/account-schema.ts';
+import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
+import { limitParam, queryOf } from '../http/query.ts';
+import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { BY_KEY } from '../openapi/operation.ts';
+import { MANAGING_REFUSALS } from '../openapi/refusals.ts';
+import { type AlertListView, alertView } from './alert-view.ts';
+
+export interface AlertRouteDeps extends WriteParts {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  /** Wakes the worker that sends queued alerts. */
+  readonly alerts: { notify(): void };
+  readonly now?: () => number;
+}
+
+const docs = { tags: ['Account'], security: BY_KEY };
+
+/**
+ * Routes that list the low-credits alerts with their deliveries, and that send a test (specification sections 6 and 7).
+ */
+export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
+  listRoute(app, deps);
+  testRoute(app, deps);
+}
+
+function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'listAlerts',
+    summary: 'List low-credits alerts',
+    description: 'What became of each delivery. Test alerts are in the list, too.',
+    querystring: AlertQuery,
+    response: { 200: AlertList },
+    'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
+  };
+  app.get('/api/account/alerts/', { schema }, async (request) => {
+    const { accountId } = await managingReader(deps.gatekeeper, request);
+    return readAlerts(deps, accountId, request);
+  });
+}
+
+/** The newest alerts of an account, as many as the query asks for. */
+export async function readAlerts(
+  { book, ledger }: { readonly book: Book; readonly ledger: Pick<Ledger, 'flush'> },
+  accountId: number,
+  request: FastifyRequest,
+): Promise<AlertListView> {
+  const limit = limitParam(queryOf(request)) ?? DEFAULT_PAGE_LIMIT;
+  await ledger.flush(accountId);
+  const alerts = await book.alerts(accountId, limit);
+  return { alerts: alerts.map(alertView) };
+}
+
+function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
+  const { book, ledger, gatekeeper, alerts, now = Date.now } = deps;
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'sendTestAlert',
+    summary: 'Send a test alert',
+    description:
+      'Queues one test alert, marked by a header, to the `webhook_url` of active keys: to 20 addresses at most, each once, ' +
+      "the calling key's first. Five a minute for an account. Needs no body.",
+    response: { 200: QueuedAlert },
+    'x-docs': { refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'], answer: { id: 4 } },
+  };
+  app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
+    const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
+    const { balance } = await ledger.account(accountId);
+    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, now()));
+    alerts.notify();
+    return { id };
+  });
+}
+
+/** Resolves with the result of the book; rejects with 429 `rate_limit_exceeded` for TooManyTestAlerts. */
+async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
+  try {
+    return await made;
+  } catch (error) {
+    if (!(error instanceof TooManyTestAlerts)) throw error;
+    const seconds = Math.ceil(error.retryAfterMs / 1_000);
+    const message = `An account can send 5 test alerts a minute. Try again in ${seconds} seconds.`;
+    throw new GatewayError('rate_limit_exceeded', message, null, seconds);
+  }
+}

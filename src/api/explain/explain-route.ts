@@ -1,0 +1,181 @@
+import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
+import type { Book } from '../../book/book.ts';
+import type { Config } from '../../config/config.ts';
+import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
+import { hasCallLimits, NO_LIMIT_STATES } from '../../domain/call-limits.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { normaliseCountry } from '../../domain/countries.ts';
+import { micro } from '../../domain/credits.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { requestOrigin } from '../../domain/origins.ts';
+import { parseTimestamp } from '../../domain/period.ts';
+import { compileKey } from '../../domain/rules.ts';
+import type { CountryLookup } from '../../gateway/country.ts';
+import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
+import type { Ledger, Subject } from '../../ledger/ledger.ts';
+import { objectBody, textField } from '../http/body-fields.ts';
+import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
+import { speakJson } from '../http/json-routes.ts';
+import { KeyPath } from '../keys/key-schema.ts';
+import { keyIdOf, keyNotFound } from '../keys/keys.ts';
+import { BY_KEY } from '../openapi/operation.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS } from '../openapi/refusals.ts';
+import { explain } from './explain.ts';
+import { EXPLAIN_EXAMPLES, ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
+import { EXPLANATION_EXAMPLE, Explanation } from './explanation-schema.ts';
+
+export interface ExplainDeps extends WriteParts {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly catalog: () => Catalog;
+  readonly countries: Pick<CountryLookup, 'countryOf'>;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/**
+ * Route `POST /api/keys/<id>/explain/` (specification section 2): the answer that a call would get, check by check,
+ * without sending or spending anything. `at` is the time for active_hours and expires_at; credits and spends are those
+ * of now.
+ */
+export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
+  const schema: FastifySchema = {
+    tags: ['Keys'],
+    security: BY_KEY,
+    operationId: 'explainKey',
+    summary: 'Explain what a call would be answered',
+    description:
+      'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
+      'now, and the hold is the least that a call of the model can have.',
+    params: KeyPath,
+    body: ExplainBody,
+    response: { 200: Explanation },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
+      requests: EXPLAIN_EXAMPLES,
+      answer: EXPLANATION_EXAMPLE,
+    },
+  };
+  return async (app) => {
+    speakJson(app);
+    app.post(
+      '/api/keys/:key_id/explain/',
+      { schema, onRequest: beforeTheBody(deps, managingReader) },
+      async (request) => {
+        const { accountId } = await managingReader(deps.gatekeeper, request);
+        const subject = await subjectOf(deps, accountId, keyIdOf(request));
+        const asked = parseExplain(request.body);
+        return explain({
+          compiled: compileKey(subject),
+          prefix: subject.key.prefix,
+          caller: callerOf(deps, request, asked, subject),
+          catalog: deps.catalog(),
+          model: asked.model,
+          endpoint: asked.endpoint,
+          ...(await liveState(deps.ledger, subject)),
+        });
+      },
+    );
+  };
+}
+
+/** The live record of the key. The book is asked first, so that an unknown key causes no rebuild in Redis. */
+async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId: number): Promise<Subject> {
+  const known = await book.key(accountId, keyId);
+  const subject = known && (await ledger.current(accountId, keyId));
+  if (subject === undefined) throw keyNotFound();
+  return subject;
+}
+
+function callerOf(
+  { config, gatekeeper, countries, now = Date.now }: ExplainDeps,
+  request: FastifyRequest,
+  asked: ExplainRequest,
+  subject: Subject,
+) {
+  const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
+  return {
+    nowMs: asked.at ?? now(),
+    address,
+    country: asked.country ?? (address && countryOf(countries, address, subject)),
+    origin: requestOrigin(asked.origin, undefined),
+    allowMissingOrigin: config.origins.allowMissing,
+  };
+}
+
+/**
+ * Country of an address, undefined where it has none. Throws 503 where the country data cannot be loaded and the key blocks
+ * countries.
+ */
+function countryOf(
+  countries: ExplainDeps['countries'],
+  address: ParsedAddress,
+  { key }: Subject,
+): string | undefined {
+  try {
+    return countries.countryOf(address);
+  } catch (cause) {
+    if (key.blockedCountries.length === 0) return undefined;
+    throw new GatewayError(
+      'service_unavailable',
+      'The country of the IP address could not be looked up. Try again shortly, or send country.',
+      null,
+      1,
+      { cause },
+    );
+  }
+}
+
+async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
+  const isLimited = hasCallLimits(key) || hasCallLimits(accountLimits);
+  const [account, [spent = micro(0)], ofKey, limits] = await Promise.all([
+    ledger.account(key.accountId),
+    ledger.spent(key.accountId, [{ id: key.id, period: key.spendingPeriod }]),
+    ledger.keyReserved(key.accountId, key.id),
+    isLimited ? ledger.limitStates(key.accountId, key.id) : NO_LIMIT_STATES,
+  ]);
+  return { spent, ofKey, account, limits };
+}
+
+/** The call that an explain request asks about. Fields that were not given are undefined. */
+interface ExplainRequest {
+  readonly model: string;
+  readonly endpoint: Endpoint | undefined;
+  readonly address: ParsedAddress | undefined;
+  readonly origin: string | undefined;
+  /** Country code of ISO 3166-1 alpha-2 in upper case. */
+  readonly country: string | undefined;
+  /** Time of the call in milliseconds since the epoch. */
+  readonly at: number | undefined;
+}
+
+/** Parses the body of an explain request (specification section 2). Throws `invalid_field`. */
+export function parseExplain(body: unknown): ExplainRequest {
+  const fields = objectBody(body, Object.keys(ExplainBody.properties));
+  return {
+    model: textField('model', fields.model, LONGEST_TEXT),
+    endpoint: read(fields, 'endpoint', endpointAt, `one of ${ENDPOINTS.map(({ path }) => path).join(', ')}`),
+    address: read(fields, 'ip', parseAddress, 'an IPv4 or IPv6 address'),
+    origin: read(fields, 'origin', (origin) => origin, 'a string'),
+    country: read(fields, 'country', normaliseCountry, 'an ISO 3166-1 alpha-2 country code'),
+    at: read(fields, 'at', parseTimestamp, 'an ISO 8601 date-time with Z or an offset'),
+  };
+}
+
+function read<Value>(
+  fields: Readonly<Record<string, unknown>>,
+  name: string,
+  parse: (text: string) => Value | undefined,
+  wanted: string,
+): Value | undefined {
+  const value = fields[name];
+  if (value === undefined) return undefined;
+  const parsed = parse(textField(name, value, LONGEST_TEXT));
+  if (parsed === undefined) throw invalidField(name, `${name} must be ${wanted}.`);
+  return parsed;
+}
+
+function endpointAt(path: string): Endpoint | undefined {
+  return ENDPOINTS.find((endpoint) => endpoint.path === path);
+}

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import type { Share } from '../../shares/fair-pool.ts';
+import type { Pools } from '../../shares/pools.ts';
+
+/** Bytes that are handed to a connection at a time; as much again waits for it. */
+const PIECE_BYTES = 64 * 1024;
+/** Bytes of a page of the book as JSON, about. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Owners of what others than accounts, which have ids from 1 on, take of pools. */
+export const OPERATOR = 0;
+const STRANGERS = -1;
+
+/** Makes the next page of an answer; undefined after the last. It must not keep the pages that it made. */
+export type NextPage = () => Promise<string | undefined>;
+
+export interface LongAnswer {
+  /** The account that asks, or `OPERATOR`. */
+  readonly owner: number;
+  /** True for exports and for lists of any length, of which an account has few under way at once. */
+  readonly isWhole: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Streams an answer that is made page by page, as fast as the client takes it: one page is in memory at a time. The
+ * first page is made before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks
+ * the connection. Throws 429 `rate_limit_exceeded` where the owner has as many such answers under way as it may.
+ */
+export async function sendPages(
+  { exports, answers }: Pools,
+  reply: FastifyReply,
+  { owner, isWhole, headers }: LongAnswer,
+  next: NextPage,
+): Promise<FastifyReply> {
+  keepUntilSent(reply, isWhole ? exports.take(owner) : answers.take(owner, PAGE_BYTES));
+  let page = bytesOf(await next());
+  const pieces = async function* () {
+    while (page) {
+      for (let at = 0; at < page.length; at += PIECE_BYTES) yield page.subarray(at, at + PIECE_BYTES);
+      page = undefined;
+      page = bytesOf(await next());
+    }
+  };
+  reply.headers(headers);
+  return reply.send(Readable.from(pieces(), { objectMode: false, highWaterMark: PIECE_BYTES }));
+}
+
+/**
+ * Counts whole answers over 64 KiB until they are sent, because clients that do not read them would fill the memory. One
+ * too many gets 429 `rate_limit_exceeded`.
+ */
+export function boundAnswers(app: FastifyInstance, { answers }: Pools, gatekeeper: Gatekeeper): void {
+  const { ofOne } = answers.bytes;
+  const ownerOf = (request: FastifyRequest) =>
+    gatekeeper.cached(request)?.key.accountId ??
+    (request.url.startsWith('/api/admin/') ? OPERATOR : STRANGERS);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || payload.length <= PIECE_BYTES) {
+      done(null, payload);
+      return;
+    }
+    try {
+      keepUntilSent(reply, answers.take(ownerOf(request), Math.min(payload.length, ofOne)));
+      done(null, payload);
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+function keepUntilSent(reply: FastifyReply, share: Share | undefined): void {
+  if (!share) {
+    const message = 'Too many exports and full lists of this account are running. Try again when one ends.';
+    throw new GatewayError('rate_limit_exceeded', message);
+  }
+  if (reply.raw.destroyed) share.release();
+  else reply.raw.once('close', () => share.release());
+}
+
+function bytesOf(page: string | undefined): Buffer | undefined {
+  return page === undefined ? undefined : Buffer.from(page);
+}

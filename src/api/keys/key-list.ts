@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Book } from '../../book/book.ts';
+import { micro } from '../../domain/credits.ts';
+import type { KeyRecord } from '../../domain/key.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Pools } from '../../shares/pools.ts';
+import type { Reader } from '../http/callers.ts';
+import { type NextPage, sendPages } from '../http/long-answer.ts';
+import { cursorParam, limitParam, queryOf } from '../http/query.ts';
+import { type KeyUse, type KeyView, keyView } from './key-view.ts';
+
+const NOTHING_SPENT = micro(0);
+
+/** The parts of the program that the views of keys are made from. */
+export interface KeyViewDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Use of each of these keys of one account, in the order given. The time of the latest call is that of the book, which
+ * has the calls of until now where `ledger.flush` was awaited before.
+ */
+export async function keyUses(
+  { book, ledger }: KeyViewDeps,
+  accountId: number,
+  keys: readonly KeyRecord[],
+): Promise<KeyUse[]> {
+  const [spent, lastCalls] = await Promise.all([
+    ledger.spent(
+      accountId,
+      keys.map(({ id, spendingPeriod }) => ({ id, period: spendingPeriod })),
+    ),
+    book.lastCalls(
+      accountId,
+      keys.map(({ id }) => id),
+    ),
+  ]);
+  return keys.map(({ id }, index) => ({
+    spentInPeriod: spent[index] ?? NOTHING_SPENT,
+    lastUsedAt: lastCalls.get(id),
+  }));
+}
+
+/** Keys of one account as the API shows them. */
+async function keyViews(
+  deps: KeyViewDeps,
+  accountId: number,
+  keys: readonly KeyRecord[],
+): Promise<KeyView[]> {
+  const uses = await keyUses(deps, accountId, keys);
+  return keys.map((key, index) => keyView(key, uses[index] as KeyUse, deps.ledger.now(accountId)));
+}
+
+/** The view of one key, with the calls of until now. */
+export async function keyViewNow(deps: KeyViewDeps, key: KeyRecord): Promise<KeyView> {
+  await deps.ledger.flush(key.accountId);
+  const [view] = await keyViews(deps, key.accountId, [key]);
+  return view as KeyView;
+}
+
+interface Page {
+  readonly after: number;
+  /** Most keys of the page; undefined for all. */
+  readonly limit: number | undefined;
+}
+
+/** Reader of keys with ids above `after`, by id ascending: at most `limit`, and no more than the book gives at once. */
+type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>;
+
+/**
+ * Streams the keys of an account by the `limit` and `after` of the query; with `onlyKeyId`, that key at most. One page
+ * of the book is in memory at a time, because ten thousand keys with full lists are gigabytes.
+ */
+export async function sendKeys(
+  deps: KeyViewDeps & { readonly pools: Pools },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { accountId, onlyKeyId, owner }: Reader,
+): Promise<FastifyReply> {
+  const query = queryOf(request);
+  const limit = limitParam(query);
+  const page = { after: cursorParam(query, 'after') ?? 0, limit };
+  const next = keyPages(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
+  await deps.ledger.flush(accountId);
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return await sendPages(deps.pools, reply, { owner, isWhole: limit === undefined, headers }, next);
+}
+
+function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined): ReadKeys {
+  if (onlyKeyId === undefined) return (after, limit) => book.keys(accountId, after, limit);
+  return async (after) => {
+    const own = after < onlyKeyId ? await book.key(accountId, onlyKeyId) : undefined;
+    return own ? [own] : [];
+  };
+}
+
+function keyPages(
+  keysAfter: ReadKeys,
+  deps: KeyViewDeps,
+  accountId: number,
+  { after, limit }: Page,
+): NextPage {
+  let place = after;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let opening = '{"keys":[';
+  let isOver = false;
+  return async () => {
+    if (isOver) return undefined;
+    const keys = left > 0 ? await keysAfter(place, limit === undefined ? undefined : left) : [];
+    if (keys.length > 0) {
+      const text = opening + (await texts(deps, accountId, keys));
+      opening = ',';
+      place = keys.at(-1)?.id ?? place;
+      left -= keys.length;
+      return text;
+    }
+    isOver = true;
+    const head = opening === ',' ? '' : opening;
+    if (limit === undefined) return `${head}]}`;
+    const isMore = left === 0 && (await keysAfter(place, 1)).length > 0;
+    return `${head}],"next":${isMore ? `"${place}"` : null}}`;
+  };
+}
+
+async function texts(deps: KeyViewDeps, accountId: number, keys: readonly KeyRecord[]): Promise<string> {
+  return (await keyViews(deps, accountId, keys)).map((view) => JSON.stringify(view)).join(',');
+}

@@ -1,0 +1,224 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
+import { creditsNumber } from '../../domain/credits.ts';
+import { parseKeyPatch, parseNewKey } from '../../domain/key-settings.ts';
+import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
+import { speakJson } from '../http/json-routes.ts';
+import { BY_KEY } from '../openapi/operation.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
+import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
+import {
+  CREATED_KEY_EXAMPLE,
+  KEY_EXAMPLE,
+  KEY_PATCH_EXAMPLES,
+  NEW_KEY_EXAMPLES,
+  OWN_KEY_EXAMPLE,
+} from './key-examples.ts';
+import { keyUses, keyViewNow, sendKeys } from './key-list.ts';
+import {
+  CreatedKey,
+  DeletedKey,
+  Key,
+  KeyChangeHeaders,
+  KeyList,
+  KeyListQuery,
+  KeyPatch,
+  KeyPath,
+  NewKeyBody,
+  OwnKey,
+} from './key-schema.ts';
+import { type KeyUse, ownKeyView } from './key-view.ts';
+import {
+  changeKey,
+  createKey,
+  ifMatch,
+  keyIdOf,
+  keyNotFound,
+  managesAfterPatch,
+  managesOnCreation,
+} from './keys.ts';
+import { mayWarn, warnOfModels } from './model-warning.ts';
+import { rotateRoute } from './rotate-key.ts';
+
+export type KeysDeps = KeyChangeDeps & WriteParts;
+
+const docs = { tags: ['Keys'], security: BY_KEY };
+
+/**
+ * The owner's routes for keys (specification section 2). The caller is authorised before path and body are checked, so
+ * that a key that may not manage learns nothing about which ids or values would be right.
+ */
+export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
+  return async (app) => {
+    speakJson(app);
+    listRoute(app, deps);
+    ownKeyRoute(app, deps);
+    createRoute(app, deps);
+    changeRoutes(app, deps);
+  };
+}
+
+function listRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'listKeys',
+    summary: 'List keys',
+    description:
+      'All keys of the account of the calling key, inactive ones included. A key that cannot manage sees itself only.',
+    querystring: KeyListQuery,
+    response: { 200: KeyList },
+    'x-docs': {
+      refusals: [...OWNER_REFUSALS, 'rate_limit_exceeded'],
+      answer: { keys: [KEY_EXAMPLE] },
+    },
+  };
+  app.get('/api/keys/', { schema }, async (request, reply) => {
+    const caller = await callingKey(deps.gatekeeper, request);
+    return sendKeys(deps, request, reply, readerOf(caller));
+  });
+}
+
+/** Route `GET /api/key/`: the calling key, with what it may still spend (specification section 2). */
+function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const { book, ledger, gatekeeper } = deps;
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readOwnKey',
+    summary: 'Read the calling key',
+    description:
+      'Any usable key: its settings, what it has spent, what is left of its limit, and until when.',
+    response: { 200: OwnKey },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
+  };
+  app.get('/api/key/', { schema }, async (request) => {
+    const { id, accountId, canManage } = await callingKey(gatekeeper, request);
+    await ledger.flush(accountId);
+    const key = await book.key(accountId, id);
+    if (key === undefined) throw keyNotFound();
+    const [[use], account] = await Promise.all([
+      keyUses(deps, accountId, [key]),
+      canManage ? ledger.account(accountId) : undefined,
+    ]);
+    return {
+      ...ownKeyView(key, use as KeyUse, ledger.now(accountId)),
+      ...(account === undefined ? {} : { credits_balance: creditsNumber(account.balance) }),
+    };
+  });
+}
+
+function createRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'createKey',
+    summary: 'Create a key',
+    description: 'The value of the key is in this answer only.',
+    body: NewKeyBody,
+    response: { 201: mayWarn(CreatedKey) },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS, 'too_many_keys'],
+      requests: NEW_KEY_EXAMPLES,
+      answer: CREATED_KEY_EXAMPLE,
+    },
+  };
+  app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
+    const caller = await managingCaller(deps.gatekeeper, request);
+    const { settings, canManage } = parseNewKey(request.body);
+    const created = await createKey(deps, caller.accountId, {
+      ...settings,
+      canManage: managesOnCreation(canManage, settings),
+    });
+    warnOfModels(reply, deps.catalog(), settings);
+    return reply.code(201).send(created);
+  });
+}
+
+function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
+  keyChangeRoutes(app, deps, {
+    path: '/api/keys/:key_id/',
+    changerOf: async (request) => {
+      const { accountId, id } = await managingCaller(deps.gatekeeper, request);
+      return { accountId, callerId: id };
+    },
+    onRequest: beforeTheBody(deps),
+    docs: { ...docs, params: KeyPath },
+    refusals: MANAGING_REFUSALS,
+    update: {
+      operationId: 'updateKey',
+      summary: 'Update a key',
+      description:
+        'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
+    },
+    remove: {
+      operationId: 'deleteKey',
+      summary: 'Delete a key',
+      description:
+        'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
+    },
+    rotate: {
+      operationId: 'rotateKey',
+      summary: 'Rotate a key',
+      description:
+        'Gives the key a new value, which is in this answer only; id, settings, limits, spend and ledger stay. The value ' +
+        'before is valid for `grace_seconds` more, and from then on refused at every gateway; at once where that is 0, which ' +
+        'an empty body means too. A value from an earlier rotation ends now. `end_grace` ends the previous value. An inactive ' +
+        'key stays inactive and keeps only its new value. After 503 the values are as before, unless the message says that ' +
+        'this is not certain.',
+    },
+  });
+}
+
+/** Registers PATCH, DELETE and rotation of a key (specification sections 2 and 7). */
+export function keyChangeRoutes(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
+  updateRoute(app, deps, routes);
+  deleteRoute(app, deps, routes);
+  rotateRoute(app, deps, routes);
+}
+
+function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
+  const schema: FastifySchema = {
+    ...routes.docs,
+    ...routes.update,
+    headers: KeyChangeHeaders,
+    body: KeyPatch,
+    response: { 200: mayWarn(Key) },
+    'x-docs': {
+      refusals: [...routes.refusals, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
+      requests: KEY_PATCH_EXAMPLES,
+      answer: KEY_EXAMPLE,
+    },
+  };
+  app.patch(routes.path, { schema, ...hookOf(routes) }, async (request, reply) => {
+    const { accountId, callerId } = await routes.changerOf(request);
+    const keyId = keyIdOf(request);
+    const change = parseKeyPatch(request.body);
+    const canManage = managesAfterPatch(change, { isOwn: callerId === keyId });
+    const settings = { ...change, ...canManage };
+    const key = await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });
+    warnOfModels(reply, deps.catalog(), change);
+    return await keyViewNow(deps, key);
+  });
+}
+
+/** A key that is deleted stays in the book, for the ledger, and is inactive. */
+function deleteRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
+  const schema: FastifySchema = {
+    ...routes.docs,
+    ...routes.remove,
+    headers: KeyChangeHeaders,
+    response: { 200: DeletedKey },
+    'x-docs': {
+      refusals: [...routes.refusals, 'key_not_found', 'version_conflict'],
+      answer: { deleted: true },
+    },
+  };
+  app.delete(routes.path, { schema, ...hookOf(routes) }, async (request) => {
+    const { accountId } = await routes.changerOf(request);
+    const keyId = keyIdOf(request);
+    const settings = { isActive: false };
+    await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });
+    return { deleted: true };
+  });
+}
+
+function hookOf({ onRequest }: KeyChangeRoutes) {
+  return onRequest === undefined ? {} : { onRequest };
+}

@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify';
+import type { Book } from '../../book/book.ts';
+import { type KeyBounds, KeyTooLarge, TooManyKeys, VersionConflict } from '../../book/book-keys.ts';
+import type { Config } from '../../config/config.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { KeyRecord, KeySettings } from '../../domain/key.ts';
+import { carriesRestriction, tooLarge } from '../../domain/key-settings.ts';
+import { newKeyValue } from '../../domain/key-value.ts';
+import { type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
+import type { Pools } from '../../shares/pools.ts';
+import { pathId } from '../http/query.ts';
+import { IF_MATCH } from './key-schema.ts';
+import { type CreatedKeyView, createdKeyView } from './key-view.ts';
+
+/** Collaborators of the commands on keys. */
+export interface KeyCommandDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly pools: Pools;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
+export async function createKey(
+  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  accountId: number,
+  settings: KeySettings,
+): Promise<CreatedKeyView> {
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const key = await book
+    .createKey(accountId, { ...settings, prefix, hash }, now(), config.accounts)
+    .catch(refuseTooMany(config.accounts));
+  await onceReachable(ledger.publishKey(key, hash));
+  return createdKeyView(key, value);
+}
+
+/** Returns a handler that throws 409 `too_many_keys` in place of TooManyKeys, and any other error as it is. */
+function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof TooManyKeys)) throw error;
+    throw new GatewayError(
+      'too_many_keys',
+      error.bound === 'maxKeys'
+        ? `The account has the maximum of ${maxKeys} keys, including inactive ones. Reuse one that you no longer need.`
+        : `The settings of all keys of the account, including inactive ones, exceed ${maxKeyBytes} bytes. Shorten the lists of keys that you no longer need.`,
+    );
+  };
+}
+
+/**
+ * Resolves when a new record is published to Redis, and also where Redis is out of reach. That is safe because the book
+ * has the record, no older one is in Redis, and the publication is made up for when Redis answers again. A 503 here
+ * would lose the only copy of the key's value.
+ */
+export async function onceReachable(publication: Promise<unknown>): Promise<void> {
+  try {
+    await publication;
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+  }
+}
+
+export interface KeyChange {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly settings: Partial<KeySettings>;
+  /** Version of the record that the change is made for; undefined for any. */
+  readonly ifVersion: number | undefined;
+}
+
+/**
+ * Changes a key in the book and then in Redis, and resolves after both, so that the next request is checked by the new
+ * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, `invalid_field` and
+ * `too_many_keys` for settings that are too long, and LedgerUnavailable where the change is in the book and not in Redis
+ * yet; sending the request again is harmless.
+ */
+export async function changeKey(
+  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  { accountId, keyId, settings, ifVersion }: KeyChange,
+): Promise<KeyRecord> {
+  const { maxKeyBytes } = config.accounts;
+  const key = await book
+    .updateKey(accountId, keyId, settings, now(), ifVersion, maxKeyBytes)
+    .catch((error) => {
+      if (error instanceof KeyTooLarge) throw tooLarge(settings, error.bytes);
+      throw error;
+    })
+    .catch(refuseTooMany(config.accounts))
+    .catch(refuseConflict);
+  if (key === undefined) throw keyNotFound();
+  await ledger.publishKey(key);
+  return key;
+}
+
+/** Throws 412 `version_conflict` in place of VersionConflict, and any other error as it is. */
+export function refuseConflict(error: unknown): never {
+  if (!(error instanceof VersionConflict)) throw error;
+  throw new GatewayError(
+    'version_conflict',
+    `The key has changed: its version is now ${error.current}. Read it again and send your change with that ` +
+      'version.',
+    'If-Match',
+  );
+}
+
+/**
+ * `canManage` of a key that another key or the operator creates (specification section 2, "Who may manage"): as the
+ * request says, else true only without restrictions, so that a key that is handed out with limits cannot lift them.
+ */
+export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
+  return said ?? !carriesRestriction(settings);
+}
+
+/**
+ * `canManage` after a PATCH that does not mention it; undefined where it stays. A restriction that *another* key or the
+ * operator sets takes it away; one that a key sets on itself does not, so that no owner locks themselves out.
+ */
+export function managesAfterPatch(
+  change: Partial<KeySettings>,
+  /** True where a key changes itself. */
+  { isOwn }: { readonly isOwn: boolean },
+): { readonly canManage?: boolean } {
+  const loses = change.canManage === undefined && !isOwn && carriesRestriction(change);
+  return loses ? { canManage: false } : {};
+}
+
+/** The answer for an unknown id and for a key of another account alike (specification section 2). */
+export function keyNotFound(): GatewayError {
+  return new GatewayError('key_not_found', 'The account has no key with this id.');
+}
+
+/** The `key_id` of the path. Throws `key_not_found` for anything that cannot be an id. */
+export function keyIdOf(request: FastifyRequest): number {
+  const keyId = pathId((request.params as { key_id: string }).key_id);
+  if (keyId === undefined) throw keyNotFound();
+  return keyId;
+}
+
+/**
+ * Version for which a change is made, by the header `If-Match` (specification section 2); undefined for any. Throws
+ * `invalid_field` for a header that names no single version.
+ */
+export function ifMatch(request: FastifyRequest): number | undefined {
+  const value = request.headers['if-match'];
+  if (value === undefined || value === '*') return undefined;
+  if (!IF_MATCH.test(value)) {
+    throw invalidField('If-Match', 'If-Match must be a version of the key, such as "3", or *.');
+  }
+  return Number(value.replaceAll('"', ''));
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { type Book, BookUnavailable } from '../../book/book.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { KeyRecord } from '../../domain/key.ts';
+import { newKeyValue } from '../../domain/key-value.ts';
+import { parseRotation } from '../../domain/rotation.ts';
+import { LedgerUnavailable } from '../../ledger/ledger.ts';
+import { objectBody } from '../http/body-fields.ts';
+import { BODY_REFUSALS } from '../openapi/refusals.ts';
+import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
+import { ROTATED_KEY_EXAMPLE, ROTATION_EXAMPLES } from './key-examples.ts';
+import { keyViewNow } from './key-list.ts';
+import { KeyChangeHeaders } from './key-schema.ts';
+import { type RotatedKeyView, rotatedKeyView } from './key-view.ts';
+import {
+  ifMatch,
+  type KeyChange,
+  type KeyCommandDeps,
+  keyIdOf,
+  keyNotFound,
+  refuseConflict,
+} from './keys.ts';
+import { RotatedOrEnded, Rotation } from './rotation-schema.ts';
+
+export type KeyAtVersion = Omit<KeyChange, 'settings'>;
+
+/**
+ * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
+ * "Rotate"). Resolves with the answer, the only place where the value appears, once every gateway checks by the new
+ * record. Throws `key_not_found`, `version_conflict` and `service_unavailable`.
+ *
+ *  1 ask Redis for the time    where it does not answer, nothing is changed
+ *  2 commit to the book
+ *  3 publish to Redis          where that fails, the rotation is undone: other gateways may still take a value that this
+ *                              answer says has ended, and the owner, who did not get the new value, would lose the value
+ *                              in use, because the repeat ends the oldest one
+ */
+export async function rotateKey(
+  deps: KeyCommandDeps,
+  { accountId, keyId, ifVersion }: KeyAtVersion,
+  graceS: number,
+): Promise<RotatedKeyView> {
+  const { book, ledger, config, now = Date.now } = deps;
+  const startsAt = await ledger.time(accountId);
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
+  const rotated = await book
+    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now(), ifVersion)
+    .catch(refuseConflict);
+  if (rotated === undefined) throw keyNotFound();
+  const { before, key } = rotated;
+  try {
+    await ledger.publishRotatedKey(key);
+  } catch (cause) {
+    throw await undone(deps, before, hash, cause);
+  }
+  return rotatedKeyView(key, value);
+}
+
+/** Undoes a rotation that could not be published, and resolves with its refusal. */
+async function undone(
+  { book, ledger, now = Date.now }: KeyCommandDeps,
+  before: KeyRecord,
+  hash: string,
+  cause: unknown,
+): Promise<GatewayError> {
+  const restored = await withdrawn(book, before, hash, now());
+  // Redis may have the record of the rotation. Where this publication fails too, the sweep of any gateway that reaches
+  // Redis repeats it.
+  if (restored) await ledger.publishKey(restored).catch(() => undefined);
+  const message = restored
+    ? 'The key was not rotated because its new value could not be activated. Try again shortly.'
+    : 'The key may or may not have been rotated. Rotate it again and use the value in that response.';
+  return new GatewayError('service_unavailable', message, null, 1, { cause });
+}
+
+/**
+ * The key with its values of before; undefined where the book is away, or where the key has been rotated again
+ * meanwhile.
+ */
+async function withdrawn(
+  book: Book,
+  before: KeyRecord,
+  hash: string,
+  now: number,
+): Promise<KeyRecord | undefined> {
+  try {
+    return await book.withdrawRotation(before, hash, now);
+  } catch (error) {
+    if (error instanceof BookUnavailable) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
+ * `version_conflict`, and LedgerUnavailable where the end is in the book and not in Redis yet; repeating it is harmless.
+ */
+export async function endGrace(
+  { book, ledger, now = Date.now }: KeyCommandDeps,
+  { accountId, keyId, ifVersion }: KeyAtVersion,
+): Promise<KeyRecord> {
+  const redisNow = await ledger.time(accountId).catch(unknownTime);
+  const key = await book.endGrace(accountId, keyId, now(), ifVersion, redisNow).catch(refuseConflict);
+  if (key === undefined) throw keyNotFound();
+  await ledger.publishKey(key);
+  return key;
+}
+
+/**
+ * Stands for the time of a Redis that does not answer: at 0 no grace is over, so that the previous value is ended for
+ * certain.
+ */
+function unknownTime(error: unknown): number {
+  if (error instanceof LedgerUnavailable) return 0;
+  throw error;
+}
+
+const FIELDS = Object.keys(Rotation.properties);
+
+/** Registers `POST …/rotate/` of a key (specification sections 2 and 7). */
+export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
+  const schema: FastifySchema = {
+    ...routes.docs,
+    ...routes.rotate,
+    headers: KeyChangeHeaders,
+    body: Rotation,
+    response: { 200: RotatedOrEnded },
+    'x-docs': {
+      refusals: [...routes.refusals, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
+      isBodyOptional: true,
+      requests: ROTATION_EXAMPLES,
+      answer: ROTATED_KEY_EXAMPLE,
+    },
+  };
+  const hook = routes.onRequest === undefined ? {} : { onRequest: routes.onRequest };
+  app.post(`${routes.path}rotate/`, { schema, ...hook }, async (request) => {
+    const { accountId } = await routes.changerOf(request);
+    const keyId = keyIdOf(request);
+    const asked = parseRotation(request.body === undefined ? {} : objectBody(request.body, FIELDS));
+    const which = { accountId, keyId, ifVersion: ifMatch(request) };
+    if (asked.kind === 'rotate') return await rotateKey(deps, which, asked.graceS);
+    return await keyViewNow(deps, await endGrace(deps, which));
+  });
+}

@@ -1,0 +1,139 @@
+import type { MarginGroup } from '../../book/book.ts';
+import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
+import {
+  cursor,
+  DEFAULT_PAGE_LIMIT,
+  day,
+  exactCredits,
+  orNull,
+  pageLimit,
+  words,
+} from '../openapi/fields.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+import { ENTRY_EXAMPLE, EntryPage, Usage } from './entry-schema.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
+
+/** Words of `group_by` of an account's usage report, each with the field that names the group in a row. */
+export const USAGE_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
+export type UsageGroup = keyof typeof USAGE_FIELDS;
+export const USAGE_GROUPS = Object.keys(USAGE_FIELDS) as readonly UsageGroup[];
+export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
+
+/** Words of `group_by` of the operator's report, each with the field that names the group in a row. */
+export const MARGIN_FIELDS = {
+  account: 'account_id',
+  key: 'key_id',
+  model: 'model',
+  upstream: 'upstream',
+  day: 'day',
+} as const satisfies Record<MarginGroup, string>;
+export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly MarginGroup[];
+export const DEFAULT_MARGIN_GROUP: MarginGroup = 'account';
+const key_id = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Only what this key did, deleted or not. One that the account does not have is 404, as is another to a key that cannot manage.',
+    examples: [1],
+  }),
+);
+
+export const EntryPath = Type.Object({
+  entry_id: Type.String({ description: 'Id of the entry.', examples: [ENTRY_EXAMPLE.id] }),
+});
+
+export const FORMATS = ['json', 'csv', 'jsonl'] as const;
+
+export const LedgerQueryString = Type.Object({
+  limit: pageLimit(`How many entries at most. Default: ${DEFAULT_PAGE_LIMIT}; of an export, all.`),
+  before: cursor('The `next` of the page before.'),
+  key_id,
+  type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
+  model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
+  from: Type.Optional(
+    day('First UTC day, as usage counts days: a refund belongs to the day of its call. Default: no bound.'),
+  ),
+  to: Type.Optional(day('Last UTC day, included. Default: no bound.')),
+  format: Type.Optional(
+    words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
+  ),
+});
+
+/** The answer of `GET /api/account/ledger/`: a page of JSON, or one of the two exports. */
+export const LedgerAnswer = {
+  description: 'A page, or with `format` the export.',
+  headers: {
+    'content-disposition': {
+      type: 'string',
+      description: 'Of an export: the name of the file.',
+      examples: ['attachment; filename="ledger.csv"'],
+    },
+  },
+  content: {
+    'application/json': { schema: EntryPage },
+    'text/csv': {
+      schema: Type.String({ description: 'A line of names, then a line for each entry; lines end in CRLF.' }),
+      examples: { export: { value: `${csvHeader()}${csvEntry(ENTRY_EXAMPLE)}` } },
+    },
+    'application/x-ndjson': {
+      schema: Type.String({ description: 'A line of JSON for each entry.' }),
+      examples: { export: { value: `${JSON.stringify(ENTRY_EXAMPLE)}\n` } },
+    },
+  },
+};
+
+const Sums = {
+  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  credits: exactCredits('Spent: charges less refunds.'),
+  usage: Usage,
+};
+
+export const UsageReport = Type.Object(
+  {
+    from: day('First UTC day of the report.'),
+    to: day('Last UTC day of the report, included.'),
+    group_by: words(USAGE_GROUPS, 'What a row is.'),
+    rows: Type.Array(
+      Type.Object(
+        {
+          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
+          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
+          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          ...Sums,
+        },
+        { title: 'UsageRow' },
+      ),
+    ),
+    total: Type.Object(Sums, { title: 'UsageTotal', description: 'Over all rows.' }),
+  },
+  { title: 'UsageReport', description: 'Sums over whole UTC days, one row a group.' },
+);
+
+const SUMS_EXAMPLE = { calls: 1, credits: '0.010042', usage: { input_tokens: 8, output_tokens: 17 } };
+export const USAGE_EXAMPLE: Static<typeof UsageReport> = {
+  from: '2026-10-23',
+  to: '2026-11-21',
+  group_by: 'day',
+  rows: [{ day: '2026-11-21', ...SUMS_EXAMPLE }],
+  total: SUMS_EXAMPLE,
+};
+
+/** Days of a report of usage: of one that says none, and most, which is a leap year. */
+export const DEFAULT_REPORT_DAYS = 30;
+export const MOST_REPORT_DAYS = 366;
+
+export const reportDays = {
+  from: Type.Optional(
+    day(
+      `First UTC day. Default: ${DEFAULT_REPORT_DAYS - 1} days before \`to\`; a report has at most ${MOST_REPORT_DAYS} days.`,
+    ),
+  ),
+  to: Type.Optional(day('Last UTC day, included. Default: today.')),
+};
+
+export const UsageQueryString = Type.Object({
+  ...reportDays,
+  group_by: Type.Optional(words(USAGE_GROUPS, 'What a row is.', { default: DEFAULT_USAGE_GROUP })),
+  key_id,
+});

@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Book, LedgerQuery } from '../../book/book.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Pools } from '../../shares/pools.ts';
+import { keyAsked, type Reader } from '../http/callers.ts';
+import { type NextPage, sendPages } from '../http/long-answer.ts';
+import { cursorParam, limitParam, queryOf, textParam, wordParam } from '../http/query.ts';
+import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { ledgerDays } from '../usage/usage-days.ts';
+import { type EntryPageView, entryView } from './entry-view.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
+import { FORMATS } from './ledger-schema.ts';
+
+/** Entries that an export reads at a time, which bounds its memory. */
+const EXPORT_PAGE = 500;
+/** How long a reader of one entry waits for the journal, which is behind by 250 ms at most in normal running. */
+const ENTRY_FLUSH_MS = 2_000;
+
+type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
+
+export interface LedgerReading {
+  readonly book: Book;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  readonly pools: Pools;
+}
+
+/**
+ * Answers a query of the ledger: resolves with a page, or, where `format` asks for an export, streams it by `reply`.
+ */
+export async function readLedger(
+  reading: LedgerReading,
+  reader: Reader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const { book, ledger } = reading;
+  const query = queryOf(request);
+  const format = wordParam(query, 'format', FORMATS) ?? 'json';
+  const limit = limitParam(query);
+  const before = cursorParam(query, 'before');
+  const type = wordParam(query, 'type', ENTRY_TYPES);
+  const model = textParam(query, 'model');
+  const { from, to } = ledgerDays(query);
+  const keyId = await keyAsked(book, query, reader);
+  const filter = {
+    accountId: reader.accountId,
+    ...(before === undefined ? {} : { before }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(type === undefined ? {} : { type }),
+    ...(model === undefined ? {} : { model }),
+    ...(from === undefined ? {} : { fromDay: from }),
+    ...(to === undefined ? {} : { toDay: to }),
+  };
+  // Drained first, so that a caller finds the call that was answered just now.
+  await ledger.flush(reader.accountId);
+  if (format !== 'json') return exportEntries(reading, reply, filter, format, reader, limit);
+  return page(book, { ...filter, limit: limit ?? DEFAULT_PAGE_LIMIT }, reader);
+}
+
+/**
+ * The entry that the path names. Throws `entry_not_found`, also where the reader may not see it, and `service_unavailable`
+ * where the entry may be on its way to the book still: "not found" would say that the call was not charged.
+ */
+export async function readEntry(
+  { book, ledger }: Omit<LedgerReading, 'pools'>,
+  reader: Reader,
+  request: FastifyRequest,
+) {
+  const isWhole = await ledger.flush(reader.accountId, ENTRY_FLUSH_MS);
+  const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
+  if (entry === undefined && !isWhole) {
+    throw new GatewayError(
+      'service_unavailable',
+      'The ledger does not have the latest calls yet. Try again shortly.',
+    );
+  }
+  const isSeen = reader.onlyKeyId === undefined || entry?.keyId === reader.onlyKeyId;
+  if (entry === undefined || !isSeen) {
+    throw new GatewayError('entry_not_found', 'The ledger has no entry with this id.');
+  }
+  return entryView(entry, reader);
+}
+
+async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<EntryPageView> {
+  const entries = await book.ledger(query);
+  const last = entries.at(-1);
+  const more =
+    last !== undefined &&
+    entries.length === query.limit &&
+    (await book.ledger({ ...query, before: last.seq, limit: 1 })).length > 0;
+  return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
+}
+
+/** Streams an export. */
+async function exportEntries(
+  { book, pools }: LedgerReading,
+  reply: FastifyReply,
+  filter: Omit<LedgerQuery, 'limit'>,
+  format: ExportFormat,
+  reader: Reader,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<FastifyReply> {
+  const headers = {
+    'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+    'content-disposition': `attachment; filename="ledger.${format}"`,
+  };
+  const next = exportPages(book, filter, format, reader, limit);
+  return await sendPages(pools, reply, { owner: reader.owner, isWhole: true, headers }, next);
+}
+
+/**
+ * Pages of an export, cut by sequence number, so that entries written meanwhile, which are newer, do not shift them.
+ */
+function exportPages(
+  book: Book,
+  filter: Omit<LedgerQuery, 'limit'>,
+  format: ExportFormat,
+  reader: Reader,
+  limit: number,
+): NextPage {
+  const line = format === 'csv' ? csvEntry : (view: object) => `${JSON.stringify(view)}\n`;
+  let head = format === 'csv' ? csvHeader() : '';
+  let place = filter.before;
+  let left = limit;
+  return async () => {
+    if (left <= 0) return undefined;
+    const before = place === undefined ? {} : { before: place };
+    const entries = await book.ledger({ ...filter, ...before, limit: Math.min(left, EXPORT_PAGE) });
+    const last = entries.at(-1);
+    place = last?.seq;
+    left = last === undefined || entries.length < EXPORT_PAGE ? 0 : left - entries.length;
+    const text = head + entries.map((entry) => line(entryView(entry, reader))).join('');
+    head = '';
+    return text;
+  };
+}

@@ -1,0 +1,25 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { Catalog } from '../../domain/catalog.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { modelRefusalOf } from '../../domain/rules.ts';
+import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import { type ModelListView, modelView } from './model-view.ts';
+
+/** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, in OpenAI's shape. */
+export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
+  return async (app) => {
+    app.get('/v1/models', async (request): Promise<ModelListView> => {
+      const compiled = await parts.gatekeeper.authorise(request);
+      const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
+      return { object: 'list', data: usable.map(modelView) };
+    });
+    app.get<{ Params: { '*': string } }>('/v1/models/*', async (request) => {
+      const compiled = await parts.gatekeeper.authorise(request);
+      const model = parts.catalog().get(request.params['*']);
+      if (!model || modelRefusalOf(compiled, model)) {
+        throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');
+      }
+      return modelView(model);
+    });
+  };
+}

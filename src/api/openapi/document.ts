@@ -1,0 +1,100 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
+import { VERSION } from '../../config/version.ts';
+import { type Document, finish } from './finish.ts';
+
+const DESCRIPTION = `A gateway that stands between your clients and the APIs of AI providers, and meters every call in credits.
+
+**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`; where both are sent,
+\`Authorization\` counts. Never in the URL. The operator's routes take the operator's token instead.
+
+**Credits** are exact to six decimals. A call holds the most that it can cost before it is sent, and is charged what it did
+cost when it ends.
+
+**Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below it have
+Anthropic's, with \`code\` and \`param\` in it. Compare \`code\`. Every answer carries \`x-request-id\`, and every refusal
+that a repeat cannot mend \`x-should-retry: false\`. Calls are checked in this order: key, account, expiry,
+hours, address, country, origin, body and model, category, model list, limits of calls, spending limit, credits; the first
+failure answers.
+Any path or method that is not listed here is 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` is
+426 \`upgrade_required\`: send it by POST. What is not HTTP at all is 400 \`invalid_request\`;
+too large headers get that code with status 431.
+
+**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the slash at their end.`;
+
+/** The part of the OpenAPI document about the gateway as a whole; the schemas of the routes add the rest. */
+export const DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Tollgate',
+    version: VERSION,
+    summary: 'A credit-metered gateway for AI model APIs',
+    description: DESCRIPTION,
+    license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/', description: 'The gateway that serves this document' }],
+  tags: [
+    {
+      name: 'Keys',
+      description:
+        'The keys of an account: those with `can_manage` see, create, change and delete all of them; any other sees itself only. A change is in force at every gateway once it is answered.',
+    },
+    {
+      name: 'Account',
+      description:
+        'What the owner of a key sees and sets: balance, threshold, ledger, usage, low-credits alerts.',
+    },
+    {
+      name: 'Models',
+      description:
+        'Calls that are metered and forwarded to a provider, once and never again. Bodies are those of the provider: what ' +
+        'is described here is what the gateway itself reads; any other field passes unchanged. The examples name the demo ' +
+        "models of the gateway's default configuration.",
+    },
+    {
+      name: 'Operator',
+      description: 'Accounts, credits and keys, with the operator token. Without an ADMIN_TOKEN: 404.',
+    },
+    { name: 'Operations', description: 'What monitoring asks.' },
+  ],
+  components: {
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the account.' },
+      xApiKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'A key of the account, as Anthropic clients send it.',
+      },
+      adminToken: { type: 'http', scheme: 'bearer', description: 'The ADMIN_TOKEN of this gateway.' },
+    },
+  },
+} as const;
+
+/**
+ * Plugin that serves `/openapi.json` (OpenAPI 3.1), made from the schemas of the routes that are registered after it.
+ * The symbol tells Fastify not to encapsulate the plugin, because it describes the app that it is registered on.
+ */
+export function openapi(): FastifyPluginAsync {
+  return Object.assign(describe, { [Symbol.for('skip-override')]: true });
+}
+
+async function describe(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: DOCUMENT as never,
+    transform: ({ schema, url }: { schema: FastifySchema; url: string }) => ({ schema, url: named(url) }),
+    transformObject: (made) =>
+      finish(('openapiObject' in made ? made.openapiObject : {}) as unknown as Document) as never,
+  });
+  let text: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    // Made at the first request, because by then every route is registered.
+    text ??= JSON.stringify(app.swagger());
+    return reply.type('application/json; charset=utf-8').send(text);
+  });
+}
+
+/** Path of a route as the document has it, where ids of models and of provider resources are called `id`. */
+function named(url: string): string {
+  return url.startsWith('/v1/') ? url.replace(/\*$|:\w+/, ':id') : url;
+}

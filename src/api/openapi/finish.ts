@@ -1,0 +1,234 @@
+import { VERSION } from '../../config/version.ts';
+import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
+import { HEADERS } from './headers.ts';
+import type { JsonSchema } from './json-type.ts';
+import { MEDIA_OPERATIONS } from './media-calls.ts';
+import { MESSAGE_OPERATIONS } from './message-calls.ts';
+import { MODEL_LIST_OPERATIONS } from './model-list.ts';
+import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
+import { TEXT_OPERATIONS } from './text-calls.ts';
+import { VIDEO_OPERATIONS } from './video-calls.ts';
+
+type Methods = Record<string, Operation>;
+type Paths = Record<string, Methods>;
+
+export interface Document {
+  readonly [part: string]: unknown;
+  readonly tags?: readonly { readonly name: string }[];
+  readonly components?: Readonly<Record<string, unknown>>;
+  readonly paths?: Paths;
+}
+
+/**
+ * Completes the document that Fastify makes from the schemas of the routes: adds the model calls, refusals and
+ * examples, gives schemas names, and sorts the paths by tag.
+ */
+export function finish(document: Document): Document {
+  const schemas: Record<string, JsonSchema> = {};
+  const order = (document.tags ?? []).map(({ name }) => name);
+  const paths = mapValues(byTag(described(document.paths ?? {}), order), (methods) =>
+    mapValues(methods, (operation) => nameSchemas(complete(operation), schemas)),
+  );
+  const webhooks = { low_credits: { post: nameSchemas(LOW_CREDITS_WEBHOOK, schemas) } };
+  const examples = { ...errorExamples('openai'), ...errorExamples('anthropic') };
+  const used = JSON.stringify(paths);
+  return {
+    ...document,
+    paths,
+    webhooks,
+    components: {
+      ...document.components,
+      schemas,
+      headers: HEADERS,
+      examples: Object.fromEntries(
+        Object.entries(examples).filter(([name]) => used.includes(`"#/components/examples/${name}"`)),
+      ),
+    },
+  };
+}
+
+/** An operation with its `x-docs` replaced by the refusals, examples and headers that they stand for. */
+function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
+  if (docs === undefined) return operation;
+  const { errorFormat = 'openai', requests, isBodyOptional } = docs;
+  const { requestBody } = operation;
+  const responses = {
+    ...errorAnswers(docs, '4XX' in operation.responses),
+    ...mapValues(operation.responses, (answer, status) => withExample(answer, status, docs)),
+  };
+  return {
+    ...operation,
+    ...(requestBody && requests
+      ? {
+          requestBody: {
+            ...requestBody,
+            ...(isBodyOptional ? { required: false } : {}),
+            content: mapValues(requestBody.content, exemplified(requests)),
+          },
+        }
+      : {}),
+    responses: mapValues(responses, (answer) => identified(answer, errorFormat)),
+  };
+}
+
+function withExample(answer: Answer, status: string, docs: RouteDocs): Answer {
+  const value = docs.otherAnswers?.[status] ?? (status.startsWith('2') ? docs.answer : undefined);
+  const media = answer.content?.['application/json'];
+  if (value === undefined || !media) return answer;
+  const shown = exemplified({ answer: { value } })(media);
+  return { ...answer, content: { ...answer.content, 'application/json': shown } };
+}
+
+function exemplified(examples: Readonly<Record<string, Example>>): (media: Media) => Media {
+  return (media) => ({ ...media, examples });
+}
+
+/**
+ * An answer with the headers of every answer: `x-request-id`, on Anthropic's routes `request-id` too (specification
+ * section 3).
+ */
+function identified(answer: Answer, format: ErrorFormat): Answer {
+  const names = format === 'anthropic' ? ['x-request-id', 'request-id'] : ['x-request-id'];
+  const ids = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
+}
+
+/** The operations, with those of model calls taken from MODEL_OPERATIONS, because Fastify has no schemas for them. */
+function described(paths: Paths): Paths {
+  return mapValues(paths, (methods, path) =>
+    mapValues(
+      methods,
+      (generated, method) => MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
+    ),
+  );
+}
+
+function byTag(paths: Paths, order: readonly string[]): Paths {
+  const rank = ([, methods]: [string, Methods]) => {
+    const [operation] = Object.values(methods);
+    return order.indexOf(operation?.tags?.[0] ?? '');
+  };
+  return Object.fromEntries(Object.entries(paths).sort((a, b) => rank(a) - rank(b)));
+}
+
+function mapValues<Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, key: string) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}
+
+/** Keywords whose values are no schemas, though they can look like them. */
+const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
+
+/**
+ * Moves every schema that has a `title` from a part of the document into `schemas` and leaves a reference in its place,
+ * so that clients generated from the document have one type for it. Throws where two different schemas have one title.
+ */
+function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
+  return moved(part, schemas) as Part;
+}
+
+function moved(node: unknown, schemas: Record<string, JsonSchema>): unknown {
+  if (Array.isArray(node)) return node.map((item) => moved(item, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, VALUES.has(key) ? value : moved(value, schemas)]),
+  );
+  const { title } = copy;
+  if (typeof title !== 'string') return copy;
+  const known = schemas[title];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) {
+    throw new Error(`two schemas of the API have the title ${title}`);
+  }
+  schemas[title] = copy;
+  return { $ref: `#/components/schemas/${title}` };
+}
+
+/** Schema of the alert's body (specification section 6). */
+const ALERT: JsonSchema = {
+  title: 'LowCreditsAlert',
+  type: 'object',
+  required: ['event', 'user_email', 'credits_balance'],
+  additionalProperties: false,
+  properties: {
+    event: { type: 'string', const: 'low_credits' },
+    user_email: { type: 'string', description: 'E-mail address of the owner of the account.' },
+    credits_balance: {
+      type: 'number',
+      description:
+        'Credits right after the debit that fell below the threshold; of a test alert, those of now.',
+    },
+  },
+};
+
+const header = (name: string, description: string, schema: JsonSchema, example: string, required = true) => ({
+  in: 'header',
+  name,
+  description,
+  required,
+  schema: { type: 'string', ...schema },
+  example,
+});
+
+/** The webhook of the document: the request that the gateway sends (specification section 6). */
+const LOW_CREDITS_WEBHOOK = {
+  operationId: 'lowCreditsAlert',
+  tags: ['Account'],
+  summary: 'Low-credits alert',
+  description:
+    'Sent to the `webhook_url` of every active key when a debit takes the balance from the threshold of the account or ' +
+    'more to below it: once for each such crossing, and again only after a top-up has lifted the balance over it. There ' +
+    'are 10 seconds for name resolution, connection and answer; redirects are not followed, and nothing is sent again. ' +
+    '`GET /api/account/alerts/` tells what became of it.\n\n' +
+    'Signed as [Standard Webhooks](https://www.standardwebhooks.com) says, with the `webhook_secret` of the account: the ' +
+    'signature is the base64 of an HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the bytes that ' +
+    'stand in base64 behind `whsec_`.',
+  security: [],
+  parameters: [
+    header('webhook-id', 'Names this message to this key.', { pattern: '^msg_\\d+_\\d+$' }, 'msg_3_1'),
+    header(
+      'webhook-timestamp',
+      'When it was sent: Unix time in seconds.',
+      { pattern: '^\\d+$' },
+      '1795242083',
+    ),
+    header(
+      'webhook-signature',
+      'The version of the scheme, and the signature in base64.',
+      { pattern: '^v1,[A-Za-z0-9+/]+={0,2}$' },
+      'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    ),
+    header('webhook-test', 'There in a test alert only.', { const: 'true' }, 'true', false),
+    header('user-agent', 'The gateway and its version.', { pattern: '^Tollgate/' }, `Tollgate/${VERSION}`),
+  ],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: ALERT,
+        examples: {
+          alert: {
+            value: { event: 'low_credits', user_email: 'demo@example.com', credits_balance: 99.994876 },
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    '2XX': { description: 'Delivered, whatever the body says.' },
+    default: { description: 'Failed; a redirect is a failure too.' },
+  },
+};
+
+/**
+ * Operations of all routes under /v1, by `METHOD path`. They stand here because the routes have no schemas: their
+ * bodies are the providers' own, and the gateway reads only the properties described here.
+ */
+export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
+  ...MODEL_LIST_OPERATIONS,
+  ...TEXT_OPERATIONS,
+  ...MESSAGE_OPERATIONS,
+  ...MEDIA_OPERATIONS,
+  ...VIDEO_OPERATIONS,
+};

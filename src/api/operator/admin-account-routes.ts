@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { invalidField } from '../../domain/errors.ts';
+import { isLonger } from '../../domain/key-readers.ts';
+import { type AccountPageView, operatorAccountView } from '../account/account-view.ts';
+import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from '../http/body-fields.ts';
+import { cursorParam, limitParam, type Query, queryOf, textParam } from '../http/query.ts';
+import { readCallLimits } from '../keys/call-limit-fields.ts';
+import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { BY_OPERATOR } from '../openapi/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
+import {
+  AccountPath,
+  ADMIN_ACCOUNT_EXAMPLE,
+  AdminAccount,
+  AdminAccountPage,
+  AdminAccountPatch,
+  AdminAccountQuery,
+} from './admin-schema.ts';
+
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
+
+/** Routes that list, show and change accounts. Balances are those of Redis, and include every settled call. */
+export function adminAccountRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  listRoute(app, deps);
+  readRoute(app, deps);
+  updateRoute(app, deps);
+}
+
+function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'listAccounts',
+    summary: 'List accounts',
+    description: 'By id ascending, with their balances of this moment.',
+    querystring: AdminAccountQuery,
+    response: { 200: AdminAccountPage },
+    'x-docs': {
+      refusals: OPERATOR_REFUSALS,
+      answer: { accounts: [ADMIN_ACCOUNT_EXAMPLE], next: null },
+    },
+  };
+  app.get('/api/admin/accounts/', { schema }, async (request): Promise<AccountPageView> => {
+    const query = queryOf(request);
+    const limit = limitParam(query) ?? DEFAULT_PAGE_LIMIT;
+    const after = cursorParam(query, 'after') ?? 0;
+    const found = await book.accounts(after, limit + 1, emailPart(query));
+    const page = found.slice(0, limit);
+    const accounts = await Promise.all(
+      page.map(async (account) => operatorAccountView(account, await ledger.account(account.id))),
+    );
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { accounts, next: last === undefined ? null : String(last.id) };
+  });
+}
+
+/**
+ * Part of an e-mail address that the query searches for; undefined where it searches for none. Throws `invalid_field`.
+ */
+function emailPart(query: Query): string | undefined {
+  const part = textParam(query, 'email');
+  if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;
+  throw invalidField('email', `email must be a string of 1 to ${LONGEST_EMAIL} characters.`);
+}
+
+function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readAccountById',
+    summary: 'Read an account',
+    params: AccountPath,
+    response: { 200: AdminAccount },
+    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: ADMIN_ACCOUNT_EXAMPLE },
+  };
+  app.get('/api/admin/accounts/:account_id/', { schema }, async (request) => {
+    const account = await accountOf(book, request);
+    return operatorAccountView(account, await ledger.account(account.id));
+  });
+}
+
+function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'updateAccountById',
+    summary: 'Update an account',
+    description:
+      'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
+    params: AccountPath,
+    body: AdminAccountPatch,
+    response: { 200: AdminAccount },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'email_taken', ...BODY_REFUSALS],
+      requests: {
+        close: { summary: 'Refuse all keys of the account', value: { is_active: false } },
+        open: { summary: 'Let them in again', value: { is_active: true, alert_threshold: 50 } },
+        overdraft: { summary: 'Let holds go beyond the balance', value: { overdraft: 5 } },
+        limits: { summary: 'Limit the calls', value: { rpm_limit: 600, tpm_limit: null } },
+      },
+      answer: ADMIN_ACCOUNT_EXAMPLE,
+    },
+  };
+  app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
+    const change = parseChange(request.body);
+    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, now()));
+    if (account === undefined) throw accountNotFound();
+    await ledger.publishAccount(account);
+    return operatorAccountView(account, await ledger.account(account.id));
+  });
+}
+
+function parseChange(body: unknown) {
+  const fields = objectBody(body, Object.keys(AdminAccountPatch.properties));
+  const { email, alert_threshold, overdraft, is_active } = fields;
+  if (is_active !== undefined && typeof is_active !== 'boolean') {
+    throw invalidField('is_active', 'is_active must be true or false.');
+  }
+  return {
+    ...(email === undefined ? {} : { email: emailField(email) }),
+    ...(alert_threshold === undefined
+      ? {}
+      : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
+    ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
+    ...(is_active === undefined ? {} : { isActive: is_active }),
+    ...readCallLimits(fields),
+  };
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { type Book, type Grant, IdempotencyKeyReused } from '../../book/book.ts';
+import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
+import { creditsField, objectBody, textField } from '../http/body-fields.ts';
+import { BY_OPERATOR } from '../openapi/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { type AdminDeps, accountOf } from './admin-account.ts';
+import {
+  AccountPath,
+  CreditsAnswer,
+  CreditsBody,
+  CreditsHeaders,
+  LONGEST_IDEMPOTENCY_KEY,
+  LONGEST_NOTE,
+} from './admin-schema.ts';
+
+/**
+ * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book
+ * before Redis applies it under the same id, so that no crash loses it and no repeat applies it twice.
+ */
+export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+  const schema: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'changeCredits',
+    summary: 'Change the balance',
+    description:
+      'A top-up, or an adjustment where the amount is negative; a row of the ledger either way. An adjustment can take the ' +
+      'balance below the threshold as a charge can. A 503 may mean that the change is recorded and not applied yet: repeat ' +
+      'it only with the same `Idempotency-Key`.',
+    params: AccountPath,
+    headers: CreditsHeaders,
+    body: CreditsBody,
+    response: { 200: CreditsAnswer },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'idempotency_key_reused', ...BODY_REFUSALS],
+      requests: {
+        top_up: { summary: 'A top-up', value: { amount: 100, note: 'Invoice 1001' } },
+        adjustment: { summary: 'An adjustment', value: { amount: -0.5, note: 'Correction' } },
+      },
+      answer: { credits_balance: 349.5 },
+    },
+  };
+  app.post('/api/admin/accounts/:account_id/credits/', { schema }, async (request) => {
+    const idempotencyKey = idempotencyKeyOf(request);
+    const { amount, note } = parseCredits(request.body);
+    const account = await accountOf(book, request);
+    const type = amount > 0 ? 'top_up' : 'adjustment';
+    const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
+    const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
+    const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
+    return { credits_balance: creditsNumber(balance) };
+  });
+}
+
+function parseCredits(body: unknown): { amount: Micro; note: string } {
+  const { amount, note = '' } = objectBody(body, Object.keys(CreditsBody.properties));
+  const micros = creditsField('amount', amount);
+  if (micros === 0) throw invalidField('amount', 'amount must not be 0.');
+  return { amount: micros, note: textField('note', note, LONGEST_NOTE) };
+}
+
+/**
+ * Throws where the change would take the balance beyond MAX_CREDITS either way, because a balance beyond
+ * would not be exact. Redis decides that in the end, as several changes at once may each fit alone; this check spares
+ * the book a record of a change that does not fit already.
+ */
+async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
+  const { balance } = await ledger.account(accountId);
+  if (Math.abs(balance + amount) <= MAX_BALANCE) return;
+  throw noRoom();
+}
+
+function noRoom(): GatewayError {
+  return invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
+}
+
+/**
+ * Records a grant in the book. A repeat under the same idempotency key gets the grant that was recorded before, without
+ * asking `allowed`, because the account may be full by now. Throws 409 `idempotency_key_reused`.
+ */
+async function recorded(
+  book: Book,
+  grant: Omit<Grant, 'balanceAfter'>,
+  idempotencyKey: string | null,
+  allowed: () => Promise<void>,
+): Promise<Grant> {
+  try {
+    const repeated = idempotencyKey === null ? undefined : await book.grantUnder(grant, idempotencyKey);
+    if (repeated) return repeated;
+    await allowed();
+    return (await book.createGrant(grant, idempotencyKey)).grant;
+  } catch (error) {
+    if (!(error instanceof IdempotencyKeyReused)) throw error;
+    throw new GatewayError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was already used with another amount or note. Use a new one for a new change.',
+      'Idempotency-Key',
+    );
+  }
+}
+
+/**
+ * Applies a grant in Redis, after earlier ones of the account that were recorded while Redis was away, so that initial
+ * credits are the first row of the ledger. Resolves with the balance after it.
+ */
+async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise<Micro> {
+  for (const earlier of await book.grantsBefore(grant)) await applied(book, ledger, earlier);
+  const balance = await applied(book, ledger, grant);
+  if (balance === undefined) throw noRoom();
+  return balance;
+}
+
+/**
+ * Applies one grant in Redis. Resolves with the balance after it, or with undefined where the balance has no room for
+ * it; then its record is withdrawn.
+ */
+async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {
+  try {
+    return await ledger.grant(grant);
+  } catch (error) {
+    if (error instanceof BalanceBeyondBound) {
+      await book.withdrawGrant(grant.id);
+      return undefined;
+    }
+    if (!(error instanceof LedgerUnavailable)) throw error;
+    throw new GatewayError(
+      'service_unavailable',
+      'The change is recorded and will be applied soon. If you repeat it, use the same Idempotency-Key.',
+    );
+  }
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const value = request.headers['idempotency-key'];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && value.length > 0 && value.length <= LONGEST_IDEMPOTENCY_KEY) return value;
+  throw invalidField(
+    'Idempotency-Key',
+    `Idempotency-Key must have 1 to ${LONGEST_IDEMPOTENCY_KEY} characters.`,
+  );
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../account/account-schema.ts';
+import { readAlerts } from '../alerts/alert-routes.ts';
+import type { Reader } from '../http/callers.ts';
+import { OPERATOR } from '../http/long-answer.ts';
+import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-schema.ts';
+import {
+  LedgerAnswer,
+  LedgerQueryString,
+  USAGE_EXAMPLE,
+  UsageQueryString,
+  UsageReport,
+} from '../ledger/ledger-schema.ts';
+import { readEntry, readLedger } from '../ledger/read-ledger.ts';
+import { BY_OPERATOR } from '../openapi/operation.ts';
+import { OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { readUsage } from '../usage/usage-routes.ts';
+import { type AdminDeps, accountOf } from './admin-account.ts';
+import { AccountEntryPath, AccountPath } from './admin-schema.ts';
+
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
+const PATH = '/api/admin/accounts/:account_id/';
+const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
+
+/**
+ * The operator's routes for an account's ledger, usage and alerts, with the owner's answers (specification section 7).
+ */
+export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  const readerOf = async (request: FastifyRequest): Promise<Reader> => {
+    const { id } = await accountOf(deps.book, request);
+    return { accountId: id, onlyKeyId: undefined, owner: OPERATOR };
+  };
+  app.get(`${PATH}ledger/`, { schema: LEDGER }, async (request, reply) =>
+    readLedger(deps, await readerOf(request), request, reply),
+  );
+  app.get(`${PATH}ledger/:entry_id/`, { schema: ENTRY }, async (request) =>
+    readEntry(deps, await readerOf(request), request),
+  );
+  app.get(`${PATH}usage/`, { schema: USAGE }, async (request) =>
+    readUsage(deps, await readerOf(request), request),
+  );
+  app.get(`${PATH}alerts/`, { schema: ALERTS }, async (request) => {
+    const { accountId } = await readerOf(request);
+    return readAlerts(deps, accountId, request);
+  });
+}
+
+const LEDGER: FastifySchema = {
+  ...docs,
+  operationId: 'listLedgerEntriesOfAccount',
+  summary: 'List or export the ledger of an account',
+  description: 'As the owner is answered at `/api/account/ledger/`.',
+  params: AccountPath,
+  querystring: LedgerQueryString,
+  response: { 200: LedgerAnswer },
+  'x-docs': {
+    refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
+    answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
+  },
+};
+
+const ENTRY: FastifySchema = {
+  ...docs,
+  operationId: 'readLedgerEntryOfAccount',
+  summary: 'Read a ledger entry of an account',
+  params: AccountEntryPath,
+  response: { 200: Entry },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+};
+
+const USAGE: FastifySchema = {
+  ...docs,
+  operationId: 'readUsageOfAccount',
+  summary: 'Sum up the usage of an account',
+  description: 'As the owner is answered at `/api/account/usage/`.',
+  params: AccountPath,
+  querystring: UsageQueryString,
+  response: { 200: UsageReport },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
+};
+
+const ALERTS: FastifySchema = {
+  ...docs,
+  operationId: 'listAlertsOfAccount',
+  summary: 'List the low-credits alerts of an account',
+  params: AccountPath,
+  querystring: AlertQuery,
+  response: { 200: AlertList },
+  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: ALERT_LIST_EXAMPLE },
+};

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
+import { newWebhookSecret } from '../../alerts/send.ts';
+import { type CallLimits, callLimitsOf } from '../../domain/call-limits.ts';
+import { MICRO_PER_CREDIT, type Micro, micro } from '../../domain/credits.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
+import { parseNewKey } from '../../domain/key-settings.ts';
+import { newKeyValue } from '../../domain/key-value.ts';
+import { operatorAccountView } from '../account/account-view.ts';
+import { emailField, objectBody, positiveCreditsField } from '../http/body-fields.ts';
+import { speakJson } from '../http/json-routes.ts';
+import { OPERATOR } from '../http/long-answer.ts';
+import { refuseUnknownParameters } from '../http/query.ts';
+import { readCallLimits } from '../keys/call-limit-fields.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from '../keys/key-examples.ts';
+import { sendKeys } from '../keys/key-list.ts';
+import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from '../keys/key-schema.ts';
+import { createdKeyView } from '../keys/key-view.ts';
+import { createKey, managesOnCreation, onceReachable } from '../keys/keys.ts';
+import { keyChangeRoutes } from '../keys/keys-routes.ts';
+import { mayWarn, warnOfModels } from '../keys/model-warning.ts';
+import { BY_OPERATOR } from '../openapi/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
+import { adminAccountRoutes } from './admin-account-routes.ts';
+import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminReportRoutes } from './admin-report-routes.ts';
+import {
+  AccountKeyPath,
+  AccountPath,
+  CREATED_ACCOUNT_EXAMPLE,
+  CreatedAccount,
+  NewAccountBody,
+} from './admin-schema.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
+import { adminUsageRoute } from './admin-usage-route.ts';
+
+/** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
+export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
+  const { adminToken } = deps.config;
+  const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
+  return async (app) => {
+    speakJson(app);
+    // The token is checked before the body is read, so that strangers cannot make the gateway parse their bytes.
+    app.addHook('onRequest', async (request) => {
+      if (isOperator === undefined) throw noSuchRoute();
+      if (!isOperator(request)) throw invalidAdminToken();
+      refuseUnknownParameters(request);
+    });
+    newAccountRoute(app, deps);
+    adminAccountRoutes(app, deps);
+    adminCreditsRoute(app, deps);
+    adminKeyRoutes(app, deps);
+    adminReportRoutes(app, deps);
+    adminUsageRoute(app, deps);
+  };
+}
+
+const NO_CREDITS = micro(0);
+
+interface Wanted {
+  readonly email: string;
+  readonly credits: Micro;
+  readonly alertThreshold: Micro;
+  /** Undefined: as the configuration says. */
+  readonly overdraft: Micro | undefined;
+  /** One that is absent: as the configuration says. */
+  readonly limits: Partial<CallLimits>;
+}
+
+/** Route `POST /api/admin/accounts/`: creates an account, its first key, and a top-up with its first credits. */
+function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'createAccount',
+    summary: 'Create an account',
+    description: 'With its first key, whose value is in this answer only.',
+    body: NewAccountBody,
+    response: { 201: CreatedAccount },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'email_taken', ...BODY_REFUSALS],
+      requests: { owner: { value: { email: 'owner@example.com', credits: 250, alert_threshold: 50 } } },
+      answer: CREATED_ACCOUNT_EXAMPLE,
+    },
+  };
+  app.post('/api/admin/accounts/', { schema }, async (request, reply) =>
+    reply.code(201).send(await createAccount(deps, parseAccount(request.body))),
+  );
+}
+
+function parseAccount(body: unknown): Wanted {
+  const fields = objectBody(body, Object.keys(NewAccountBody.properties));
+  const { email, credits, alert_threshold, overdraft } = fields;
+  return {
+    email: emailField(email),
+    credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
+    alertThreshold:
+      alert_threshold === undefined
+        ? micro(DEFAULT_ALERT_THRESHOLD * MICRO_PER_CREDIT)
+        : positiveCreditsField('alert_threshold', alert_threshold),
+    overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
+    limits: readCallLimits(fields),
+  };
+}
+
+/**
+ * Creates account, key and top-up in one transaction of the book; Redis gets them now, or once it is reachable again.
+ */
+async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
+  const grant = { id: randomUUID(), amount: wanted.credits, note: 'Initial credits' };
+  const createdAt = now();
+  const { account, key } = await uniqueEmail(
+    book.createAccount(
+      {
+        email: wanted.email,
+        alertThreshold: wanted.alertThreshold,
+        overdraft: wanted.overdraft ?? config.accounts.overdraft,
+        ...callLimitsOf(config.accounts),
+        ...wanted.limits,
+        webhookSecret: newWebhookSecret(),
+      },
+      firstKey,
+      wanted.credits > 0 ? grant : null,
+      createdAt,
+    ),
+  );
+  await onceReachable(ledger.publishAccount(account));
+  await onceReachable(ledger.publishKey(key, hash));
+  if (wanted.credits > 0) {
+    await onceReachable(ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt }));
+  }
+  return {
+    account: operatorAccountView(account, { balance: wanted.credits, held: NO_CREDITS }),
+    key: createdKeyView(key, value),
+  };
+}
+
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
+const PATH = '/api/admin/accounts/:account_id/keys/';
+
+/**
+ * The operator's routes for the keys of an account (specification section 7). An owner who reports a leaked key may
+ * have no other key left to delete it with.
+ */
+function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  listRoute(app, deps);
+  createRoute(app, deps);
+  keyChangeRoutes(app, deps, {
+    path: `${PATH}:key_id/`,
+    changerOf: async (request) => ({ accountId: (await accountOf(deps.book, request)).id }),
+    docs: { ...docs, params: AccountKeyPath },
+    refusals: [...OPERATOR_REFUSALS, 'account_not_found'],
+    update: {
+      operationId: 'updateKeyOfAccount',
+      summary: 'Update a key of an account',
+      description:
+        'Changes the fields that are sent and no others, as the owner can; in force at every gateway once it is answered.',
+    },
+    remove: {
+      operationId: 'deleteKeyOfAccount',
+      summary: 'Delete a key of an account',
+      description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
+    },
+    rotate: {
+      operationId: 'rotateKeyOfAccount',
+      summary: 'Rotate a key of an account',
+      description:
+        'Gives the key a new value, or ends the previous one, as the owner can. The new value is in this answer only.',
+    },
+  });
+}
+
+function listRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'listKeysOfAccount',
+    summary: 'List the keys of an account',
+    params: AccountPath,
+    querystring: KeyListQuery,
+    response: { 200: KeyList },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field', 'rate_limit_exceeded'],
+      answer: { keys: [KEY_EXAMPLE] },
+    },
+  };
+  app.get(PATH, { schema }, async (request, reply) => {
+    const { id } = await accountOf(deps.book, request);
+    return sendKeys(deps, request, reply, { accountId: id, onlyKeyId: undefined, owner: OPERATOR });
+  });
+}
+
+function createRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'createKeyForAccount',
+    summary: 'Create a key for an account',
+    description:
+      'For an owner who has lost theirs, or to be handed out: it may manage where it has no restriction, unless the request ' +
+      'says otherwise.',
+    params: AccountPath,
+    body: NewKeyBody,
+    response: { 201: mayWarn(CreatedKey) },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'too_many_keys', ...BODY_REFUSALS],
+      requests: NEW_KEY_EXAMPLES,
+      answer: CREATED_KEY_EXAMPLE,
+    },
+  };
+  app.post(PATH, { schema }, async (request, reply) => {
+    const { settings, canManage } = parseNewKey(request.body);
+    const account = await accountOf(deps.book, request);
+    const created = await createKey(deps, account.id, {
+      ...settings,
+      canManage: managesOnCreation(canManage, settings),
+    });
+    warnOfModels(reply, deps.catalog(), settings);
+    return reply.code(201).send(created);
+  });
+}

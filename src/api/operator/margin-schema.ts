@@ -1,0 +1,70 @@
+import { Usage } from '../ledger/entry-schema.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS, reportDays } from '../ledger/ledger-schema.ts';
+import { day, exactCredits, orNull, words } from '../openapi/fields.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+
+const creditsOrNull = (description: string) =>
+  Type.Union([exactCredits(description), Type.Null()], { description });
+
+const Sums = {
+  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  charged: exactCredits('Charges less refunds.'),
+  charged_with_cost: exactCredits('The part of `charged` of calls whose cost is known.'),
+  cost: creditsOrNull(
+    'What the providers take for these calls, by the price list at markup 1; null: it is known of none of them.',
+  ),
+  margin: creditsOrNull('`charged_with_cost` less `cost`; null where `cost` is.'),
+  usage: Usage,
+};
+
+export const MarginReport = Type.Object(
+  {
+    from: day('First UTC day of the report.'),
+    to: day('Last UTC day of the report, included.'),
+    group_by: words(MARGIN_GROUPS, 'What a row is.'),
+    rows: Type.Array(
+      Type.Object(
+        {
+          account_id: Type.Optional(orNull(Type.Integer(), 'With group_by=account: the account.')),
+          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
+          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          upstream: Type.Optional(
+            orNull(
+              Type.String(),
+              'With group_by=upstream: its name in the configuration; null: expired holds.',
+            ),
+          ),
+          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
+          ...Sums,
+        },
+        { title: 'MarginRow' },
+      ),
+    ),
+    total: Type.Object(Sums, { title: 'MarginTotal', description: 'Over all rows.' }),
+  },
+  { title: 'MarginReport', description: 'Sums over whole UTC days and all accounts, one row a group.' },
+);
+
+const SUMS_EXAMPLE = {
+  calls: 1,
+  charged: '0.012089',
+  charged_with_cost: '0.012089',
+  cost: '0.010990',
+  margin: '0.001099',
+  usage: { input_tokens: 8, output_tokens: 17 },
+};
+export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
+  from: '2026-10-23',
+  to: '2026-11-21',
+  group_by: 'account',
+  rows: [{ account_id: 1, ...SUMS_EXAMPLE }],
+  total: SUMS_EXAMPLE,
+};
+
+export const MARGIN_FORMATS = ['json', 'csv'] as const;
+
+export const MarginQueryString = Type.Object({
+  ...reportDays,
+  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: DEFAULT_MARGIN_GROUP })),
+  format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
+});

@@ -1,0 +1,65 @@
+import type { MarginGroup, MarginRow } from '../../book/book.ts';
+import { creditsString } from '../../domain/credits.ts';
+import type { Usage } from '../../domain/units.ts';
+import { usageView } from '../ledger/entry-view.ts';
+import { MARGIN_FIELDS } from '../ledger/ledger-schema.ts';
+import type { Static } from '../openapi/json-type.ts';
+import { addUsage } from '../usage/usage-view.ts';
+import type { MarginReport } from './margin-schema.ts';
+
+/** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
+export type MarginReportView = Static<typeof MarginReport>;
+/** The sums of one group, which the field that the report is grouped by names. */
+export type MarginRowView = MarginReportView['rows'][number];
+/** Sums with what the providers take; all amounts are decimal strings with six decimals. */
+export type MarginSumsView = MarginReportView['total'];
+
+/** Sums as they grow, part by part of the report. */
+export interface MarginSums {
+  calls: number;
+  credits: bigint;
+  cost: bigint;
+  costed: bigint;
+  readonly usage: Usage;
+}
+
+/** Sums of nothing, to be added to. */
+export function noMargin(): MarginSums {
+  return { calls: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
+}
+
+/** Adds the sums of a row to `sums`. */
+export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
+  sums.calls += row.calls;
+  sums.credits += row.credits;
+  sums.cost += row.cost;
+  sums.costed += row.costed;
+  addUsage(sums.usage, row.usage);
+}
+
+/** The view of one group of a report. */
+export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
+  return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
+}
+
+/**
+ * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
+ * those calls add up to 0: the sums cannot tell the two apart.
+ */
+export function marginSumsView({
+  calls,
+  credits,
+  cost,
+  costed,
+  usage,
+}: MarginSums | MarginRow): MarginSumsView {
+  const isKnown = cost !== 0n || costed !== 0n;
+  return {
+    calls,
+    charged: creditsString(credits),
+    charged_with_cost: creditsString(costed),
+    cost: isKnown ? creditsString(cost) : null,
+    margin: isKnown ? creditsString(costed - cost) : null,
+    usage: usageView(usage),
+  };
+}

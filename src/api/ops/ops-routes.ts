@@ -1,0 +1,163 @@
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyRequest,
+  FastifySchema,
+  onSendAsyncHookHandler,
+} from 'fastify';
+import ipaddr from 'ipaddr.js';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config/config.ts';
+import { VERSION } from '../../config/version.ts';
+import { Type } from '../openapi/json-type.ts';
+import { BY_OPERATOR } from '../openapi/operation.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../operator/admin-token.ts';
+
+export interface OpsDeps {
+  readonly config: Config;
+  readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
+  /** Asks Redis and the book now; must not reject. Anyone can read the details, so they must hold no secrets. */
+  readonly readiness: () => Promise<{
+    readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
+    readonly book: { readonly ok: boolean; readonly detail?: string };
+    readonly draining: boolean;
+  }>;
+}
+
+const docs = { tags: ['Operations'] };
+/** Headers that proxies add. A request with one of them comes from a proxy's socket, which does not show who asks. */
+const FORWARDING_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*|cf-.*)$/;
+/** A `Host` that names this machine: `localhost`, or an address, in brackets if it has colons, with or without a port. */
+const HOST = /^(?:(localhost)|\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
+
+/** The routes for monitoring: health, readiness, metrics (specification section 7, "Operations"). */
+export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+    });
+    healthRoute(app);
+    readinessRoute(app, deps);
+    metricsRoute(app, deps);
+  };
+}
+
+function healthRoute(app: FastifyInstance): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readHealth',
+    summary: 'Is the process up',
+    security: [],
+    response: { 200: Health },
+    'x-docs': { refusals: [], answer: { status: 'ok', version: VERSION } },
+  };
+  app.get('/healthz', { schema }, async () => ({ status: 'ok', version: VERSION }));
+}
+
+function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readReadiness',
+    summary: 'Can this gateway serve',
+    description: 'Asks Redis and the book now. 503 also while the gateway stops.',
+    security: [],
+    response: { 200: ReadinessReport, 503: ReadinessReport },
+    'x-docs': { refusals: [], answer: READY_EXAMPLE, otherAnswers: { 503: UNREADY_EXAMPLE } },
+  };
+  app.get('/readyz', { schema }, async (_request, reply) => {
+    const { redis, book, draining } = await readiness();
+    const able = redis.ok && book.ok;
+    // A gateway that drains is not ready, so that load balancers send it no more traffic.
+    reply.code(able && !draining ? 200 : 503);
+    return { status: able ? (draining ? 'draining' : 'ok') : 'unavailable', redis, book };
+  });
+}
+
+function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void {
+  const isOperator = config.adminToken === undefined ? undefined : adminTokenCheck(config.adminToken);
+  const schema: FastifySchema = {
+    ...docs,
+    summary: 'Prometheus metrics',
+    operationId: 'readMetrics',
+    description:
+      'With the operator token. If ADMIN_TOKEN is not set: open to the machine itself, and 404 for others. Never with CORS headers.',
+    security: BY_OPERATOR,
+    response: {
+      200: {
+        description: 'The metrics.',
+        content: { 'text/plain': { schema: Metrics, examples: METRICS_EXAMPLES } },
+      },
+    },
+    'x-docs': { refusals: ['invalid_admin_token', 'unknown_endpoint', 'internal_error'] },
+  };
+  // A page of another origin must not read what a browser on this machine may ask for.
+  const onSend: onSendAsyncHookHandler = async (_request, reply, payload) => {
+    for (const name of Object.keys(reply.getHeaders())) {
+      if (name.startsWith('access-control-')) reply.removeHeader(name);
+    }
+    return payload;
+  };
+  app.get('/metrics', { schema, onSend }, async (request, reply) => {
+    if (isOperator ? !isOperator(request) : !isLocal(request)) {
+      throw isOperator ? invalidAdminToken() : noSuchRoute();
+    }
+    return reply.type(metrics.contentType).send(await metrics.metrics());
+  });
+}
+
+/**
+ * True if a request comes from this machine, by the socket's address, and was meant for it. Another `Host` is that of a web
+ * page whose name was made to resolve to this machine (DNS rebinding), or of a site whose proxy runs here.
+ */
+function isLocal({ socket, headers }: FastifyRequest): boolean {
+  if (Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))) return false;
+  const [, name, ipv6, ipv4] = HOST.exec(headers.host ?? '') ?? [];
+  return isLoopback(socket.remoteAddress) && (name !== undefined || isLoopback(ipv6 ?? ipv4));
+}
+
+function isLoopback(address = ''): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}
+
+const Health = Type.Object(
+  {
+    status: Type.Literal('ok', { description: 'The only value there is.' }),
+    version: Type.String({ description: 'Version of Tollgate that runs.' }),
+  },
+  { title: 'Health', description: 'The process is up.' },
+);
+
+const detail = Type.Optional(Type.String({ description: 'What is wrong.' }));
+const ok = Type.Boolean({ description: 'Whether it answers.' });
+
+const ReadinessReport = Type.Object(
+  {
+    status: Type.Enum(['ok', 'draining', 'unavailable'], {
+      description: '`draining`: the gateway is stopping. `unavailable`: Redis or the book does not answer.',
+    }),
+    redis: Type.Object({
+      ok,
+      durable: Type.Boolean({ description: 'Append-only persistence, and no eviction policy.' }),
+      detail,
+    }),
+    book: Type.Object({ ok, detail }),
+  },
+  { title: 'Readiness', description: 'Whether Redis and the book answer.' },
+);
+
+const READY_EXAMPLE = { status: 'ok', redis: { ok: true, durable: true }, book: { ok: true } };
+
+const Metrics = Type.String({ description: 'Prometheus text format.' });
+
+const UNREADY_EXAMPLE = {
+  status: 'unavailable',
+  redis: { ok: false, durable: false, detail: 'Redis does not answer.' },
+  book: { ok: true },
+};
+
+const METRICS_EXAMPLES = {
+  metrics: {
+    value:
+      '# TYPE tollgate_requests_total counter\ntollgate_requests_total{endpoint="/v1/embeddings",code="ok"} 3\n',
+  },
+};

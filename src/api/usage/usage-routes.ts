@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import type { Book } from '../../book/book.ts';
+import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Pools } from '../../shares/pools.ts';
+import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
+import { queryOf, wordParam } from '../http/query.ts';
+import {
+  DEFAULT_USAGE_GROUP,
+  USAGE_EXAMPLE,
+  USAGE_GROUPS,
+  UsageQueryString,
+  UsageReport,
+} from '../ledger/ledger-schema.ts';
+import { BY_KEY } from '../openapi/operation.ts';
+import { OWNER_REFUSALS } from '../openapi/refusals.ts';
+import { usageDays } from './usage-days.ts';
+import { type UsageReportView, usageReportView } from './usage-view.ts';
+
+export interface UsageReading {
+  readonly book: Book;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  readonly pools: Pools;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+export interface UsageRouteDeps extends UsageReading {
+  readonly gatekeeper: Gatekeeper;
+}
+
+/** Route `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
+export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
+  const schema: FastifySchema = {
+    tags: ['Account'],
+    security: BY_KEY,
+    operationId: 'readUsage',
+    summary: 'Sum up usage',
+    description:
+      'Calls, credits and units of the account over whole UTC days, by day, key or model. A key that cannot manage sees its ' +
+      'own only.',
+    querystring: UsageQueryString,
+    response: { 200: UsageReport },
+    'x-docs': { refusals: [...OWNER_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
+  };
+  app.get('/api/account/usage/', { schema }, async (request) => {
+    const caller = await callingKey(deps.gatekeeper, request);
+    return readUsage(deps, readerOf(caller), request);
+  });
+}
+
+/** The usage report that a query asks for, of the account or the only key that the reader may see. */
+export async function readUsage(
+  { book, ledger, now = Date.now }: UsageReading,
+  reader: Reader,
+  request: FastifyRequest,
+): Promise<UsageReportView> {
+  const query = queryOf(request);
+  const group = wordParam(query, 'group_by', USAGE_GROUPS) ?? DEFAULT_USAGE_GROUP;
+  const days = usageDays(query, now());
+  const keyId = await keyAsked(book, query, reader);
+  await ledger.flush(reader.accountId);
+  const rows = await book.usage(reader.accountId, days.from, days.to + 1, group, keyId);
+  return usageReportView(days, group, rows);
+}
