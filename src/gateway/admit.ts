@@ -6,8 +6,7 @@ import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import { type Gatekeeper, replacedValue } from './gatekeeper.ts';
-import { clearLimitHeaders, setLimitHeaders } from './limits/limit-headers.ts';
-import { allLimits, limitRefusal, longestWait } from './limits/limit-refusal.ts';
+import { allLimits, clearLimitHeaders, limitRefusal, longestWait, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../domain/errors.ts';
-import { writeRefusal } from './refuse-connection.ts';
+import { writeRefusal } from './refuse.ts';
 
 const FULL = {
   line: '503 Service Unavailable',

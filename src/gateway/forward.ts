@@ -2,9 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeldCall } from './call.ts';
 import { type ResponseContext, ResponseLifecycle } from './response/response-lifecycle.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
-import { upstreamHeaders } from './upstream/headers.ts';
-import { upstreamQuery } from './upstream/query.ts';
-import { EXCHANGE } from './upstream/transport.ts';
+import { upstreamHeaders, upstreamQuery } from './upstream/headers.ts';
+import { EXCHANGE, originOf } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -95,10 +94,4 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
 function sentType({ headers }: FastifyRequest, { body }: HeldCall): string {
   const type = headers['content-type'] ?? '';
   return body.kind === 'form' || PLAIN_JSON.test(type) ? type : 'application/json';
-}
-
-/** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
-export function originOf(url: string): string {
-  const end = url.indexOf('/', url.indexOf('//') + 2);
-  return end < 0 ? url : url.slice(0, end);
 }

@@ -1,17 +1,16 @@
+import type { Cluster, Redis } from 'ioredis';
 import type { Log } from '../log/log.ts';
 import type { Settler } from './calls/settler.ts';
-import type { UnansweredAdmissions } from './calls/unanswered-admissions.ts';
-import type { Refunds } from './grants/refunds.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
 import type { Holds } from './recovery/expired-holds.ts';
+import type { Refunds } from './recovery/grants.ts';
 import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
+import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
-import type { RedisClient } from './redis/connect.ts';
-import { durabilityFaults } from './redis/durability.ts';
-import { Heartbeat } from './redis/heartbeat.ts';
+import { nodesOf, type RedisClient } from './redis/connect.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 
@@ -151,5 +150,63 @@ export class OpenLedger {
   #disconnect(): void {
     this.#heartbeat.stop();
     for (const client of this.#clients) client.disconnect();
+  }
+}
+
+/**
+ * Faults of how Redis keeps its data; empty: it persists everything and evicts nothing (specification section 1). Rejects
+ * where no node answers. A cluster that lacks a node is a fault only: the accounts of the other nodes are served.
+ */
+async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
+  const faults = new Set<string>();
+  // INFO and not CONFIG GET: hosted servers often refuse the latter.
+  const infos = await Promise.allSettled(
+    nodesOf(client).map(async (node) => `${await node.info('persistence')}${await node.info('memory')}`),
+  );
+  const answers = infos.filter((info) => info.status === 'fulfilled');
+  if (answers.length === 0) throw new Error('no node of redis answers');
+  if (answers.length < infos.length) faults.add('a node of the cluster does not answer');
+  for (const { value: info } of answers) {
+    if (!/^aof_enabled:1\s*$/m.test(info)) {
+      faults.add(
+        'append-only persistence is off (appendonly no): a restart of Redis loses credits and holds',
+      );
+    }
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+    if (policy && policy !== 'noeviction') {
+      faults.add(`maxmemory-policy is ${policy}: Redis may drop balances (use noeviction)`);
+    }
+  }
+  return [...faults];
+}
+
+const EVERY_MS = 1_000;
+
+/**
+ * Pings every connection each second, so that a connection whose replies are lost is replaced even while no call uses
+ * it (SILENCE in connect.ts counts from a command). Without it, the first call on a node after a quiet time would wait
+ * a second in vain and be answered 503.
+ */
+export class Heartbeat {
+  readonly #clients: readonly RedisClient[];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(clients: readonly RedisClient[]) {
+    this.#clients = clients;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#beat(), EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #beat(): void {
+    for (const node of this.#clients.flatMap(nodesOf)) {
+      // A connection that is being made reports its own failure.
+      if (node.status === 'ready') node.ping().catch(() => {});
+    }
   }
 }

@@ -83,7 +83,7 @@ export class LiveBalances {
   }
 }
 
-/** The balance after an entry. An entry that the balance has no room for changes nothing (recovery/with-waiting.ts). */
+/** The balance after an entry. An entry that the balance has no room for changes nothing (recovery/rebuild.ts). */
 function withEntry(balance: number, credits: number): number {
   const after = balance + credits;
   return Number.isSafeInteger(after) ? after : balance;

@@ -1,23 +1,19 @@
 import type { Book } from '../book/book.ts';
 import type { RedisAddress } from '../config/redis-url.ts';
 import type { Log } from '../log/log.ts';
-import { Admissions } from './calls/admissions.ts';
+import { Admissions, WaitingCalls } from './calls/admissions.ts';
 import { Settler } from './calls/settler.ts';
-import { UnansweredAdmissions } from './calls/unanswered-admissions.ts';
-import { WaitingCalls } from './calls/waiting-calls.ts';
-import { Grants } from './grants/grants.ts';
-import { PendingGrants } from './grants/pending-grants.ts';
-import { Refunds } from './grants/refunds.ts';
 import { JournalDrain } from './journal/drain.ts';
 import { OpenLedger } from './lifecycle.ts';
 import { Publisher } from './publisher.ts';
-import { ConnectionGate } from './recovery/connection-gate.ts';
+import { ConnectionGate, LiveAccess } from './recovery/connection-gate.ts';
 import { ExpiredHolds } from './recovery/expired-holds.ts';
-import { LiveAccess } from './recovery/live-access.ts';
+import { Grants, PendingGrants, Refunds } from './recovery/grants.ts';
 import { LiveStateCheck } from './recovery/live-state-check.ts';
 import { Rebuilder } from './recovery/rebuild.ts';
 import { refuseRestoredBook } from './recovery/restored-book.ts';
 import { Sweep } from './recovery/sweep.ts';
+import { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import { BucketOwners } from './redis/bucket-owners.ts';
 import { RedisClock } from './redis/clock.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, createRedis } from './redis/connect.ts';
@@ -107,8 +103,8 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
 
   // Not over the calls' connection: commands there may wait for the very check that publishes.
   const publisher = new Publisher(background, book, log);
-  const check = new LiveStateCheck({ book, log, rebuilder, settler, publisher, clock });
-  const gate = new ConnectionGate({ client, owners, check, log, drain, settler });
+  const check = new LiveStateCheck({ book, log, rebuilder, replays: settler, publisher, clock });
+  const gate = new ConnectionGate({ client, owners, check, log, drain, replays: settler });
   const live = new LiveAccess(gate, rebuilder);
 
   const grants = new Grants({ client, live, book, drain, clock });

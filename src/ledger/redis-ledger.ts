@@ -5,11 +5,8 @@ import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts'
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStart, periodStarts } from '../domain/period.ts';
 import { endOfValue } from '../domain/rotation.ts';
-import type { Admissions } from './calls/admissions.ts';
-import { PERIOD_FIELDS } from './calls/admit-command.ts';
+import { type Admissions, PERIOD_FIELDS, type WaitingCalls } from './calls/admissions.ts';
 import type { Settler } from './calls/settler.ts';
-import type { WaitingCalls } from './calls/waiting-calls.ts';
-import type { Grants } from './grants/grants.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
@@ -23,8 +20,8 @@ import {
 } from './ledger.ts';
 import { limitStatesIn, limitsIn } from './limits-text.ts';
 import type { Publisher } from './publisher.ts';
-import type { ConnectionGate } from './recovery/connection-gate.ts';
-import { type LiveAccess, orUnavailable } from './recovery/live-access.ts';
+import { type ConnectionGate, type LiveAccess, orUnavailable } from './recovery/connection-gate.ts';
+import type { Grants } from './recovery/grants.ts';
 import { REBUILDS } from './recovery/rebuild.ts';
 import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';

@@ -1,5 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
+import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
+import { measureAudio } from './audio/measure-audio.ts';
+import { type ByteSource, inMemory } from './byte-source.ts';
 import { base64Length, type ContentPart, isMedium } from './content-parts.ts';
-import type { ElidedStrings } from './json/elided-strings.ts';
+import type { ElidedString, ElidedStrings } from './json/elided-strings.ts';
 import { isObject } from './json/value.ts';
 
 /** The media of a request, in numbers that its hold is made of. */
@@ -187,4 +191,48 @@ function isText(beginning: string): boolean {
 
 function unescaped(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Sounds that are measured before other calls come. */
+const AT_ONCE = 8;
+
+/**
+ * Bound of the tokens of the inline sounds of a request, by their measured length; undefined where one of them has none.
+ * `sounds`: base64, or placeholders of long strings; `source`: the body.
+ */
+export async function tokensOfSounds(
+  sounds: readonly (string | undefined)[],
+  { elidedStrings }: { readonly elidedStrings: ElidedStrings | undefined },
+  source: ByteSource,
+): Promise<number | undefined> {
+  let tokens = 0;
+  for (const [index, sound] of sounds.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    if (sound === undefined) return undefined;
+    const long = elidedStrings?.get(sound);
+    const bytes = long ? await base64Within(source, long) : inMemory(Buffer.from(sound, 'base64'));
+    const { seconds } = bytes ? await measureAudio(bytes) : { seconds: undefined };
+    if (seconds === undefined) return undefined;
+    tokens += Math.ceil(seconds * AUDIO_TOKENS_PER_SECOND);
+  }
+  return tokens;
+}
+
+/** The bytes that a long string of base64 stands for; undefined where its characters are not in the body one by one. */
+async function base64Within(source: ByteSource, long: ElidedString): Promise<ByteSource | undefined> {
+  const { place, units, base64Length } = long;
+  if (!place || base64Length !== units || place.end - place.start !== units) return undefined;
+  const end = await source.read(place.end - 2, place.end);
+  const characters = units - end.toString('latin1').replace(/[^=]/g, '').length;
+  const size = Math.floor((characters * 3) / 4);
+  return {
+    size,
+    async read(from, to) {
+      const start = Math.floor(from / 3);
+      const last = Math.ceil(Math.min(to, size) / 3);
+      const text = await source.read(place.start + start * 4, Math.min(place.end, place.start + last * 4));
+      const bytes = Buffer.from(text.toString('latin1'), 'base64');
+      return bytes.subarray(from - start * 3, Math.min(to, size) - start * 3);
+    },
+  };
 }

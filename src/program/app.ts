@@ -18,17 +18,15 @@ import { type OpsDeps, opsRoutes } from '../api/ops/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { boundConnections } from '../gateway/connection-bound.ts';
-import { LIMIT_HEADERS } from '../gateway/limits/limit-headers.ts';
+import { LIMIT_HEADERS } from '../gateway/limits.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
-import { refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
-import { ConnectionRefuser } from '../gateway/refuse-connection.ts';
+import { ConnectionRefuser, refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
 import { checkHead } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/log.ts';
 import type { LoopTurns } from '../shares/loop-turns.ts';
-import type { MemoryBudget } from '../shares/memory-budget.ts';
-import type { Pools } from '../shares/pools.ts';
+import type { MemoryBudget, Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
 
 /** Interval at which Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */

@@ -32,8 +32,7 @@ import { PrometheusCallMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
 import { LoopTurns } from '../shares/loop-turns.ts';
-import { type MemoryBudget, memoryBudget } from '../shares/memory-budget.ts';
-import { makePools, type Pools } from '../shares/pools.ts';
+import { type MemoryBudget, makePools, memoryBudget, type Pools } from '../shares/pools.ts';
 import type { AppParts } from './app.ts';
 
 /** Resources that are opened before anything else, and closed after it. */

@@ -1,5 +1,5 @@
 import { micro } from '../../src/domain/credits.ts';
-import { PostApart } from '../../src/ledger/journal/post-apart.ts';
+import { PostApart } from '../../src/ledger/journal/pass.ts';
 import { entries, stored, TODAY } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 

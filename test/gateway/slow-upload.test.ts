@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'tap';
-import { ConnectionRefuser } from '../../src/gateway/refuse-connection.ts';
+import { ConnectionRefuser } from '../../src/gateway/refuse.ts';
 
 test('an upload that is too slow is told so and cut, though its client goes on sending', async (t) => {
   const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 20 });

@@ -1,11 +1,10 @@
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
+import { checkJsonBody, type JsonBody, readJsonBody } from '../../src/gateway/request/call-body.ts';
 import { InspectedNames } from '../../src/gateway/request/json/inspected-names.ts';
 import { type ReadJson, readJsonInPieces } from '../../src/gateway/request/json/json-reader.ts';
-import { checkJsonBody, type JsonBody } from '../../src/gateway/request/json-body.ts';
-import { readJsonBody } from '../../src/gateway/request/read-body.ts';
-import { Upload } from '../../src/gateway/request/spool/upload.ts';
+import { Upload } from '../../src/gateway/request/spool/spool.ts';
 import { upstreamJson } from '../../src/gateway/upstream/body.ts';
 import { inMemory } from '../../src/metering/byte-source.ts';
 import { modelAt, type Path } from '../helper/fixtures/asked.ts';

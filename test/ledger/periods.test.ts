@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
-import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
+import { PERIOD_FIELDS } from '../../src/ledger/calls/admissions.ts';
 import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';

@@ -1,7 +1,6 @@
 import { test } from 'tap';
 import { FairPool, type Share } from '../../src/shares/fair-pool.ts';
-import { memoryBudget } from '../../src/shares/memory-budget.ts';
-import { poolBounds } from '../../src/shares/pools.ts';
+import { memoryBudget, poolBounds } from '../../src/shares/pools.ts';
 
 const MIB = 1024 * 1024;
 

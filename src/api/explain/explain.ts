@@ -22,8 +22,8 @@ import {
 } from '../../domain/rules.ts';
 import type { Usage } from '../../domain/units.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
-import { longestWait, sentence } from '../../gateway/limits/limit-refusal.ts';
-import { modelNamed } from '../../gateway/request/json-body.ts';
+import { longestWait, sentence } from '../../gateway/limits.ts';
+import { modelNamed } from '../../gateway/request/call-body.ts';
 import type { LiveAccount } from '../../ledger/ledger.ts';
 import type { ExplanationView } from './explanation-view.ts';
 

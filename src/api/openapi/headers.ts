@@ -1,5 +1,5 @@
 import type { WireFormat } from '../../domain/catalog.ts';
-import { limitHeaderNames } from '../../gateway/limits/limit-headers.ts';
+import { limitHeaderNames } from '../../gateway/limits.ts';
 
 const LIMITS = 'Only for keys and accounts with such a limit; of the two the one with least left.';
 

@@ -9,8 +9,16 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { CallMetrics } from '../call-metrics.ts';
-import { AccountLines, type Newcomer, standsInLine } from './account-lines.ts';
-import { type AskResult, type QueuedCall, Waiter, type Waiting, waitBound } from './waiting-call.ts';
+import {
+  AccountLines,
+  type AskResult,
+  type Newcomer,
+  type QueuedCall,
+  standsInLine,
+  Waiter,
+  type Waiting,
+  waitBound,
+} from './account-lines.ts';
 
 /**
  * Pause between attempts for a slot that a call at another gateway may have freed; longer where an account has very

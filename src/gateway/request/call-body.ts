@@ -1,5 +1,13 @@
-import type { MeteredBody } from '../../metering/meter.ts';
-import type { Upload } from './spool/upload.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Catalog, Model } from '../../domain/catalog.ts';
+import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
+import { isObject } from '../../metering/json/value.ts';
+import { COUNTS, type MeteredBody } from '../../metering/meter.ts';
+import type { Said } from '../../metering/plan.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { INSPECTED_FIELDS, InspectedNames } from './json/inspected-names.ts';
+import { type ReadJson, readJson } from './json/json-reader.ts';
+import type { Upload } from './spool/spool.ts';
 
 /** The body of a call once it has been read, whether it came as JSON or as a form. */
 export interface CallBody extends MeteredBody {
@@ -8,4 +16,121 @@ export interface CallBody extends MeteredBody {
    * Upload where the body is in a file.
    */
   readonly bytes: Buffer | Upload;
+}
+
+/** A JSON request that passed check 9. */
+export interface JsonBody extends CallBody {
+  readonly kind: 'json';
+}
+
+/**
+ * Check 9 of specification section 3: the body names a model, which is in the catalog and fit for the endpoint, and what
+ * decides what the call is and may cost has the right type. Throws GatewayError.
+ */
+export function checkJsonBody(
+  read: ReadJson,
+  value: Record<string, unknown>,
+  bytes: JsonBody['bytes'],
+  catalog: Catalog,
+  endpoint: Endpoint,
+): JsonBody {
+  const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
+  for (const name of COUNTS) checkCount(name, value[name]);
+  const stream = value.stream ?? false;
+  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
+  return {
+    kind: 'json',
+    model,
+    value,
+    isStream: stream,
+    bytes,
+    textBytes: read.size,
+    files: 0,
+    audio: undefined,
+    elidedStrings: read.elidedStrings,
+    said: undefined,
+  };
+}
+
+/**
+ * A body as it stays in memory while its call runs: of the inspected fields those that are no lists or objects, and these
+ * without what is in them. `said`: what its meter found; `bytes`: what goes upstream.
+ */
+export function retainScalars(body: JsonBody, said: Said | undefined, bytes: JsonBody['bytes']): JsonBody {
+  const value: Record<string, unknown> = {};
+  for (const name in body.value) {
+    if (!INSPECTED_FIELDS.has(name)) continue;
+    const member = body.value[name];
+    value[name] = Array.isArray(member) ? [] : isObject(member) ? {} : member;
+  }
+  body.elidedStrings?.keepOnly(Object.values(value));
+  return { ...body, value, bytes, said };
+}
+
+/**
+ * The model of the catalog that a request names. Throws the GatewayError of check 9 if there is none for the endpoint.
+ */
+export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
+  if (name === undefined || name === '' || name === null) {
+    throw new GatewayError(
+      'model_required',
+      'model is required. Set it to the name of a model from GET /v1/models.',
+      'model',
+    );
+  }
+  if (typeof name !== 'string') throw invalidField('model', 'model must be a string: the name of a model.');
+  const model = catalog.get(name);
+  if (!model) {
+    throw new GatewayError(
+      'model_not_found',
+      `The model ${JSON.stringify(name.slice(0, 200))} does not exist. List the available models with GET /v1/models.`,
+      'model',
+    );
+  }
+  checkFit(model, endpoint);
+  return model;
+}
+
+function checkFit(model: Model, endpoint: Endpoint): void {
+  if (model.category !== endpoint.category) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} has the category ${model.category}, but ${endpoint.path} serves ${endpoint.category} models.`,
+      'model',
+    );
+  }
+  if (model.upstream.format !== endpoint.format) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} is served in the ${model.upstream.format} format, so it can't be called at ${endpoint.path}.`,
+      'model',
+    );
+  }
+}
+
+/** Throws 400 `invalid_field` unless the value is absent or a non-negative safe integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalidField(name, `${name} must be a whole number of at least 0.`);
+  }
+}
+
+/**
+ * Whether a body is read as JSON or as a form. The endpoint decides, whatever the Content-Type says, unless it takes both.
+ */
+export function isJson({ headers }: FastifyRequest, { body }: Endpoint): boolean {
+  return body === 'json' || (body === 'either' && !isForm(headers['content-type']));
+}
+
+/** The one pass over the bytes of a JSON body in memory (specification section 4). Throws GatewayError. */
+export function readJsonBody(body: unknown): ReadJson {
+  if (!Buffer.isBuffer(body) || body.length === 0)
+    throw invalidJson('The request body is empty. Send a JSON object.');
+  return readJson(body, new InspectedNames());
+}
+
+function isForm(contentType = ''): boolean {
+  const [type = ''] = contentType.split(';', 1);
+  return type.trim().toLowerCase() === 'multipart/form-data';
 }

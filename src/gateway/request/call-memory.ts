@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts';
 import type { Share } from '../../shares/fair-pool.ts';
 import type { Pools } from '../../shares/pools.ts';
+import { type HeavyStep, heavyStepOf } from './json/heavy-step.ts';
 import type { Spool } from './spool/spool.ts';
 
 /** Memory for a call besides body and answer: the objects of request, reply and exchange, and buffers of sockets. */
@@ -105,4 +106,23 @@ export class CallMemory {
 function noMemory(): GatewayError {
   const message = 'The gateway has no memory for another call. Try again shortly.';
   return new GatewayError('service_unavailable', message, null, 1);
+}
+
+/**
+ * Bytes that a body counts as at least while it is read: JSON of very many parts takes 13 MB for 1.2 MB.
+ */
+const LEAST_BYTES = 4 * 1024 * 1024;
+
+/** Reading of large bodies of one account: by turns with other accounts, one body at a time. */
+export interface LargeReads {
+  /** Runs the reading of a body of `size` bytes once there is memory for it. */
+  run<T>(size: number, read: () => Promise<T>): Promise<T>;
+  readonly heavyStep: HeavyStep;
+}
+
+export function largeReadsOf({ reading, steps }: Pools, accountId: number): LargeReads {
+  return {
+    run: (size, read) => reading.run(accountId, read, Math.max(size, LEAST_BYTES)),
+    heavyStep: heavyStepOf(steps, accountId),
+  };
 }

@@ -8,8 +8,7 @@ import type { Admission, HeldCall } from '../../ledger/ledger.ts';
 import { type AdmitParts, REAUTHORISE_MAX, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { replacedValue } from '../gatekeeper.ts';
-import { setLimitHeaders } from '../limits/limit-headers.ts';
-import { allLimits } from '../limits/limit-refusal.ts';
+import { allLimits, setLimitHeaders } from '../limits.ts';
 
 /** A read of an existing job, by a key that may use the job's model. */
 export interface JobRead {

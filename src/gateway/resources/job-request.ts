@@ -7,14 +7,12 @@ import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
 import type { AdmitParts } from '../admit.ts';
 import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { ContentRelay } from '../response/content-relay.ts';
 import { resourceKind } from '../settle.ts';
-import { ask, type Question, send, type WholeAnswer } from '../upstream/ask.ts';
 import { CredentialFilter, hasCredential, unmeasured, withoutCredential } from '../upstream/credential.ts';
-import { Exchange } from '../upstream/exchange.ts';
+import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
-import { clientHeaders } from '../upstream/headers.ts';
-import { upstreamQuery } from '../upstream/query.ts';
+import { ask, type Question, send, type WholeAnswer } from '../upstream/fetch.ts';
+import { clientHeaders, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
 import { admitRead } from './admit-read.ts';
 import type { ResourceOwnership } from './resource-ownership.ts';
@@ -221,5 +219,46 @@ function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Outcome of relaying an answer. */
+type Passed = 'ok' | 'client_left' | 'upstream_broke';
+
+/** Relay for an answer that is neither read nor charged, such as a finished video. Has back-pressure. */
+class ContentRelay implements AnswerSink {
+  readonly #raw: FastifyReply['raw'];
+  readonly #ended: (how: Passed) => void;
+
+  /** Takes the reply out of Fastify's hands and writes the head. */
+  constructor(
+    reply: FastifyReply,
+    exchange: Exchange,
+    answer: UpstreamAnswer,
+    upstream: Upstream,
+    ended: (how: Passed) => void,
+  ) {
+    this.#raw = reply.raw;
+    this.#ended = ended;
+    const length = answer.headers['content-length'];
+    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    reply.hijack();
+    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, upstream, reply.getHeaders(), own));
+    this.#raw.on('drain', () => exchange.resume());
+  }
+
+  data(chunk: Buffer): boolean {
+    return this.#raw.write(chunk);
+  }
+
+  end(): void {
+    this.#ended('ok');
+    this.#raw.end();
+  }
+
+  /** Destroys the client's connection. Also called when the exchange is cancelled because the client left. */
+  error(): void {
+    this.#ended(this.#raw.destroyed ? 'client_left' : 'upstream_broke');
+    this.#raw.destroy();
   }
 }

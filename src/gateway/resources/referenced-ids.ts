@@ -1,6 +1,3 @@
-import { ITEM_LISTS, isSentAlong } from './is-sent-along.ts';
-import { FREE_FORM, NOT_REFERENCES, NUMBERED, PUBLIC_SKILLS } from './not-references.ts';
-
 /**
  * Member names that mark a value as an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
  * `file_ids[]`. Case is ignored, because Go's JSON decoder ignores it (and reads `ſ` as s).
@@ -22,7 +19,7 @@ type Place = string | undefined | typeof ROOT;
 /**
  * Every id by which a request refers to something that its provider stores, mapped to the name of the member that holds
  * it. In a body of any endpoint that is: every member that is an id by its name, and the `id` of an object that comes
- * without the content it names (is-sent-along.ts). Exceptions are listed in not-references.ts, each with the reason.
+ * without the content it names (`isSentAlong`). Exceptions are listed in NOT_REFERENCES, each with the reason.
  *
  * There is no recursion, because the client decides how deep its JSON is. The walk takes 0.5 µs for a chat of two turns
  * and 30 µs for an agent's 100 turns and 30 tools, a tenth of the time to parse them.
@@ -113,3 +110,112 @@ function isFreeForm(name: string, beside: Members): boolean {
   if (name === 'input') return typeof beside.type === 'string' && TOOL_USE.test(beside.type);
   return FREE_FORM.has(name);
 }
+
+/** Names of lists whose elements carry ids when a client sends an earlier answer back in full. */
+const ITEM_LISTS: ReadonlySet<string> = new Set(['input', 'content', 'output', 'tools', 'reasoning_details']);
+
+/** Types of items that providers look up by id, with the members that hold the content of such an item. */
+const CONTENT_OF: ReadonlyMap<string, readonly string[]> = new Map([
+  ['item_reference', []],
+  ['message', ['content']],
+  // `summary` is missing here: it is not enough for the model to continue from.
+  ['reasoning', ['encrypted_content', 'content']],
+  ['compaction', ['encrypted_content', 'content']],
+  ['image_generation_call', ['result']],
+  ['file_search_call', ['results']],
+]);
+
+/** Members that describe an item and hold none of its content. */
+const LABELS: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'role',
+  'status',
+  'object',
+  'phase',
+  'index',
+  'created_by',
+]);
+
+/** True where an item comes with its content, so that its id is a label and no reference to what a provider stores. */
+function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
+  // OpenAI treats an item without a type as a message.
+  const type = item.type ?? 'message';
+  if (typeof type !== 'string') return false;
+  const content = CONTENT_OF.get(type);
+  if (content) return content.some((name) => isFilled(item[name]));
+  for (const name in item) if (!LABELS.has(name) && item[name] !== null) return true;
+  return false;
+}
+
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  return !Array.isArray(value) || value.length > 0;
+}
+
+/** Names of members that look like ids and refer to nothing that a provider stores. */
+const NOT_REFERENCES: ReadonlySet<string> = new Set([
+  // The client's own labels for the user, the session and the trace.
+  'user_id',
+  'request_id',
+  'session_id',
+  'trace_id',
+  'span_id',
+  'turn_id',
+  // Tool calls within the same conversation.
+  'call_id',
+  'tool_call_id',
+  'tool_use_id',
+  'tool_id',
+  'caller_id',
+  // Tabs and downloads of the client's own browser.
+  'tab_id',
+  'download_id',
+  // Anthropic's `diagnostics`: the answer says why a prompt cache was missed, and shows nothing of the message named.
+  'previous_message_id',
+]);
+
+/**
+ * Names of members whose content is free: names inside come from the client or the model, and none is read as an id.
+ */
+const FREE_FORM: ReadonlySet<string> = new Set([
+  // Labels of a call or a turn; the last two are sent by Codex.
+  'metadata',
+  'client_metadata',
+  'internal_chat_message_metadata_passthrough',
+  // JSON Schemas, in which a name that looks like an id is that of a property.
+  'parameters',
+  'input_schema',
+  'output_schema',
+  'schema',
+  'json_schema',
+  'guided_json',
+  'structured_outputs',
+  // Arguments of tool calls that the model made.
+  'arguments',
+  'action',
+  // Headers and environment of tools that the client runs or reaches.
+  'headers',
+  'env',
+  // Sources of an earlier answer's text; providers load nothing through them.
+  'annotations',
+  'citations',
+]);
+
+/**
+ * Names of lists whose elements have an `id` that the client, the model or the platform made up, and that refers to
+ * nothing stored.
+ */
+const NUMBERED: ReadonlySet<string> = new Set([
+  // Messages of a chat and their tool calls come in full; providers of these formats store none of them.
+  'messages',
+  'tool_calls',
+  // Confirmations that the model asked for in the same conversation.
+  'pending_safety_checks',
+  'acknowledged_safety_checks',
+  // OpenRouter's plugins, `[{ "id": "web" }]`: functions of its platform.
+  'plugins',
+]);
+
+/** Values of `type` beside a `skill_id` that mark a skill as public. */
+const PUBLIC_SKILLS: ReadonlySet<unknown> = new Set(['anthropic', 'openai']);

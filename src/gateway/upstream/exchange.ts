@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Upload } from '../request/spool/upload.ts';
+import type { Upload } from '../request/spool/spool.ts';
 
 /** Receiver of the body of an upstream's answer: any number of calls of `data`, then one of `end` or `error`. */
 export interface AnswerSink {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
+import type { Endpoint } from '../endpoints.ts';
 import { withoutCredential } from './credential.ts';
 
 /**
@@ -187,4 +188,28 @@ function connectionNames(value: string | string[] | undefined): string[] | undef
     .toLowerCase()
     .split(',')
     .map((name) => name.trim());
+}
+
+/** Query parameters of a client that go upstream (specification section 4). Anthropic's SDKs send `?beta=true`. */
+const PASSED_QUERY: ReadonlySet<string> = new Set(['beta']);
+/** Those of jobs page and choose: `?variant=thumbnail` of a video's content. */
+const PASSED_JOB_QUERY: ReadonlySet<string> = new Set([
+  ...PASSED_QUERY,
+  'limit',
+  'after',
+  'order',
+  'variant',
+]);
+
+/**
+ * The query that goes upstream, without its question mark; '' for none. A list of what passes, because some providers
+ * take from the query what the answer shows of itself (`fields`), or whose account is billed. Values are written anew:
+ * some servers read `;` as `&`.
+ */
+export function upstreamQuery(url: string, { makesJob }: Pick<Endpoint, 'makesJob'>): string {
+  const at = url.indexOf('?');
+  if (at < 0) return '';
+  const passed = makesJob ? PASSED_JOB_QUERY : PASSED_QUERY;
+  const parameters = [...new URLSearchParams(url.slice(at))].filter(([name]) => passed.has(name));
+  return new URLSearchParams(parameters).toString();
 }

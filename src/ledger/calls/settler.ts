@@ -5,7 +5,9 @@ import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
 import { postOnce } from '../journal/post-once.ts';
 import type { TokenCorrection } from '../ledger.ts';
+import type { Replays } from '../recovery/live-state-check.ts';
 import type { Rebuilder } from '../recovery/rebuild.ts';
+import type { UnansweredAdmissions } from '../recovery/unanswered-admissions.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -18,7 +20,6 @@ import {
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
-import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 const RETRY_MS = 200;
 /** Failed settles sent again together; more would flood Redis in the moment it returns. */
@@ -49,7 +50,7 @@ interface Settlement {
  * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
  * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
  */
-export class Settler {
+export class Settler implements Replays {
   readonly #background: RedisClient;
   readonly #writer: TickWriter;
   readonly #scripts: ScriptSender;
@@ -158,13 +159,11 @@ export class Settler {
     }
   }
 
-  /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
   pin(bucket: number): void {
     this.#replayBuffer.pin(bucket);
   }
 
-  /** Whether there are settles of the bucket that this gateway would make again, had Redis lost them. */
-  remembers(bucket: number): boolean {
+  hasReplayable(bucket: number): boolean {
     return this.#replayBuffer.entries(bucket).length > 0;
   }
 

@@ -72,7 +72,7 @@ export class JournalDrain {
 
   /**
    * Resolves when every entry that the bucket's journal held at the time of the call is in the book, but for entries that
-   * the book refuses (set-aside.ts). Rejects where it could not be drained.
+   * the book refuses (pass.ts). Rejects where it could not be drained.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);

@@ -1,12 +1,10 @@
 import type { EventEmitter } from 'node:events';
-import type { Book } from '../../book/book.ts';
+import { type AstrayAccount, type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
-import { PostApart } from './post-apart.ts';
-import { SetAside } from './set-aside.ts';
 
 /** Most entries that a pass takes from one bucket. */
 const BATCH = 500;
@@ -23,7 +21,7 @@ export interface JournalEvents {
   alertsQueued: [];
 }
 
-export type BucketFailed = (bucket: number, error: unknown) => void;
+type BucketFailed = (bucket: number, error: unknown) => void;
 
 interface JournalledEntry {
   readonly bucket: number;
@@ -140,4 +138,114 @@ export class JournalPass {
 
 function after(streamId: string): string {
   return `(${streamId}`;
+}
+
+/** Pause before entries of a refused account are tried again: each try is a transaction that fails. */
+const AGAIN_MS = 2_000;
+
+interface PostedApart {
+  /** In the order of the entries offered. An error: the book refused the entry, or an earlier one of its account. */
+  readonly results: readonly (PostResult | Error)[];
+  readonly astray: readonly AstrayAccount[];
+  readonly alerts: number;
+}
+
+/**
+ * Posts entries of many accounts in one transaction. Where the book refuses that, the entries of each account are posted
+ * apart, one by one up to the first that is refused. That one keeps back the later entries of its own account, whose
+ * balances follow from it, and of no other account.
+ */
+export class PostApart {
+  readonly #book: Pick<Book, 'post'>;
+  /** Reason of the refusal and time of the next try, by account. */
+  readonly #refused = new Map<number, { readonly error: Error; readonly until: number }>();
+
+  constructor(book: Pick<Book, 'post'>) {
+    this.#book = book;
+  }
+
+  /** Posts entries, in journal order. Rejects where the book is away, or refuses the entries of every account. */
+  async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
+    const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
+    const results = new Map<JournalEntry, PostResult | Error>();
+    const astray: AstrayAccount[] = [];
+    let alerts = 0;
+    const post = async (some: readonly JournalEntry[]) => {
+      const posting = await this.#book.post(some);
+      for (const [index, entry] of some.entries()) results.set(entry, posting.results[index] as PostResult);
+      astray.push(...posting.astray);
+      alerts += posting.alerts;
+    };
+    let failure: Error | undefined;
+    await post(together).catch((error: unknown) => {
+      failure = refusal(error);
+    });
+    const apart = failure ? entries : entries.filter(({ accountId }) => this.#refused.has(accountId));
+    const accounts = Map.groupBy(apart, ({ accountId }) => accountId);
+    for (const [accountId, own] of accounts) await this.#postOwn(accountId, own, post, results);
+    const isNoneTaken = [...results.values()].every((result) => result instanceof Error);
+    if (failure && accounts.size > 1 && isNoneTaken) throw failure;
+    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), astray, alerts };
+  }
+
+  async #postOwn(
+    accountId: number,
+    entries: readonly JournalEntry[],
+    post: (some: readonly JournalEntry[]) => Promise<void>,
+    results: Map<JournalEntry, PostResult | Error>,
+  ): Promise<void> {
+    let known = this.#refused.get(accountId);
+    if (known && known.until <= Date.now()) known = undefined;
+    for (const entry of entries) {
+      if (!known) {
+        await post([entry]).catch((error: unknown) => {
+          known = { error: refusal(error), until: Date.now() + AGAIN_MS };
+        });
+      }
+      if (known) results.set(entry, known.error);
+    }
+    if (known) this.#refused.set(accountId, known);
+    else this.#refused.delete(accountId);
+  }
+}
+
+/** The error with which the book refused entries. Throws BookUnavailable on: then it refused nothing. */
+function refusal(error: unknown): Error {
+  if (error instanceof BookUnavailable) throw error;
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/**
+ * Entries that stay in their journal because the book does not take them: no gateway wrote them, the balance has no room for
+ * them, or a constraint of their account's rows refuses them. Each is logged once, and counted as long as it is found again.
+ */
+class SetAside {
+  readonly #log: Log;
+  readonly #found = new Map<number, Set<string>>();
+  readonly #before = new Map<number, ReadonlySet<string>>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  get count(): number {
+    return [...this.#found.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Begins a new count for a bucket, whose journal is read from its start: entries still refused are found again. */
+  beginAnew(bucket: number): void {
+    this.#before.set(bucket, this.#found.get(bucket) ?? new Set());
+    this.#found.delete(bucket);
+  }
+
+  add(bucket: number, streamId: string, about: object): void {
+    const found = this.#found.get(bucket);
+    if (found) found.add(streamId);
+    else this.#found.set(bucket, new Set([streamId]));
+    if (this.#before.get(bucket)?.has(streamId)) return;
+    this.#log.error(
+      { bucket, streamId, ...about },
+      'a journal entry cannot be booked; it is kept for repair, and others go on',
+    );
+  }
 }

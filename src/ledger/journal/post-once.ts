@@ -1,6 +1,8 @@
-import { type Micro, micro } from '../../domain/credits.ts';
+import type { Grant } from '../../book/book.ts';
+import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../../domain/period.ts';
+import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -15,7 +17,7 @@ import { draftText } from './entry-text.ts';
 const MARKER_MS = 24 * 3_600_000;
 
 /** Under what an entry is posted. */
-export interface PostingTerms {
+interface PostingTerms {
   /** Periods that the key's spend is booked to. */
   readonly starts: PeriodStarts;
   /** Epoch in which the account must be, where not in any. */
@@ -56,4 +58,46 @@ export async function postOnce(
   );
   if (reply === 'APPLIED' || reply === 'DONE') return { reply, balance: micro(Number(balance)) };
   return { reply };
+}
+
+/**
+ * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/post-once.lua). `epoch`: of
+ * the account when the book had no entry of the grant. In a later one that may have changed, and the idempotency marker be
+ * lost. `starts`: the periods of now. Returns the balance after it, or undefined where the account is not live in that epoch. Rejects with
+ * BalanceBeyondBound where the grant is refused, for good, and with the Redis error.
+ */
+export async function applyGrant(
+  client: RedisClient,
+  grant: Omit<Grant, 'balanceAfter'>,
+  epoch: string,
+  starts: PeriodStarts,
+): Promise<Micro | undefined> {
+  const posted = await postOnce(client, grantDraft(grant), {
+    starts,
+    epoch,
+    mostBalance: MAX_BALANCE,
+  });
+  if (posted.reply === 'BEYOND') throw new BalanceBeyondBound();
+  return 'balance' in posted ? posted.balance : undefined;
+}
+
+/** The ledger entry of a change of balance that an operator ordered. */
+function grantDraft(grant: Omit<Grant, 'balanceAfter'>): EntryDraft {
+  const { id, type, accountId, createdAt, amount, note } = grant;
+  return {
+    id,
+    type,
+    accountId,
+    keyId: null,
+    createdAt,
+    model: null,
+    category: null,
+    endpoint: null,
+    status: null,
+    outcome: null,
+    usage: {},
+    estimated: false,
+    credits: amount,
+    ...(note ? { note } : {}),
+  };
 }

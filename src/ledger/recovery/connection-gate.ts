@@ -1,15 +1,13 @@
 import type { Redis } from 'ioredis';
 import { BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import type { Settler } from '../calls/settler.ts';
 import type { JournalDrain } from '../journal/drain.ts';
-import { LedgerUnavailable } from '../ledger.ts';
+import { BalanceBeyondBound, LedgerUnavailable } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
-import { RedisCluster } from '../redis/cluster.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import { ALL_BUCKETS } from '../redis/redis-keys.ts';
-import { noteKnown } from './known-until.ts';
-import type { LiveStateCheck } from './live-state-check.ts';
+import { type RedisClient, RedisCluster } from '../redis/connect.ts';
+import { ALL_BUCKETS, bucketOf } from '../redis/redis-keys.ts';
+import { type LiveStateCheck, noteKnown, type Replays } from './live-state-check.ts';
+import type { Rebuilder } from './rebuild.ts';
 
 /** Longest wait of a call for Redis to come back, before it is refused. */
 const PATIENCE_MS = 1_000;
@@ -46,7 +44,7 @@ export class ConnectionGate {
   readonly #check: LiveStateCheck;
   readonly #log: Log;
   readonly #drain: JournalDrain;
-  readonly #settler: Settler;
+  readonly #replays: Replays;
   readonly #buckets: readonly Bucket[] = ALL_BUCKETS.map(() => ({
     open: false,
     answers: false,
@@ -63,14 +61,14 @@ export class ConnectionGate {
     check: LiveStateCheck;
     log: Log;
     drain: JournalDrain;
-    settler: Settler;
+    replays: Replays;
   }) {
     this.#client = parts.client;
     this.#owners = parts.owners;
     this.#check = parts.check;
     this.#log = parts.log;
     this.#drain = parts.drain;
-    this.#settler = parts.settler;
+    this.#replays = parts.replays;
     this.#client.on('ready', () => this.#suspect(ALL_BUCKETS));
     this.#client.on('close', () => this.#close(ALL_BUCKETS));
     if (this.#client instanceof RedisCluster) this.#watch(this.#client);
@@ -152,7 +150,7 @@ export class ConnectionGate {
     for (const bucket of buckets) {
       Object.assign(this.#at(bucket), { open: false, answers: false, isCompared: false, generation });
       // Its node may have lost its last seconds.
-      this.#settler.pin(bucket);
+      this.#replays.pin(bucket);
     }
     return generation;
   }
@@ -232,7 +230,7 @@ export class ConnectionGate {
   }
 
   /**
-   * Notes in Redis until when it had every write (known-until.ts), for the buckets that are open and were compared: of others
+   * Notes in Redis until when it had every write (live-state-check.ts), for the buckets that are open and were compared: of others
    * it is not known. Goes over the very connections on which they were. Rejects with the Redis error.
    */
   async noteKnown(buckets: readonly number[] = ALL_BUCKETS): Promise<void> {
@@ -269,10 +267,47 @@ export class ConnectionGate {
    */
   async resolveDoubts(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
-    const isInDoubt = (bucket: number) => !this.isCompared(bucket) && this.#settler.remembers(bucket);
+    const isInDoubt = (bucket: number) => !this.isCompared(bucket) && this.#replays.hasReplayable(bucket);
     while (ALL_BUCKETS.some(isInDoubt)) {
       if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
       await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
     }
+  }
+}
+
+/** Access to the live state of accounts. Whatever goes wrong becomes LedgerUnavailable: the caller answers 503. */
+export class LiveAccess {
+  readonly #gate: ConnectionGate;
+  readonly #rebuilder: Rebuilder;
+
+  constructor(gate: ConnectionGate, rebuilder: Rebuilder) {
+    this.#gate = gate;
+    this.#rebuilder = rebuilder;
+  }
+
+  /** Runs commands about an account once the gate lets them through. Passes BalanceBeyondBound on. */
+  async ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
+    const bucket = bucketOf(accountId);
+    if (!this.#gate.isOpen(bucket)) await this.#gate.opened(bucket);
+    return await orUnavailable(commands);
+  }
+
+  /** Rebuilds the account's live state, where `keyId` or the account was found not to be live. */
+  async rebuild(accountId: number, keyId?: number | null): Promise<void> {
+    try {
+      await this.#rebuilder.rebuild(accountId, { keyId });
+    } catch (error) {
+      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
+    }
+  }
+}
+
+/** Runs commands without waiting at the gate; their failure becomes LedgerUnavailable. Passes BalanceBeyondBound on. */
+export async function orUnavailable<T>(commands: () => Promise<T>): Promise<T> {
+  try {
+    return await commands();
+  } catch (error) {
+    if (error instanceof BalanceBeyondBound) throw error;
+    throw new LedgerUnavailable('redis did not answer', { cause: error, reason: 'no_answer' });
   }
 }

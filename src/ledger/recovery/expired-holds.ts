@@ -1,9 +1,8 @@
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
-import type { UnansweredAdmissions } from '../calls/unanswered-admissions.ts';
-import { Failures } from '../failures.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
+import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -13,6 +12,7 @@ import {
   keyRedisKey,
 } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 /** Fields of a holds hash that one HSCAN asks for. */
 const SCAN_COUNT = 500;

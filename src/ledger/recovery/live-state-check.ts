@@ -1,11 +1,9 @@
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import type { Settler } from '../calls/settler.ts';
 import type { Publisher } from '../publisher.ts';
-import type { NodeReader } from '../redis/bucket-owners.ts';
+import type { NodeReader, NodeWriter } from '../redis/bucket-owners.ts';
 import type { RedisClock } from '../redis/clock.ts';
-import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
-import { knownUntil } from './known-until.ts';
+import { accountRedisKey, bucketOf, knownRedisKey } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
 
 /**
@@ -17,6 +15,16 @@ const CHANGED_MS = 600_000;
 /** Comparisons in a row; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
 
+/** Settles of the last seconds, which this gateway repeats where Redis has lost them. */
+export interface Replays {
+  /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
+  pin(bucket: number): void;
+  /** Whether there are settles of the bucket to repeat, had Redis lost them. */
+  hasReplayable(bucket: number): boolean;
+  /** Repeats those that are neither in Redis nor in the book. Rejects if either can't be found out or done now. */
+  replay(buckets: ReadonlySet<number>): Promise<void>;
+}
+
 /**
  * Compares the state that a node of Redis holds with the book, and restores what the node lacks.
  *
@@ -24,13 +32,13 @@ const COMPARISONS = 3;
  * last (AOF everysec, asynchronous replication). The book shows part of the loss: an account whose last entry in the book
  * is not in Redis is rebuilt. This gateway may remember the rest: settles of the last seconds are looked up and repeated,
  * and records changed lately are published again, though they are noted as published. "Lately" is counted from the last
- * moment that this Redis had (known-until.ts): it may have been away for days.
+ * moment that this Redis had: it may have been away for days.
  */
 export class LiveStateCheck {
   readonly #book: Book;
   readonly #log: Log;
   readonly #rebuilder: Rebuilder;
-  readonly #settler: Settler;
+  readonly #replays: Replays;
   readonly #publisher: Publisher;
   readonly #clock: RedisClock;
 
@@ -38,14 +46,14 @@ export class LiveStateCheck {
     book: Book;
     log: Log;
     rebuilder: Rebuilder;
-    settler: Settler;
+    replays: Replays;
     publisher: Publisher;
     clock: RedisClock;
   }) {
     this.#book = parts.book;
     this.#log = parts.log;
     this.#rebuilder = parts.rebuilder;
-    this.#settler = parts.settler;
+    this.#replays = parts.replays;
     this.#publisher = parts.publisher;
     this.#clock = parts.clock;
   }
@@ -72,7 +80,7 @@ export class LiveStateCheck {
       );
       for (const { id, epoch } of behind) await this.#rebuilder.rebuild(id, { epoch });
     }
-    await this.#settler.replay(buckets);
+    await this.#replays.replay(buckets);
   }
 }
 
@@ -86,4 +94,21 @@ async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
     if (!liveEpoch || Number(liveEpoch) > epoch) return false;
     return Number(liveEpoch) < epoch || Number(liveSeq) < seq;
   });
+}
+
+/**
+ * The time until which a node of Redis is known to have had every write to its buckets, noted in each of them while it serves.
+ * A Redis that comes back without its last seconds tells by it when those were, however long it was away.
+ */
+
+/** Milliseconds since the epoch, by the clocks of gateways; now, where nothing is noted. Rejects with the Redis error. */
+async function knownUntil(buckets: Iterable<number>, reader: NodeReader): Promise<number> {
+  const noted = await Promise.all([...buckets].map((bucket) => reader.hmget(knownRedisKey(bucket), 'until')));
+  return Math.min(Date.now(), ...noted.flatMap(([until]) => (until ? Number(until) : [])));
+}
+
+/** Notes that the node has had every write to these buckets until now. */
+export async function noteKnown(buckets: readonly number[], writer: NodeWriter): Promise<void> {
+  const now = Date.now();
+  await Promise.all(buckets.map((bucket) => writer.hset(knownRedisKey(bucket), 'until', now)));
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book } from '../../book/book.ts';
+import type { AccountSnapshot, Book, KeyState } from '../../book/book.ts';
+import { type Micro, micro } from '../../domain/credits.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
-import { periodStarts } from '../../domain/period.ts';
+import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
-import { Failures } from '../failures.ts';
-import { applyGrant } from '../grants/apply-grant.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
-import type { Stale } from '../ledger.ts';
-import { BalanceBeyondBound } from '../ledger.ts';
+import { applyGrant } from '../journal/post-once.ts';
+import { BalanceBeyondBound, type Stale } from '../ledger.ts';
 import { limitsText } from '../limits-text.ts';
+import { Failures } from '../loop.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -20,7 +20,6 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../redis/redis-keys.ts';
-import { withWaiting } from './with-waiting.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
@@ -227,4 +226,47 @@ export class Rebuilder {
 /** Ignores that a grant was refused: PendingGrants takes it out of the book, and it must not fail the rebuild. */
 function ignoreBeyond(error: unknown): void {
   if (!(error instanceof BalanceBeyondBound)) throw error;
+}
+
+/** State that an account is restored to. */
+interface RestoredState {
+  readonly balance: Micro;
+  readonly seq: number;
+  readonly keys: readonly KeyState[];
+}
+
+/**
+ * The state of an account in the book, with the entries of its journal added that the book did not have when that state
+ * was read: their credits must not be spent a second time. `starts`: the periods that the snapshot was asked for. An
+ * entry that the balance has no room for is left out, as the book leaves it out.
+ */
+export function withWaiting(
+  { balance, seq, keys, known }: AccountSnapshot,
+  journal: readonly JournalEntry[],
+  starts: PeriodStarts,
+): RestoredState {
+  const waiting = new Map(journal.filter(({ id }) => !known.has(id)).map((entry) => [entry.id, entry]));
+  const restored = { balance: balance as number, seq, keys: [...keys] };
+  for (const entry of waiting.values()) {
+    const after = restored.balance + entry.credits;
+    if (!Number.isSafeInteger(after)) continue;
+    restored.balance = after;
+    restored.seq++;
+    const place = restored.keys.findIndex(({ key }) => key.id === entry.keyId);
+    const state = restored.keys[place];
+    if (state) restored.keys[place] = withSpend(state, entry, starts);
+  }
+  return { ...restored, balance: micro(restored.balance) };
+}
+
+function withSpend(state: KeyState, { day, credits }: JournalEntry, starts: PeriodStarts): KeyState {
+  // No spending limit is so high that sums beyond it need be exact (lua/post.inc.lua).
+  const add = (spent: Micro, start: number) =>
+    day >= start ? micro(Math.min(spent - credits, Number.MAX_SAFE_INTEGER)) : spent;
+  return {
+    key: state.key,
+    daySpent: add(state.daySpent, starts.day),
+    weekSpent: add(state.weekSpent, starts.week),
+    monthSpent: add(state.monthSpent, starts.month),
+  };
 }

@@ -1,13 +1,12 @@
 import type { Log } from '../../log/log.ts';
-import type { UnansweredAdmissions } from '../calls/unanswered-admissions.ts';
-import { Failures } from '../failures.ts';
-import type { PendingGrants } from '../grants/pending-grants.ts';
-import { Loop } from '../loop.ts';
+import { Failures, Loop } from '../loop.ts';
 import type { Publisher } from '../publisher.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { ExpiredHolds, Holds } from './expired-holds.ts';
+import type { PendingGrants } from './grants.ts';
 import type { Rebuilder } from './rebuild.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 /** Holds of unanswered admissions are released within 10 s (specification section 5). */
 const CANCEL_MS = 500;

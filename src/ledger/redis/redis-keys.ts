@@ -41,7 +41,7 @@ export function journalRedisKey(bucket: number): string {
 
 /**
  * Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`; and `until` when the
- * bucket is known to have had every write (recovery/known-until.ts).
+ * bucket is known to have had every write (recovery/live-state-check.ts).
  */
 export function knownRedisKey(bucket: number): string {
   return `${TAGS[bucket]}known`;

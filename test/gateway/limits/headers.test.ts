@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { duration } from '../../../src/gateway/limits/limit-headers.ts';
+import { duration } from '../../../src/gateway/limits.ts';
 import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
-import { allLimits, limitRefusal, longestWait } from '../../../src/gateway/limits/limit-refusal.ts';
+import { allLimits, limitRefusal, longestWait } from '../../../src/gateway/limits.ts';
 
 test('a call that waits behind others, and of whose limits no wait is known, is told one of them', async (t) => {
   const all = allLimits({

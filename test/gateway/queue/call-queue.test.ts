@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { type CallLimits, NO_CALL_LIMITS, REFILL_MS } from '../../../src/domain/call-limits.ts';
+import { type AskResult, type Outcome, waitBound } from '../../../src/gateway/queue/account-lines.ts';
 import { CallQueue } from '../../../src/gateway/queue/call-queue.ts';
-import { type AskResult, type Outcome, waitBound } from '../../../src/gateway/queue/waiting-call.ts';
 import { FairPool } from '../../../src/shares/fair-pool.ts';
 import { LoopTurns } from '../../../src/shares/loop-turns.ts';
-import { memoryBudget } from '../../../src/shares/memory-budget.ts';
-import { makePools } from '../../../src/shares/pools.ts';
+import { makePools, memoryBudget } from '../../../src/shares/pools.ts';
 import { until } from '../../helper/check/until.ts';
 
 const poolsFor = (waitingCalls: number) =>

@@ -5,8 +5,7 @@ import { test } from 'tap';
 import { CallMemory } from '../../../src/gateway/request/call-memory.ts';
 import { bodyReceiver, type ReceiverParts } from '../../../src/gateway/request/spool/receive-body.ts';
 import { LoopTurns } from '../../../src/shares/loop-turns.ts';
-import { memoryBudget } from '../../../src/shares/memory-budget.ts';
-import { makePools } from '../../../src/shares/pools.ts';
+import { makePools, memoryBudget } from '../../../src/shares/pools.ts';
 
 test('bodies that end together are handed on in several turns of the event loop', async (t) => {
   const pools = makePools({ waitingCalls: 10, memory: memoryBudget({ processes: 1 }) });

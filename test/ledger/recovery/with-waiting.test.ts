@@ -3,7 +3,7 @@ import type { AccountSnapshot } from '../../../src/book/book.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { KeyRecord } from '../../../src/domain/key.ts';
 import { periodStarts } from '../../../src/domain/period.ts';
-import { withWaiting } from '../../../src/ledger/recovery/with-waiting.ts';
+import { withWaiting } from '../../../src/ledger/recovery/rebuild.ts';
 import { entry } from '../../helper/fixtures/book-records.ts';
 
 const DAY_MS = 86_400_000;

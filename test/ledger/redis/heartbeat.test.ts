@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'tap';
+import { Heartbeat } from '../../../src/ledger/lifecycle.ts';
 import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts';
-import { Heartbeat } from '../../../src/ledger/redis/heartbeat.ts';
 import { startRedis } from '../../helper/start/redis-process.ts';
 import { startTcpProxy } from '../../helper/start/tcp-proxy.ts';
 

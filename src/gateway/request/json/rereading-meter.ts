@@ -1,7 +1,7 @@
 import { type ByteSource, inMemory } from '../../../metering/byte-source.ts';
 import type { MeteredBody } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
-import type { LargeReads } from '../large-reads.ts';
+import type { LargeReads } from '../call-memory.ts';
 import { parseObject, readJsonInPieces } from './json-reader.ts';
 
 const ANY_NAME = { take: () => false };

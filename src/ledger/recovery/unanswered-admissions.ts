@@ -1,8 +1,8 @@
-import { Failures } from '../failures.ts';
 import type { HeldCall } from '../ledger.ts';
-import type { Rebuilder } from '../recovery/rebuild.ts';
+import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
+import type { Rebuilder } from './rebuild.ts';
 
 /** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
 const AT_ONCE = 200;

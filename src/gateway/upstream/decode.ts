@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import type { Recipient } from './recipient.ts';
+import type { Recipient } from '../response/recipient.ts';
+import type { AnswerSink, UpstreamAnswer } from './exchange.ts';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

@@ -1,12 +1,18 @@
 import type { FastifyReply } from 'fastify';
 import {
   type Bucket,
+  CALL_LIMIT_FIELDS,
+  type CallLimits,
+  type FullLimit,
+  type LimitName,
   type LimitStates,
   msUntilFull,
   REFILL_MS,
   remaining,
-} from '../../domain/call-limits.ts';
-import type { WireFormat } from '../../domain/catalog.ts';
+} from '../domain/call-limits.ts';
+import type { WireFormat } from '../domain/catalog.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { KeyAndAccountLimits } from '../domain/rules.ts';
 
 const MS_PER_S = 1_000;
 const S_PER_MINUTE = 60;
@@ -102,4 +108,52 @@ export function duration(ms: number): string {
 function momentIn(ms: number): string {
   const at = Math.ceil((Date.now() + ms) / MS_PER_S) * MS_PER_S;
   return new Date(at).toISOString().replace('.000Z', 'Z');
+}
+
+const FIELDS = Object.entries(CALL_LIMIT_FIELDS) as readonly (readonly [keyof CallLimits, LimitName])[];
+
+/** Milliseconds after which to try again where the wait is not known: a call in flight may end at any time. */
+const HINT_MS = 1_000;
+
+/** Milliseconds to wait for a full limit, as clients are told. */
+function waitOf({ waitMs = HINT_MS }: FullLimit): number {
+  return waitMs;
+}
+
+/** The limit that a refusal names: the one with the longest wait. Undefined where `full` is empty. */
+export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
+  return full.reduce<FullLimit | undefined>(
+    (longest, each) => (longest && waitOf(longest) >= waitOf(each) ? longest : each),
+    undefined,
+  );
+}
+
+/** All limits that there are, each to be tried again after the hint. */
+export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
+  return (['key', 'account'] as const).flatMap((owner) =>
+    FIELDS.flatMap(([field, name]) => {
+      const limit = limits[owner][field];
+      return limit === null ? [] : [{ owner, name, limit, waitMs: HINT_MS }];
+    }),
+  );
+}
+
+/** The 429 of specification section 11 by a limit without room. */
+export function limitRefusal(limit: FullLimit): GatewayError {
+  const retryAfterMs = Math.max(1, waitOf(limit));
+  const advice =
+    limit.waitMs === undefined ? 'when one of them ends' : `in ${Math.ceil(retryAfterMs / 1_000)} s`;
+  const message = `${sentence(limit)}; try again ${advice}.`;
+  return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs });
+}
+
+/** Sentence that names a limit and says that it has no room. */
+export function sentence({ owner, name, limit }: FullLimit): string {
+  const whose = `This ${owner}'s ${name} of ${limit}`;
+  if (name === 'rpm_limit')
+    return `${whose} ${limit === 1 ? 'request' : 'requests'} a minute has been reached`;
+  if (name === 'tpm_limit') {
+    return `${whose} ${limit === 1 ? 'token' : 'tokens'} a minute leaves too few for this call`;
+  }
+  return `${whose} ${limit === 1 ? 'call' : 'calls'} in flight has been reached`;
 }

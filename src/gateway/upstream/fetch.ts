@@ -1,10 +1,9 @@
 import type { Upstream } from '../../domain/catalog.ts';
-import { originOf } from '../forward.ts';
-import { decodedHead, decoderOf } from '../response/decode.ts';
+import { decodedHead, decoderOf } from './decode.ts';
 import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
 import { RequestTimeout } from './failure.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
-import { EXCHANGE, type UpstreamTransport } from './transport.ts';
+import { EXCHANGE, originOf, type UpstreamTransport } from './transport.ts';
 
 /** Bytes of the largest answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
