@@ -27,7 +27,11 @@ const behave: Behave = async ({ body }) => {
 
 /** A stream that is longer than what the kernel takes for a client that does not read. */
 const EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
-const LONG = Array.from({ length: 170 }, () => EVENT);
+const LONG = [
+  ...Array.from({ length: 170 }, () => EVENT),
+  'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":11}}\n\n',
+  'data: [DONE]\n\n',
+];
 
 /**
  * Of 64 MiB, calls may take 22 MiB together, 11 MiB of one account, and held answers 7.6 MiB and 3.8 MiB. Of an account
@@ -150,8 +154,8 @@ t.test('an answer is passed on as it comes where there is no memory to hold it',
   await until('all is given back', async () => (await bytesOf(small, 'held')) === 0);
 });
 
-t.test('any number of clients left streams unread', async (t) => {
-  const { key } = await small.account();
+t.test('any number of clients left streams unread, and each is charged by its report', async (t) => {
+  const { accountId, key } = await small.account();
   const body = bodyOf(400, 'long stream').replace('"model"', '"stream":true,"model"');
   const unread = Array.from({ length: 50 }, () => {
     const { socket } = openRaw(small.url);
@@ -169,6 +173,13 @@ t.test('any number of clients left streams unread', async (t) => {
     'all is given back',
     async () => (await metric(small, 'tollgate_pool_places{pool="unread"}')) === 0,
   );
+  const charges = async () => {
+    await small.settled();
+    const entries = await small.book.ledger({ accountId, limit: 100 });
+    return entries.filter(({ type }) => type === 'charge');
+  };
+  await until('those that were broken off are read on, too', async () => (await charges()).length === 50);
+  for (const { usage } of await charges()) t.match(usage, { input: 7, output: 11 });
 });
 
 t.test('any number of connections were held', async (t) => {

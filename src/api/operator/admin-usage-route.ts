@@ -21,6 +21,8 @@ import {
   noMargin,
 } from './margin-view.ts';
 
+const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
+
 /** The answer: a report in JSON, or its rows as CSV. */
 const MarginAnswer = {
   description: 'The report, or with `format` its rows.',
@@ -140,8 +142,6 @@ async function* csvChunks(
   }
   if (opening !== '') yield opening;
 }
-
-const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
 
 /** First line of the operator's usage report as CSV: the group, its sums, and what was used. */
 function csvHeaderOf(group: MarginGroup): string {
