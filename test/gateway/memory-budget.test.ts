@@ -40,7 +40,7 @@ const LONG = [
 const small = await startGatewayInProcess(t, {
   behave,
   config: {
-    limits: { ...limits, memoryMb: 256 },
+    limits: { ...limits, memoryMb: 256, readOnMs: 600_000 },
     // However slow the machine, none of the connections is closed for what it does not send.
     server: { ...TEST_SERVER, headTimeoutMs: 3_600_000, bodyTimeoutMs: 7_200_000 },
   },
