@@ -31,19 +31,21 @@ const PAGE = 1_000;
 
 /** Commands `tollgate account …`, which use the operator's routes of a running gateway. */
 export function accountCommands(program: Command): void {
-  const account = program.command('account').description('accounts of a running gateway, for its operator');
+  const account = program
+    .command('account')
+    .description('manage the accounts of a running gateway (operator)');
   withCallLimits(remote(account.command('create')))
     .description('create an account and its first key')
-    .argument('<email>', 'e-mail address of the owner')
-    .option('--credits <credits>', 'credits to begin with', credits)
+    .argument('<email>', 'email address of the owner')
+    .option('--credits <credits>', 'initial credits', credits)
     .option(
       '--threshold <credits>',
-      `balance below which the low-credits alert is sent (default: ${DEFAULT_ALERT_THRESHOLD})`,
+      `send the low-credits alert below this balance (default: ${DEFAULT_ALERT_THRESHOLD})`,
       credits,
     )
     .option(
       '--overdraft <credits>',
-      'how far calls in flight may take the balance below 0 (default: accounts.overdraft of the gateway)',
+      'how far below 0 calls in flight can take the balance (default: accounts.overdraft of the gateway)',
       credits,
     )
     .action(create);
@@ -53,29 +55,29 @@ export function accountCommands(program: Command): void {
     .argument('<id>', 'id of the account', id)
     .argument('<amount>', 'credits, at most six decimals', credits)
     .option('--note <text>', 'note in the ledger')
-    .option('--idempotency-key <key>', 'makes a repeat harmless: the same key changes the balance once')
+    .option('--idempotency-key <key>', 'makes repeats safe: the same key changes the balance once')
     .action(credit);
   withId(account.command('show')).description('show an account').action(show);
   withId(account.command('deactivate'))
     .description('refuse all keys of an account')
     .action((accountId, options) => change(accountId, { is_active: false }, options));
   withId(account.command('activate'))
-    .description('let the keys of an account in again')
+    .description('accept the keys of an account again')
     .action((accountId, options) => change(accountId, { is_active: true }, options));
   withId(account.command('email'))
-    .description('change the e-mail address of the owner')
+    .description('change the email address of the owner')
     .argument('<email>', 'the new address')
     .action((accountId, email, options) => change(accountId, { email }, options));
   withId(account.command('threshold'))
-    .description('change the balance below which the low-credits alert is sent')
+    .description('change the alert threshold')
     .argument('<credits>', 'credits', credits)
     .action((accountId, amount, options) => change(accountId, { alert_threshold: amount }, options));
   withId(account.command('overdraft'))
-    .description('change how far calls in flight may together take the balance below 0')
+    .description('change how far below 0 calls in flight can take the balance')
     .argument('<credits>', 'credits, 0 or more', credits)
     .action((accountId, amount, options) => change(accountId, { overdraft: amount }, options));
   withCallLimits(withId(account.command('limits')))
-    .description('change the limits of the calls of all keys of an account together')
+    .description('change the rate limits that all keys of an account share')
     .action(limits);
   accountViewCommands(account);
 }
@@ -87,7 +89,7 @@ async function show(accountId: number, options: RemoteOptions) {
 async function limits(accountId: number, options: RemoteOptions & CallLimitOptions) {
   const fields = callLimitFields(options);
   if (Object.keys(fields).length === 0) {
-    throw new Failure('Nothing is to be changed. Name a limit; --help lists them.', { isUsage: true });
+    throw new Failure('No change was given. Set a limit; --help lists them.', { isUsage: true });
   }
   await change(accountId, fields, options);
 }

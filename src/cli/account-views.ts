@@ -29,23 +29,23 @@ interface UsageOptions extends RemoteOptions {
 /** Commands `tollgate account ledger|usage|alerts`, which show the operator what the account's owner sees. */
 export function accountViewCommands(account: Command): void {
   withAccountId(account.command('ledger'))
-    .description('list what changed the balance of an account, newest first')
-    .option('--limit <count>', 'how many entries at most', id)
-    .option('--before <cursor>', 'go on behind the page before')
+    .description('list the ledger of an account, newest first')
+    .option('--limit <count>', 'maximum number of entries', id)
+    .option('--before <cursor>', 'continue after the previous page')
     .option('--key-id <id>', 'only entries of this key', id)
-    .option('--from <time>', 'first day or instant, ISO 8601')
-    .option('--to <time>', 'last day or instant, ISO 8601')
+    .option('--from <time>', 'first day or time, ISO 8601')
+    .option('--to <time>', 'last day or time, ISO 8601')
     .action(ledger);
   withAccountId(account.command('usage'))
-    .description('sum up the calls of an account over whole UTC days')
-    .option('--from <day>', 'first day, as 2026-11-01')
+    .description('report the usage of an account over whole UTC days')
+    .option('--from <day>', 'first day, such as 2026-11-01')
     .option('--to <day>', 'last day')
     .addOption(
       new Option('--group-by <what>', 'rows').choices([...USAGE_GROUPS]).default(DEFAULT_USAGE_GROUP),
     )
     .action(usage);
   withAccountId(account.command('alerts'))
-    .description('list the low-credits alerts of an account and what became of them')
+    .description('list the low-credits alerts of an account with their delivery status')
     .action(alerts);
 }
 
@@ -78,7 +78,7 @@ async function ledger(accountId: number, options: LedgerOptions) {
       entry.id,
     ]),
   );
-  if (answer.next !== null) print(`\nThere is more: --before ${answer.next}`);
+  if (answer.next !== null) print(`\nMore entries: --before ${answer.next}`);
 }
 
 async function usage(accountId: number, options: UsageOptions) {

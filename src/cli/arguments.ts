@@ -37,7 +37,7 @@ export function credits(text: string): number {
 /** Parses the id of an account or a key. */
 export function id(text: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text))
-    throw new InvalidArgumentError('It must be an id: a whole number from 1.');
+    throw new InvalidArgumentError('It must be an id, a whole number from 1.');
   return Number(text);
 }
 
@@ -97,7 +97,7 @@ export function remote(command: Command): Command {
         .default(`http://127.0.0.1:${process.env.PORT || 8080}`),
     )
     .addOption(
-      new Option('--admin-token <token>', 'operator token of that gateway; - reads it from stdin').env(
+      new Option('--admin-token <token>', 'operator token of the gateway; - reads it from stdin').env(
         'ADMIN_TOKEN',
       ),
     )

@@ -9,12 +9,12 @@ export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number |
 /** Gives a command the options that set and lift limits of calls (specification section 11). */
 export function withCallLimits(command: Command): Command {
   return command
-    .option('--rpm-limit <calls>', 'most calls that may begin in a minute', callLimit)
-    .option('--no-rpm-limit', 'no limit of calls in a minute')
-    .option('--tpm-limit <tokens>', 'most tokens in a minute', callLimit)
-    .option('--no-tpm-limit', 'no limit of tokens in a minute')
-    .option('--max-parallel-requests <calls>', 'most calls in flight at once', callLimit)
-    .option('--no-max-parallel-requests', 'no limit of calls in flight at once');
+    .option('--rpm-limit <calls>', 'maximum calls per minute', callLimit)
+    .option('--no-rpm-limit', 'no limit on calls per minute')
+    .option('--tpm-limit <tokens>', 'maximum tokens per minute', callLimit)
+    .option('--no-tpm-limit', 'no limit on tokens per minute')
+    .option('--max-parallel-requests <calls>', 'maximum calls in flight', callLimit)
+    .option('--no-max-parallel-requests', 'no limit on calls in flight');
 }
 
 /** The limits that were given, under their names in the API; null: none from now on. */

@@ -14,9 +14,7 @@ export function configCommands(program: Command): void {
   const config = program.command('config').description('the configuration file');
   config
     .command('check')
-    .description(
-      'name every fault of the file and the environment, what waits for a variable, and every price',
-    )
+    .description('check the file and the environment: list every error, unset variables, and every price')
     .argument('[file]', 'file to check (default: TOLLGATE_CONFIG, else config/gateway.yaml)')
     .option('--json', 'print JSON')
     .action(check);
@@ -41,7 +39,7 @@ function check(file: string | undefined, { json }: { json?: true }): void {
     if (json) printJson({ ok: false, faults: error.faults.map(parted) });
     else for (const fault of error.faults) print(fault);
     const count = error.faults.length;
-    throw new Failure(`${error.origin} cannot be used: ${count} ${count === 1 ? 'fault' : 'faults'}`);
+    throw new Failure(`${error.origin} is invalid: ${count} ${count === 1 ? 'error' : 'errors'}`);
   }
 }
 
@@ -99,7 +97,7 @@ function show(config: Config): void {
   for (const warning of config.warnings) print(`Warning: ${warning}`);
   const priced = rows.filter(({ model }) => isPriced(model.price)).length;
   print(
-    `No faults. Models: ${rows.length}, of which ${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free.`,
+    `No errors. Models: ${rows.length} (${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free).`,
   );
 }
 

@@ -34,7 +34,7 @@ export class GatewayApi {
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     }).catch((cause: unknown) => {
-      throw new Failure(`No gateway answers at ${this.#url}. Start it, or name its address with --url.`, {
+      throw new Failure(`No gateway is running at ${this.#url}. Start it, or set its address with --url.`, {
         cause,
       });
     });
@@ -47,9 +47,9 @@ export class GatewayApi {
   #refusal(status: number, answer: unknown): string {
     const { message, code } = (answer as ErrorBody | undefined)?.error ?? {};
     if (code === 'unknown_endpoint')
-      return `The gateway at ${this.#url} has no such route. The operator's need ADMIN_TOKEN to be set where it runs.`;
+      return `The gateway at ${this.#url} does not have this route. Operator commands require ADMIN_TOKEN to be set for the gateway.`;
     if (typeof message === 'string') return `${message} (${String(code)})`;
-    return `What answers at ${this.#url} is no gateway (status ${status}). Name its address with --url.`;
+    return `The server at ${this.#url} is not a gateway (status ${status}). Set the gateway's address with --url.`;
   }
 }
 
@@ -59,6 +59,6 @@ export const ACCOUNTS = '/api/admin/accounts/';
 /** Makes a client with the operator's token. Throws a Failure where the token is missing. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =
-    'The operator token is missing. Set ADMIN_TOKEN to that of the gateway, or use --admin-token -.';
+    "The operator token is missing. Set ADMIN_TOKEN to the gateway's token, or use --admin-token -.";
   return new GatewayApi(url, secret(adminToken, missing));
 }

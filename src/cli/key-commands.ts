@@ -35,19 +35,19 @@ type SettingOptions = KeyOptions & Readonly<Record<string, unknown>>;
 
 /** Commands `tollgate key …`, with an owner's managing key, or for any account with the operator's token. */
 export function keyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of an account of a running gateway');
+  const key = program.command('key').description('manage the API keys of an account of a running gateway');
   withLifted(withSettings(withCaller(key.command('create'))), true)
-    .description('create a key; its value is printed once')
+    .description('create a key and print its value once')
     .argument('<name>', 'name of the key')
     .action(create);
   withLifted(withSettings(withCaller(key.command('edit'))), false)
-    .description('change the settings of a key that are named')
+    .description('change the given settings of a key')
     .argument('<id>', 'id of the key', id)
     .option('--name <name>', 'name of the key')
     .action(edit);
   withCaller(key.command('list'))
     .description(
-      'list all keys, inactive ones too; --json has every field, such as previous_valid_until: until when a rotated key has two values',
+      'list all keys, including inactive ones; --json prints every field, such as previous_valid_until of a rotated key',
     )
     .action(list);
   withCaller(key.command('revoke'))
@@ -55,19 +55,21 @@ export function keyCommands(program: Command): void {
     .argument('<id>', 'id of the key', id)
     .action(revoke);
   withCaller(key.command('reactivate'))
-    .description('let a revoked key in again')
+    .description('reactivate a key')
     .argument('<id>', 'id of the key', id)
     .action((keyId, options) => change(keyId, { is_active: true }, options));
   withCaller(key.command('rotate'))
-    .description('give a key a new value, which is printed once')
+    .description('give a key a new value and print it once')
     .argument('<id>', 'id of the key', id)
     .option(
       '--grace <time>',
-      `how long its value of now stays valid: seconds, or as 30m, 12h, 7d; at most ${LONGEST_GRACE}`,
+      `how long the current value stays valid: seconds, 30m, 12h or 7d; at most ${LONGEST_GRACE}`,
       grace,
       0,
     )
-    .addOption(new Option('--end-grace', 'end the previous value, without a new one').conflicts('grace'))
+    .addOption(
+      new Option('--end-grace', 'end the previous value, without creating a new one').conflicts('grace'),
+    )
     .action(rotate);
 }
 
@@ -119,7 +121,7 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   if (options.account !== undefined)
     return { api: operatorApi(options), path: `/api/admin/accounts/${options.account}/keys/` };
   const missing =
-    "A key is missing. Set TOLLGATE_KEY to the owner's managing key, or use --key -; operators name the account with --account.";
+    "The key is missing. Set TOLLGATE_KEY to the owner's managing key or use --key -. As the operator, use --account.";
   return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
 }
 
@@ -166,14 +168,14 @@ async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promi
   const known = new Set(answer.data.map((model) => model.id));
   const unknown = models.filter((model) => !known.has(model));
   if (unknown.length === 0) return;
-  const text = `Warning: this key cannot call ${unknown.join(', ')}: the gateway has no such model now, or another restriction excludes it.`;
+  const text = `Warning: this key can't call ${unknown.join(', ')}: the model is not in the catalog, or another restriction excludes it.`;
   process.stderr.write(`${text}\n`);
 }
 
 function edit(keyId: number, options: SettingOptions): Promise<void> {
   const settings = { name: options.name, ...settingsOf(options) };
   if (Object.values(settings).every((value) => value === undefined)) {
-    throw new Failure('Nothing is to be changed. Name a setting; --help lists them.', { isUsage: true });
+    throw new Failure('No change was given. Set an option; --help lists them.', { isUsage: true });
   }
   return change(keyId, settings, options);
 }
@@ -241,7 +243,7 @@ async function rotate(keyId: number, options: RotateOptions) {
   showNewKey(rotated);
   const until = rotated.previous_valid_until;
   print(
-    until === null ? 'The previous value is refused now.' : `The previous value is valid until ${until}.`,
+    until === null ? 'The previous value is no longer valid.' : `The previous value is valid until ${until}.`,
   );
 }
 

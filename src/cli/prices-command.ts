@@ -14,9 +14,9 @@ import { print, printJson, printTable } from './print.ts';
 export function pricesCommand(program: Command): void {
   program
     .command('prices')
-    .description('name the prices of every model, and where they come from')
+    .description('list the prices of every model and their source')
     .argument('[file]', 'configuration to read (default: TOLLGATE_CONFIG, else config/gateway.yaml)')
-    .option('--diff', 'how written prices differ from those of the price list')
+    .option('--diff', 'compare written prices with the price list')
     .option('--json', 'print JSON')
     .action(prices);
 }
@@ -99,13 +99,11 @@ function showPrices(config: Config, rows: readonly Row[], now: Date): void {
   print(listLine(config));
   for (const { model, listed } of rows) {
     if (model.priceSource === 'list' && listed?.changesOn)
-      print(
-        `${model.slug} has other prices from ${listed.changesOn} on (UTC): send SIGHUP then, or restart.`,
-      );
+      print(`The prices of ${model.slug} change on ${listed.changesOn} (UTC): send SIGHUP then, or restart.`);
     if (hasPassed(model, now))
       print(
         `${model.slug} has a price that its provider promised until ${model.priceUntil}, which has passed: ` +
-          "compare it with the provider's page.",
+          "check the provider's page.",
       );
   }
 }
@@ -185,7 +183,7 @@ function showCompared(compared: readonly Compared[]): void {
   for (const [reason, of] of reasons)
     if (reason !== '') print(`Not compared, as ${reason}: ${of.map(({ model }) => model.slug).join(', ')}`);
   const agreeing = compared.filter(({ found }) => found.length === 0).length;
-  print(`Written prices: ${compared.length}, of which ${agreeing} are those of the list.`);
+  print(`Written prices: ${compared.length}, of which ${agreeing} match the list.`);
 }
 
 /** A unit that is written at one price and stands in the list at another; null: not named there. */

@@ -99,7 +99,7 @@ async function* accountsOf(
 ): AsyncGenerator<Pick<AccountRecord, 'id'>> {
   if (accountId !== undefined) {
     const account = await book.account(accountId);
-    if (!account) throw new Failure(`There is no account ${accountId}.`);
+    if (!account) throw new Failure(`Account ${accountId} does not exist.`);
     yield account;
     return;
   }
@@ -113,8 +113,8 @@ async function* accountsOf(
 /** A difference in one line, in credits. */
 export function chargeDifferenceText({ id, accountId, found, expected }: ChargeDifference): string {
   const charged = `charge ${id} of account ${accountId}: ${creditsString(found)} credits were charged, but`;
-  if (expected === undefined) return `${charged} its row has no price for all that was used`;
-  return `${charged} its usage at its prices is ${creditsString(expected)}: difference ${creditsString(found - expected)}`;
+  if (expected === undefined) return `${charged} its row lacks a price for part of the usage`;
+  return `${charged} its usage at its prices comes to ${creditsString(expected)}: difference ${creditsString(found - expected)}`;
 }
 
 /**

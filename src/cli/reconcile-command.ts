@@ -30,26 +30,19 @@ interface Options {
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')
-    .description('prove for every account that balance = ledger; takes the environment of the gateway')
-    .option(
-      '--charges',
-      'compute every charge again from the usage, prices and multiplier in its row instead',
-    )
-    .option('--from <day>', 'with --charges: first UTC day, as 2026-11-01', day)
+    .description("check for every account that balance = ledger; run it with the gateway's environment")
+    .option('--charges', 'recompute every charge from the usage, prices and multiplier in its row instead')
+    .option('--from <day>', 'with --charges: first UTC day, such as 2026-11-01', day)
     .option('--to <day>', 'with --charges: last UTC day', day)
     .option('--account <id>', 'with --charges: this account only', id)
     .option('--json', 'print JSON')
-    .option(
-      '--progress',
-      'say on stderr how far it is (default: where stderr is a terminal)',
-      process.stderr.isTTY,
-    )
+    .option('--progress', 'show progress on stderr (default: if stderr is a terminal)', process.stderr.isTTY)
     .action(reconcile);
 }
 
 function day(text: string): number {
   const days = parseDay(text);
-  if (days === undefined) throw new InvalidArgumentError('It must be a UTC day, as 2026-11-01.');
+  if (days === undefined) throw new InvalidArgumentError('It must be a UTC day, such as 2026-11-01.');
   return days;
 }
 
@@ -57,7 +50,7 @@ async function reconcile(options: Options): Promise<void> {
   const { from, to, account } = options;
   if (options.charges) return await charges(options);
   if (from !== undefined || to !== undefined || account !== undefined) {
-    throw new Failure('--from, --to and --account go with --charges: balances are proved whole.', {
+    throw new Failure('--from, --to and --account require --charges, because balances are checked whole.', {
       isUsage: true,
     });
   }
@@ -74,7 +67,9 @@ async function balances({ json, progress }: Options): Promise<void> {
   if (json) printJson({ ...summary, differences: found.map(differenceView) });
   else {
     if (!summary.live)
-      print('No gateway runs on this data folder: the book was checked, and no live balance.');
+      print(
+        'No gateway is running on this data folder, so only the book was checked, not the live balances.',
+      );
     print(`accounts checked: ${summary.accounts}, differences: ${summary.differences}`);
   }
   process.exitCode = summary.differences === 0 ? 0 : 1;

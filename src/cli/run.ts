@@ -29,7 +29,7 @@ function commandLine(): Command {
   const program = new Command('tollgate')
     .description('Tollgate: a credit-metered gateway for AI APIs')
     .version(VERSION)
-    .showHelpAfterError('Add --help to see how it is used.')
+    .showHelpAfterError('Add --help to see the usage.')
     .exitOverride();
   startCommand(program);
   accountCommands(program);

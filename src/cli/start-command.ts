@@ -13,12 +13,12 @@ interface StartOptions {
 export function startCommand(program: Command): void {
   program
     .command('start')
-    .description('start the gateway; it takes its settings from the environment and the configuration file')
-    .option('--config <file>', 'configuration file, as TOLLGATE_CONFIG')
-    .option('--data <folder>', 'data folder, as TOLLGATE_DATA')
-    .option('--host <address>', 'address to listen on, as HOST')
-    .option('--port <port>', 'port to listen on, as PORT; 0 picks a free one')
-    .option('--demo', 'make a demo account on the first start and print its key, as npm start does')
+    .description('start the gateway with the settings of the environment and the configuration file')
+    .option('--config <file>', 'configuration file; overrides TOLLGATE_CONFIG')
+    .option('--data <folder>', 'data folder; overrides TOLLGATE_DATA')
+    .option('--host <address>', 'address to listen on; overrides HOST')
+    .option('--port <port>', 'port to listen on; overrides PORT; 0 picks a free one')
+    .option('--demo', 'create a demo account on the first start and print its key, like npm start')
     .action(start);
 }
 

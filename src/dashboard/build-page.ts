@@ -58,7 +58,7 @@ function html(script: string, style: string, icon: string): string {
 <script type="module" src="assets/${script}"></script>
 </head>
 <body>
-<noscript>This page needs JavaScript. Everything that it does can also be done with the API.</noscript>
+<noscript>The dashboard requires JavaScript. You can do the same with the API.</noscript>
 <div id="page"></div>
 </body>
 </html>

@@ -43,14 +43,17 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
       // `/` leads browsers to the page; any other client gets 404.
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) {
-        throw noSuchFile(`There is no ${request.method} / here.`);
+        throw noSuchFile(`${request.method} / is not an endpoint of this gateway.`);
       }
       return reply.header('vary', 'accept').redirect('/dashboard/', 302);
     });
     app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
       // The router matches both spellings; relative links within the page need the slash.
       if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);
-      requireFile(`${folder}/index.html`, 'The dashboard is not built. Type npm run build, and start again.');
+      requireFile(
+        `${folder}/index.html`,
+        'The dashboard is not built. Run npm run build and restart the gateway.',
+      );
       return head(reply, 'no-cache').sendFile('index.html');
     });
     app.get<{ Params: { file: string } }>(
@@ -66,7 +69,7 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
   };
 }
 
-const NO_SUCH_FILE = 'The dashboard has no such file. Load /dashboard/ again.';
+const NO_SUCH_FILE = 'This dashboard file does not exist. Reload /dashboard/.';
 
 function noSuchFile(message = NO_SUCH_FILE): GatewayError {
   return new GatewayError('unknown_endpoint', message);

@@ -61,7 +61,7 @@ export const KEY_FIELDS = {
     type: TYPES.name,
     restricts: false,
     isLong: true,
-    help: 'Display name, one line; spaces around it are taken off.',
+    help: 'Display name, one line; surrounding spaces are trimmed.',
     option: null,
     label: 'Name',
     none: 'none',
@@ -72,7 +72,7 @@ export const KEY_FIELDS = {
     fallback: '',
     restricts: false,
     isLong: true,
-    help: 'A note for people; empty string: none.',
+    help: 'A note. Empty string: none.',
     option: { flag: 'description', value: 'text', help: 'note about the key', lifted: 'no note' },
     label: 'Note',
     none: 'none',
@@ -83,7 +83,7 @@ export const KEY_FIELDS = {
     fallback: true,
     restricts: false,
     isLong: false,
-    help: 'Whether the key can be used. true brings a deleted key back.',
+    help: 'Whether the key can be used. `true` restores a deleted key.',
     option: null,
     label: 'Active',
     none: 'no',
@@ -97,12 +97,12 @@ export const KEY_FIELDS = {
     inText: 'expiry',
     short: 'expiry',
     isLong: false,
-    help: 'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
+    help: 'When the key expires, in ISO 8601 with `Z` or an offset, returned in UTC. null: never.',
     option: {
       flag: 'expires',
       value: 'time',
-      help: 'when it stops to work, ISO 8601 with Z or an offset',
-      lifted: 'it never stops to work',
+      help: 'when it expires, ISO 8601 with Z or an offset',
+      lifted: 'it never expires',
     },
     label: 'Expires',
     none: 'never',
@@ -116,15 +116,15 @@ export const KEY_FIELDS = {
     inText: 'allowed models',
     short: ['model', 'models'],
     isLong: true,
-    help: 'Models that the key may call, as `GET /v1/models` names them; empty: all.',
+    help: 'Models the key can call, named as in `GET /v1/models`. Empty: all.',
     option: {
       flag: 'models',
       value: 'names',
-      help: 'the only models that it may call, comma-separated',
+      help: 'models it can call, comma-separated',
       lifted: 'all models',
     },
     label: 'Models',
-    none: 'all of the catalog',
+    none: 'all models',
   },
   allowedCategories: {
     wire: 'allowed_categories',
@@ -135,11 +135,11 @@ export const KEY_FIELDS = {
     inText: 'modalities',
     short: 'modalities',
     isLong: false,
-    help: 'Modalities that the key may call; empty: all.',
+    help: 'Modalities the key can call. Empty: all.',
     option: {
       flag: 'categories',
       value: 'names',
-      help: 'the only categories: text, image, tts, stt, video',
+      help: 'categories it can call: text, image, tts, stt, video',
       lifted: 'all categories',
     },
     label: 'Modalities',
@@ -153,16 +153,14 @@ export const KEY_FIELDS = {
     check: 'Spending limit',
     short: 'spending limit',
     isLong: false,
-    help:
-      'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
-      'no limit.',
+    help: 'Maximum credits per period, with at most six decimals. 0: only free calls; null: ' + 'no limit.',
     option: {
       flag: 'limit',
       value: 'credits',
-      help: 'most credits that it may spend in a period',
-      lifted: 'no limit of what it may spend',
+      help: 'maximum credits it can spend per period',
+      lifted: 'no spending limit',
     },
-    label: 'Limit in credits',
+    label: 'Spending limit in credits',
     none: 'none',
   },
   spendingPeriod: {
@@ -173,7 +171,7 @@ export const KEY_FIELDS = {
     isLong: false,
     help: 'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
     option: { flag: 'period', value: 'period', help: 'period of the limit' },
-    label: 'Counted by',
+    label: 'Period',
     none: 'none',
   },
   activeHours: {
@@ -185,15 +183,15 @@ export const KEY_FIELDS = {
     short: '{} UTC',
     isLong: false,
     help:
-      'UTC range `HH:MM-HH:MM` in which the key works, its end excluded; wraps past midnight where the start is later. ' +
+      'UTC range `HH:MM-HH:MM` in which the key works, end excluded. It wraps past midnight if the start is later. ' +
       'Start and end must differ. Empty string: always.',
     option: {
       flag: 'hours',
       value: 'range',
-      help: 'the only hours of the day in UTC, as 08:00-18:00; past midnight as 22:00-06:00',
+      help: 'UTC hours it works in, such as 08:00-18:00 or, past midnight, 22:00-06:00',
       lifted: 'at any hour',
     },
-    label: 'Hours (UTC)',
+    label: 'Active hours (UTC)',
     none: 'at any time',
   },
   allowedIps: {
@@ -205,17 +203,17 @@ export const KEY_FIELDS = {
     inText: 'allowed IP addresses',
     short: ['address', 'addresses'],
     isLong: true,
-    help: 'IPv4 or IPv6 addresses or CIDR ranges from which the key works; answered normalised. Empty: all.',
+    help: 'IPv4 or IPv6 addresses or CIDR ranges the key works from, returned normalized. Empty: all.',
     option: {
       flag: 'ips',
       value: 'ranges',
-      help: 'the only addresses or CIDR ranges, comma-separated',
+      help: 'IP addresses or CIDR ranges it works from, comma-separated',
       lifted: 'from any address',
     },
     label: 'Allowed IP addresses',
     none: 'any',
     typed: {
-      hint: 'Addresses or CIDR ranges, IPv4 or IPv6. Empty: any.',
+      hint: 'IPv4 or IPv6 addresses or CIDR ranges. Leave empty to allow any.',
       placeholder: '203.0.113.0/24',
     },
   },
@@ -229,19 +227,19 @@ export const KEY_FIELDS = {
     short: ['origin', 'origins'],
     isLong: true,
     help:
-      'Pages from which browsers may use the key: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
-      'below it, not itself) or `example.com` (any scheme and port); compared with `Origin`, else with `Referer`. Empty: ' +
+      'Browser origins the key works from: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
+      'below it, not itself) or `example.com` (any scheme and port). Compared with `Origin`, else `Referer`. Empty: ' +
       'no restriction.',
     option: {
       flag: 'origins',
       value: 'origins',
-      help: 'the only pages whose browsers may use it, as https://app.example.com, comma-separated',
-      lifted: 'from any page, or none',
+      help: 'browser origins it works from, such as https://app.example.com, comma-separated',
+      lifted: 'from any origin, or none',
     },
     label: 'Allowed browser origins',
     none: 'any, or none',
     typed: {
-      hint: 'Pages that may use the key in a browser: https://app.example.com, https://*.example.com for everything below it, or example.com. Calls without an origin, as from servers, are refused then. Empty: any.',
+      hint: 'Pages that can use the key in a browser: https://app.example.com, https://*.example.com for all subdomains, or example.com. Requests without an origin, such as from servers, are then refused. Leave empty to allow any.',
       placeholder: 'https://app.example.com',
     },
   },
@@ -255,19 +253,19 @@ export const KEY_FIELDS = {
     short: ['blocked country', 'blocked countries'],
     isLong: true,
     help:
-      'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
+      'ISO 3166-1 alpha-2 codes of countries the key does not work from, returned in uppercase. An address with no ' +
       'known country passes.',
     option: {
       flag: 'countries',
       value: 'codes',
-      help: 'countries that it is not used from, as FR, comma-separated',
+      help: 'countries it does not work from, such as FR, comma-separated',
       lifted: 'from any country',
     },
     label: 'Blocked countries',
     none: 'none',
     typed: {
-      hint: 'By name or by a code of two or three letters. An address of no known country passes.',
-      placeholder: 'Name of a country',
+      hint: 'Enter a name or a two- or three-letter code. Addresses with no known country are allowed.',
+      placeholder: 'Country name',
     },
   },
   webhookUrl: {
@@ -280,10 +278,10 @@ export const KEY_FIELDS = {
     option: {
       flag: 'webhook',
       value: 'url',
-      help: 'http or https address that gets the low-credits alert',
-      lifted: 'no alert to an address of this key',
+      help: 'http or https URL that receives the low-credits alert',
+      lifted: 'no webhook',
     },
-    label: 'Webhook address',
+    label: 'Webhook URL',
     none: 'none',
   },
   canManage: {
@@ -292,14 +290,14 @@ export const KEY_FIELDS = {
     restricts: false,
     isLong: false,
     help:
-      'Whether the key may create, change and delete keys, and sees the account: other keys, balance, alerts, webhook secret. ' +
-      'A key loses it when another key or the operator gives it a restriction, unless the same request says true.',
+      'Whether the key can manage keys and sees the account: other keys, balance, alerts, webhook secret. ' +
+      'A key loses it when another key or the operator restricts it, unless the same request sets `true`.',
     option: {
       flag: 'can-manage',
-      help: 'let it manage keys, in spite of restrictions',
-      lifted: 'do not let it manage keys, though it has no restrictions',
+      help: 'let it manage keys despite its restrictions',
+      lifted: 'do not let it manage keys, even without restrictions',
     },
-    label: 'May manage',
+    label: 'Can manage',
     none: 'no',
   },
   rpmLimit: {
@@ -307,17 +305,17 @@ export const KEY_FIELDS = {
     type: TYPES.callLimit,
     fallback: null,
     restricts: 'calls',
-    check: 'Requests a minute',
+    check: 'Requests per minute',
     short: ['request a minute', 'requests a minute'],
     isLong: false,
-    help: "Most of the key's calls that may begin in a minute. null: no limit.",
+    help: 'Maximum calls of the key per minute. null: no limit.',
     option: {
       flag: 'rpm-limit',
       value: 'calls',
-      help: 'most calls that may begin in a minute',
-      lifted: 'no limit of calls in a minute',
+      help: 'maximum calls per minute',
+      lifted: 'no limit on calls per minute',
     },
-    label: 'Requests a minute',
+    label: 'Requests per minute',
     none: 'none',
   },
   tpmLimit: {
@@ -325,17 +323,17 @@ export const KEY_FIELDS = {
     type: TYPES.callLimit,
     fallback: null,
     restricts: 'calls',
-    check: 'Tokens a minute',
+    check: 'Tokens per minute',
     short: ['token a minute', 'tokens a minute'],
     isLong: false,
-    help: "Most tokens of the key's calls in a minute: input that is not cached, cache writes and output. null: no limit.",
+    help: 'Maximum tokens of the key per minute: uncached input, cache writes and output. null: no limit.',
     option: {
       flag: 'tpm-limit',
       value: 'tokens',
-      help: 'most tokens in a minute',
-      lifted: 'no limit of tokens in a minute',
+      help: 'maximum tokens per minute',
+      lifted: 'no limit on tokens per minute',
     },
-    label: 'Tokens a minute',
+    label: 'Tokens per minute',
     none: 'none',
   },
   maxParallelRequests: {
@@ -343,17 +341,17 @@ export const KEY_FIELDS = {
     type: TYPES.callLimit,
     fallback: null,
     restricts: 'calls',
-    check: 'Calls at once',
-    short: ['call at once', 'calls at once'],
+    check: 'Concurrency',
+    short: ['call at once', 'calls in flight'],
     isLong: false,
-    help: "Most of the key's calls that may be in flight at once. null: no limit.",
+    help: 'Maximum calls of the key in flight. null: no limit.',
     option: {
       flag: 'max-parallel-requests',
       value: 'calls',
-      help: 'most calls in flight at once',
-      lifted: 'no limit of calls in flight at once',
+      help: 'maximum calls in flight',
+      lifted: 'no limit on calls in flight',
     },
-    label: 'Calls at once',
+    label: 'Concurrency',
     none: 'none',
   },
 } as const satisfies Readonly<Record<string, Restriction | Setting>>;

@@ -12,7 +12,7 @@ t.test('the operator reads the ledger of an account, page by page', async (t) =>
   t.match(output.split('\n')[0], /^TIME +TYPE +KEY +CREDITS +BALANCE +MODEL OR NOTE +ID$/);
   t.match(output, /top_up +5\.000000 +105\.000000 +Invoice 7/);
   const first = await operator('account', 'ledger', id, '--limit', '1');
-  const [, cursor = ''] = /^There is more: --before (\S+)$/m.exec(first.output) ?? [];
+  const [, cursor = ''] = /^More entries: --before (\S+)$/m.exec(first.output) ?? [];
   const rest = await json<{ entries: unknown[] }>('account', 'ledger', id, '--before', cursor);
   t.equal(rest.entries.length, 1);
   const none = await json<{ entries: unknown[] }>('account', 'ledger', id, '--key-id', String(owner.keyId));

@@ -93,7 +93,7 @@ t.test('limits of the calls of an account are set, shown and lifted', async (t) 
     max_parallel_requests: null,
   });
   const nothing = await operator('account', 'limits', id);
-  t.match([nothing.code, nothing.errors], [2, /Nothing is to be changed/]);
+  t.match([nothing.code, nothing.errors], [2, /No change was given/]);
 });
 
 t.test('the token can come from stdin', async (t) => {
@@ -127,7 +127,7 @@ t.test('a wrong token, and a gateway that is not there, say so in one line', asy
   const absent = await tollgate(['account', 'list'], { ...env, PORT: '1' });
   t.match(
     [absent.code, absent.errors],
-    [1, /^tollgate: No gateway answers at http:\/\/127\.0\.0\.1:1\. .*--url\.\n$/],
+    [1, /^tollgate: No gateway is running at http:\/\/127\.0\.0\.1:1\. .*--url\.\n$/],
   );
 });
 

@@ -27,7 +27,7 @@ test('a right file: every model with its price and state, and the variable that 
     output,
     /^Warning: upstream there is left out: THERE_KEY is not set; models left out with it: far$/m,
   );
-  t.match(output, /^No faults\. Models: 3, of which 2 live, 2 priced, 1 free\.$/m);
+  t.match(output, /^No errors\. Models: 3 \(2 live, 2 priced, 1 free\)\.$/m);
 });
 
 test('the same as JSON', async (t) => {
@@ -57,7 +57,7 @@ test('every fault is printed with its path, also those of the environment, and t
       .sort(),
     ['PORT', 'models.far.category', 'models.gift.price'],
   );
-  t.match(errors, /^tollgate: \S+gateway\.yaml and the environment cannot be used: 3 faults\n$/);
+  t.match(errors, /^tollgate: \S+gateway\.yaml and the environment is invalid: 3 errors\n$/);
 });
 
 test('the faults as JSON', async (t) => {

@@ -151,7 +151,7 @@ t.test('a key is edited and brought back by its owner', async (t) => {
   t.equal((await tollgate(['key', 'reactivate', id], asOwner)).code, 0);
   t.equal((await gateway.chat(made.key)).status, 200);
   const nothing = await tollgate(['key', 'edit', id], asOwner);
-  t.match([nothing.code, nothing.errors], [2, /Nothing is to be changed/]);
+  t.match([nothing.code, nothing.errors], [2, /No change was given/]);
 });
 
 t.test('the operator edits a key of an account and brings it back', async (t) => {
@@ -202,7 +202,7 @@ t.test('a model name that does not exist is warned of, for owners and operators'
     [['--account', String(owner.accountId)], env],
   ] as const) {
     const { code, errors } = await tollgate(['key', 'create', 'x', '--models', 'flat,nope', ...args], more);
-    t.match([code, errors], [0, /^Warning: this key cannot call nope: /]);
+    t.match([code, errors], [0, /^Warning: this key can't call nope: /]);
   }
   const right = await tollgate(['key', 'create', 'x', '--models', 'flat'], asOwner);
   t.same([right.code, right.errors], [0, '']);
@@ -276,7 +276,7 @@ t.test('a key is rotated with grace, which is ended; then at once', async (t) =>
   t.match(keys.at(-1), { id: made.id, previous_valid_until: until });
   t.match(
     (await tollgate(['key', 'list', '--help'], {})).output,
-    /--json has every field, such as\s+previous_valid_until/,
+    /--json prints every field, such as\s+previous_valid_until/,
   );
   const ended = await tollgate(['key', 'rotate', id, '--end-grace'], asOwner);
   t.equal(ended.output, `Key ${id} has only its newest value.\n`);

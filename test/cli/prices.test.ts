@@ -87,8 +87,8 @@ test('a list price that has a date of its next change says it', async (t) => {
   );
   const { output } = await prices(t, [], yaml);
   if (Date.now() < Date.parse('2027-01-01')) {
-    t.match(output, /^flash has other prices from 2027-01-01 on \(UTC\): send SIGHUP then, or restart\.$/m);
-  } else t.notMatch(output, /other prices/);
+    t.match(output, /^The prices of flash change on 2027-01-01 \(UTC\): send SIGHUP then, or restart\.$/m);
+  } else t.notMatch(output, /change on/);
 });
 
 test('a price that was promised until a day is marked once that day is over', async (t) => {

@@ -66,13 +66,16 @@ t.test('charges are computed again from their rows, beside a gateway that serves
   t.match(
     output,
     new RegExp(
-      `^charge ${first} of account ${owner.accountId}: (\\S+) credits were charged, but its usage at its prices is \\S+: difference 0\\.000001$`,
+      `^charge ${first} of account ${owner.accountId}: (\\S+) credits were charged, but its usage at its prices comes to \\S+: difference 0\\.000001$`,
       'm',
     ),
   );
   t.match(
     output,
-    new RegExp(`^charge ${third} of account ${other.accountId}: .* has no price for all that was used$`, 'm'),
+    new RegExp(
+      `^charge ${third} of account ${other.accountId}: .* lacks a price for part of the usage$`,
+      'm',
+    ),
   );
   t.match(output, /^charges checked: 3, differences: 2$/m);
 
@@ -91,14 +94,14 @@ t.test('charges are computed again from their rows, beside a gateway that serves
 
 t.test('a span that cannot be is wrong usage, an account that is not there a failure', async (t) => {
   for (const [args, words] of [
-    [['--charges', '--from', 'yesterday'], /It must be a UTC day, as 2026-11-01/],
+    [['--charges', '--from', 'yesterday'], /It must be a UTC day, such as 2026-11-01/],
     [['--charges', '--from', '2026-02-01', '--to', '2026-01-01'], /--from must not be later than --to/],
-    [['--from', '2026-02-01'], /--from, --to and --account go with --charges/],
+    [['--from', '2026-02-01'], /--from, --to and --account require --charges/],
   ] as const) {
     t.match(await reconcile(...args), { code: 2, output: '', errors: words });
   }
   t.match(await reconcile('--charges', '--account', '987654'), {
     code: 1,
-    errors: 'tollgate: There is no account 987654.\n',
+    errors: 'tollgate: Account 987654 does not exist.\n',
   });
 });

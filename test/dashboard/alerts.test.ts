@@ -25,13 +25,13 @@ t.test('a test alert is sent, and its outcomes are shown', async (t) => {
   const { key } = await world.account({ key: { name: 'Good', webhookUrl: receiver.url } });
   await world.api('POST', '/api/keys/', key, { name: 'Refusing', webhook_url: refusing.url });
   const page = await alerts(t, key);
-  await page.getByText('No alert yet').waitFor();
+  await page.getByText('No alerts yet').waitFor();
   await page.getByRole('button', { name: 'Send test alert' }).click();
   await page.getByText('Test alert: 1 of 2 delivered.').waitFor();
   await page.getByRole('row', { name: /Good Delivered 200 after \d+ ms/ }).waitFor();
   await page
     .getByRole('row', {
-      name: /Refusing Failed The receiver got it and did not answer with a 2xx\. 500 after \d+ ms/,
+      name: /Refusing Failed The receiver did not return a 2xx status\. 500 after \d+ ms/,
     })
     .waitFor();
   t.match(JSON.parse((await receiver.next()).body), { event: 'low_credits' });
@@ -82,11 +82,11 @@ t.test('L13: what kept an alert from its receiver is told apart', async (t) => {
   await page.getByRole('button', { name: 'Send test alert' }).click();
   await page.getByText('Test alert: 0 of 2 delivered.').waitFor();
   await page
-    .getByRole('row', { name: /Moved Failed Answered with a redirect, .* 302 after \d+ ms/ })
+    .getByRole('row', { name: /Moved Failed The receiver returned a redirect, .* 302 after \d+ ms/ })
     .waitFor();
   await page
     .getByRole('row', {
-      name: /Gone Failed No connection, or no answer over it: .* none, given up after \d+ ms/,
+      name: /Gone Failed No connection: .* none, given up after \d+ ms/,
     })
     .waitFor();
 });

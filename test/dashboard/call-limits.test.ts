@@ -28,10 +28,10 @@ t.test(
     const { page, open } = await signedIn(t, world, owner.key);
     await open('keys/new', 'Create key');
     await page.getByLabel('Name', { exact: true }).fill('Limited');
-    await page.getByLabel('Requests a minute').fill('60');
-    await page.getByLabel('Tokens a minute').fill(' 100000 ');
-    await page.getByLabel('Calls at once').fill('1');
-    await page.getByText('A restricted key does not manage').waitFor();
+    await page.getByLabel('Requests per minute').fill('60');
+    await page.getByLabel('Tokens per minute').fill(' 100000 ');
+    await page.getByLabel('Concurrency').fill('1');
+    await page.getByText("A restricted key can't manage").waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { level: 1, name: 'Limited' }).waitFor();
@@ -52,9 +52,9 @@ t.test('limits are changed and taken away, and nothing else is sent', async (t) 
   const { id } = await makeKey(world, owner.key, { name: 'Changing', rpm_limit: 60, tpm_limit: 1_000 });
   const { page, open } = await signedIn(t, world, owner.key);
   await open(`keys/${id}`, 'Changing');
-  t.equal(await page.getByLabel('Requests a minute').inputValue(), '60');
-  await page.getByLabel('Requests a minute').fill('');
-  await page.getByLabel('Tokens a minute').fill('2000');
+  t.equal(await page.getByLabel('Requests per minute').inputValue(), '60');
+  await page.getByLabel('Requests per minute').fill('');
+  await page.getByLabel('Tokens per minute').fill('2000');
   const sent = page.waitForRequest((request) => request.method() === 'PATCH');
   await page.getByRole('button', { name: 'Save changes' }).click();
   t.same((await sent).postDataJSON(), { rpm_limit: null, tpm_limit: 2_000 });
@@ -66,11 +66,11 @@ t.test('what is no limit stands at its field with what would be, and nothing is 
   const { id } = await makeKey(world, owner.key, { name: 'Wrong', rpm_limit: 60 });
   const { page, open } = await signedIn(t, world, owner.key);
   await open(`keys/${id}`, 'Wrong');
-  const field = page.getByLabel('Requests a minute');
+  const field = page.getByLabel('Requests per minute');
   const error = page.locator('#field-rpm_limit-error');
   for (const [typed, words] of [
-    ['0', 'The limit must be 1 or more. Leave the field empty for none.'],
-    ['1,000', 'The limit must be written with nothing between thousands: 1000.'],
+    ['0', 'The limit must be 1 or more, or left empty.'],
+    ['1,000', 'The limit must be written without a thousands separator: 1000.'],
     ['1.5', 'The limit must be a whole number, such as 60.'],
     ['-1', 'The limit must be a whole number, such as 60.'],
     ['many', 'The limit must be a whole number, such as 60.'],
@@ -89,7 +89,7 @@ t.test('the signed-in key limits itself without a question, and manages still', 
   const own = await makeKey(world, owner.key, { name: 'Own' });
   const { page, open } = await signedIn(t, world, own.key);
   await open(`keys/${own.id}`, 'Own');
-  await page.getByLabel('Calls at once').fill('1');
+  await page.getByLabel('Concurrency').fill('1');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('The key “Own” is saved.').waitFor();
   t.equal(await page.getByRole('dialog').count(), 0, 'limits of calls do not lock out of this page');
@@ -100,11 +100,11 @@ t.test('a stale form says which limits differ, as numbers of calls and not of cr
   const { id } = await makeKey(world, owner.key, { name: 'Shared', rpm_limit: 60 });
   const { page, open } = await signedIn(t, world, owner.key);
   await open(`keys/${id}`, 'Shared');
-  await page.getByLabel('Requests a minute').fill('5000');
+  await page.getByLabel('Requests per minute').fill('5000');
   await apiOf(world, owner.key).patch(`/api/keys/${id}/`, { rpm_limit: 7_000 });
   await page.getByRole('button', { name: 'Save changes' }).click();
-  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
-  await conflict.getByRole('row', { name: 'Requests a minute 5,000 7,000' }).waitFor();
+  const conflict = page.getByRole('dialog', { name: 'This key was changed' });
+  await conflict.getByRole('row', { name: 'Requests per minute 5,000 7,000' }).waitFor();
   t.match(await keyNamed('Shared'), { rpm_limit: 7_000 });
 });
 
@@ -112,11 +112,11 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
   const { accountId, key } = await world.account({ email: 'limits@example.com' });
   const { page, open } = await operator(t);
   await open(`accounts/${accountId}`, 'limits@example.com');
-  await page.getByLabel('Requests a minute').fill('0');
+  await page.getByLabel('Requests per minute').fill('0');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('#field-rpm_limit-error').getByText('must be 1 or more').waitFor();
-  await page.getByLabel('Requests a minute').fill('600');
-  await page.getByLabel('Calls at once').fill('20');
+  await page.getByLabel('Requests per minute').fill('600');
+  await page.getByLabel('Concurrency').fill('20');
   // The announcement of one save may still be there when the next is made, and so does not tell when that is done.
   const save = async () => {
     const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
@@ -128,12 +128,12 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
   t.match(await accountOf(accountId), { rpm_limit: 600, tpm_limit: null, max_parallel_requests: 20 });
 
   const { page: own } = await signedIn(t, world, key);
-  await own.getByText('Limits of all keys together: 600 requests a minute, 20 calls at once.').waitFor();
+  await own.getByText('Limits of all keys together: 600 requests a minute, 20 calls in flight.').waitFor();
 
-  await page.getByLabel('Requests a minute').fill('');
-  await page.getByLabel('Calls at once').fill('');
+  await page.getByLabel('Requests per minute').fill('');
+  await page.getByLabel('Concurrency').fill('');
   t.same(await save(), { rpm_limit: null, max_parallel_requests: null });
-  await page.getByText('The account is saved.').waitFor();
+  await page.getByText('Account saved.').waitFor();
   t.match(await accountOf(accountId), { rpm_limit: null, max_parallel_requests: null });
   await own.reload();
   await own.getByText('reserved for calls in flight').waitFor();
@@ -144,20 +144,20 @@ t.test('limits that the operator typed are not left without a question', async (
   const { accountId } = await world.account({ email: 'asked@example.com' });
   const { page, open } = await operator(t);
   await open(`accounts/${accountId}`, 'asked@example.com');
-  await page.getByLabel('Tokens a minute').fill('5');
+  await page.getByLabel('Tokens per minute').fill('5');
   await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
   await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
-  t.equal(await page.getByLabel('Tokens a minute').inputValue(), '5');
+  t.equal(await page.getByLabel('Tokens per minute').inputValue(), '5');
 });
 
 t.test('an account begins with the limits that the operator names', async (t) => {
   const { page, open } = await operator(t);
   await open('accounts/new', 'Create account');
-  await page.getByLabel('E-mail address of the owner').fill('new-limits@example.com');
-  await page.getByLabel('Tokens a minute').fill('x');
+  await page.getByLabel('Email address of the owner').fill('new-limits@example.com');
+  await page.getByLabel('Tokens per minute').fill('x');
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.locator('#field-tpm_limit-error').getByText('empty for what is configured').waitFor();
-  await page.getByLabel('Tokens a minute').fill('5000');
+  await page.locator('#field-tpm_limit-error').getByText('empty for the configured default').waitFor();
+  await page.getByLabel('Tokens per minute').fill('5000');
   const sent = page.waitForRequest((request) => request.method() === 'POST');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
@@ -165,7 +165,7 @@ t.test('an account begins with the limits that the operator names', async (t) =>
   t.notOk('rpm_limit' in body, 'an empty field leaves the limit to the configuration');
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { level: 1, name: 'new-limits@example.com' }).waitFor();
-  t.equal(await page.getByLabel('Tokens a minute').inputValue(), '5000');
+  t.equal(await page.getByLabel('Tokens per minute').inputValue(), '5000');
 });
 
 t.test('a key that may not manage sees its own limits', async (t) => {

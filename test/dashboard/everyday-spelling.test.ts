@@ -28,11 +28,11 @@ const COUNTRIES = {
 };
 
 const AMOUNTS = {
-  '1,5': 'The limit must be written with a point for decimals and nothing between thousands: 1.5.',
-  '1,000': 'nothing between thousands: 1000 or 1.',
-  '1,234,567.5': 'nothing between thousands: 1234567.5.',
-  $5: 'The limit must be a number alone, without a sign of currency, letters or spaces.',
-  '5 EUR': 'The limit must be a number alone',
+  '1,5': 'The limit must be written with a decimal point and no thousands separator: 1.5.',
+  '1,000': 'no thousands separator: 1000 or 1.',
+  '1,234,567.5': 'no thousands separator: 1234567.5.',
+  $5: 'The limit must be a number without currency signs, letters or spaces.',
+  '5 EUR': 'The limit must be a number without currency signs',
   much: 'The limit must be a number, such as 12.50.',
   '': 'The limit must be a number, such as 12.50.',
   '-1': 'The limit must be 0 or more.',
@@ -59,7 +59,7 @@ t.test('countries are taken by their usual names and codes', async (t) => {
 t.test('an amount that is written as elsewhere is refused with what would be right', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
-  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit the spending of this key').check();
   const field = page.getByLabel('Limit in credits');
   for (const [typed, words] of Object.entries(AMOUNTS)) {
     await field.fill(typed);
@@ -79,9 +79,9 @@ t.test('a model that there is not is warned of in the form and in the list', asy
     .waitFor();
   await open(`keys/${id}`, 'Misspelt');
   await page.getByText('The catalog that you see has no “flatt”').waitFor();
-  await page.getByText('this key may be able to call nothing').waitFor();
+  await page.getByText('this key may be unable to call any model').waitFor();
   await page.getByLabel('flat text', { exact: true }).check();
-  await page.getByText('this key may be able to call nothing').waitFor({ state: 'detached' });
+  await page.getByText('this key may be unable to call any model').waitFor({ state: 'detached' });
   await page.getByLabel(/^flatt/).click();
   await page.getByText('The catalog that you see has no').waitFor({ state: 'detached' });
   t.pass('and no longer, once it is mended');

@@ -24,10 +24,10 @@ async function form(t: Parameters<typeof openDashboard>[0]) {
 
 t.test('a call that would pass is said to pass, check by check', async (t) => {
   const page = await form(t);
-  await page.getByLabel('IP address of the caller').fill('203.0.113.9');
+  await page.getByLabel('Caller IP address').fill('203.0.113.9');
   await page.getByLabel('Endpoint').selectOption('/v1/chat/completions');
   await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByRole('heading', { name: 'The call would be let through' }).waitFor();
+  await page.getByRole('heading', { name: 'The call would be accepted' }).waitFor();
   const checks = await page.locator('.check-name').allTextContents();
   t.equal(checks.length, 17);
   t.ok(checks.every((words) => words.endsWith('passed')));
@@ -36,27 +36,27 @@ t.test('a call that would pass is said to pass, check by check', async (t) => {
 t.test('the first check that fails is the one that is marked', async (t) => {
   const page = await form(t);
   await page.getByLabel('Moment').fill('2031-01-15T12:00');
-  await page.getByLabel('IP address of the caller').fill('198.51.100.1');
+  await page.getByLabel('Caller IP address').fill('198.51.100.1');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByRole('heading', { name: 'The call would be refused: outside_active_hours' }).waitFor();
   const checks = await page.locator('.check-name').allTextContents();
-  t.equal(checks[5], 'Active hours failed – this is what is answered');
+  t.equal(checks[5], 'Active hours failed – this is the response');
   t.equal(checks[6], 'IP address failed', 'a later one that fails too');
-  t.equal(checks.filter((words) => words.includes('this is what is answered')).length, 1);
+  t.equal(checks.filter((words) => words.includes('this is the response')).length, 1);
 });
 
 t.test('a question that cannot be checked is refused at its field', async (t) => {
   const page = await form(t);
-  await page.getByLabel('IP address of the caller').fill('300.1.1.1');
+  await page.getByLabel('Caller IP address').fill('300.1.1.1');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText('This must be an IPv4 or IPv6 address.').waitFor();
-  t.equal(await page.getByLabel('IP address of the caller').getAttribute('aria-invalid'), 'true');
+  t.equal(await page.getByLabel('Caller IP address').getAttribute('aria-invalid'), 'true');
 });
 
 t.test('L5: what depends on a model that is not known is not checked, and has not failed', async (t) => {
   const page = await form(t);
   await page.getByLabel('Model').fill('nope');
-  await page.getByLabel('IP address of the caller').fill('203.0.113.9');
+  await page.getByLabel('Caller IP address').fill('203.0.113.9');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByRole('heading', { name: 'The call would be refused: model_not_found' }).waitFor();
   const checks = await page.locator('.check').allTextContents();
@@ -69,7 +69,7 @@ t.test('L5: what depends on a model that is not known is not checked, and has no
 
 t.test('L5: details are for people, and another address is not called yours', async (t) => {
   const page = await form(t);
-  await page.getByLabel('IP address of the caller').fill('198.51.100.1');
+  await page.getByLabel('Caller IP address').fill('198.51.100.1');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page
     .getByText('The IP address 198.51.100.1 is not in the allowed IP addresses of this API key.')
@@ -78,7 +78,7 @@ t.test('L5: details are for people, and another address is not called yours', as
   await page.getByText('Checked at 15 Jan 2031, 10:00:00.').first().waitFor();
   const words = (await page.locator('.checks').textContent()) ?? '';
   t.notMatch(words, /\d{4}-\d\d-\d\dT|allowed_|blocked_|expires_at/);
-  await page.getByLabel('IP address of the caller').fill('');
+  await page.getByLabel('Caller IP address').fill('');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText('Your IP address, 127.0.0.1, is not in the allowed IP addresses').waitFor();
 });

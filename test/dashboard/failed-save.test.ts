@@ -43,14 +43,18 @@ for (const [screen, view] of SCREENS) {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await isSeen(t, page.getByRole('alert').getByText('The gateway is restarting.'));
     await page.locator('[role=alert]:focus').waitFor();
-    t.equal(await page.getByText('In force at every gateway').count(), 0, 'the bar does not say otherwise');
+    t.equal(
+      await page.getByText('Changes apply at every gateway').count(),
+      0,
+      'the bar does not say otherwise',
+    );
     await page.getByText('Not saved.').waitFor();
   });
 
   t.test(`on ${screen}, so does one that the form finds wrong`, async (t) => {
     const { page, open } = await signedIn(t, world, owner.key, view);
     await open('keys/new', 'Create key');
-    await page.getByLabel('Webhook address').fill('nonsense');
+    await page.getByLabel('Webhook URL').fill('nonsense');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.locator('input[name=name]:focus').waitFor();
     await isSeen(t, page.getByText('The name must be'));
@@ -58,7 +62,7 @@ for (const [screen, view] of SCREENS) {
 
   t.test(`on ${screen}, a threshold that cannot be saved says so at its field`, async (t) => {
     const { page } = await signedIn(t, world, owner.key, view);
-    await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+    await page.getByRole('button', { name: 'Change alert threshold' }).click();
     await refuseChanges(page);
     await page.getByLabel('Alert threshold in credits').fill('3');
     await page.getByRole('button', { name: 'Save' }).click();

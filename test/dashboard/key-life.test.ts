@@ -32,7 +32,7 @@ t.test('the foot of a page names the version of the gateway', async (t) => {
 t.test('the form has every field of a key', async (t) => {
   const { page, open } = await signedIn(t);
   await open('keys/new', 'Create key');
-  for (const tick of ['Limit what this key may spend', 'Only during certain hours'])
+  for (const tick of ['Limit the spending of this key', 'Restrict to certain hours'])
     await page.getByLabel(tick).check();
   for (const name of WIRE_NAMES.filter((name) => name !== 'is_active')) {
     const field = page.locator(`[name="${name}"], [id^="field-${name}"]`);
@@ -76,15 +76,15 @@ t.test('every setting is set with its control, and is what the API then says', a
   });
   const { page, open } = await signedIn(t);
   await open(`keys/${created.id}`, 'Plain');
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('No changes.').waitFor();
 
   await page.getByLabel('Name', { exact: true }).fill('Everything');
   await page.getByLabel('Note').fill('Two\nlines');
   await page.getByLabel('Expires').fill('2031-02-03T04:05');
   await page.getByText('3 Feb 2031, 03:05 UTC.').waitFor();
-  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit the spending of this key').check();
   await page.getByLabel('Limit in credits').fill('12.345678');
-  await page.getByLabel('Counted by').selectOption('weekly');
+  await page.getByLabel('Period').selectOption('weekly');
   await page.getByLabel('Text', { exact: true }).check();
   await page.getByLabel('flat text', { exact: true }).check();
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.77/24 2001:db8::1');
@@ -95,11 +95,11 @@ t.test('every setting is set with its control, and is what the API then says', a
   await page.getByLabel('Blocked countries', { exact: true }).fill('Germany');
   await page.getByLabel('Blocked countries', { exact: true }).press('Enter');
   await page.getByText('Germany (DE)').waitFor();
-  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('Restrict to certain hours').check();
   await page.getByLabel('From (UTC)').fill('22:00');
   await page.getByLabel('Until (UTC)').fill('00:00');
-  await page.getByLabel('Webhook address').fill('https://example.com/hook');
-  await page.getByText('A restricted key does not manage').waitFor();
+  await page.getByLabel('Webhook URL').fill('https://example.com/hook');
+  await page.getByText("A restricted key can't manage").waitFor();
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('The key “Everything” is saved.').waitFor();
 
@@ -118,8 +118,8 @@ t.test('every setting is set with its control, and is what the API then says', a
     active_hours: '22:00-24:00',
     webhook_url: 'https://example.com/hook',
   });
-  await page.getByText('Nothing is changed.').waitFor();
-  t.equal(await page.getByLabel('May manage keys').isChecked(), false);
+  await page.getByText('No changes.').waitFor();
+  t.equal(await page.getByLabel('Can manage keys').isChecked(), false);
 });
 
 t.test('what was set is taken away again, and nothing else is sent', async (t) => {
@@ -133,7 +133,7 @@ t.test('what was set is taken away again, and nothing else is sent', async (t) =
   const { page, open } = await signedIn(t);
   await open(`keys/${created.id}`, 'Restricted');
   await page.getByRole('button', { name: 'Remove 203.0.113.8' }).click();
-  await page.getByLabel('Limit what this key may spend').uncheck();
+  await page.getByLabel('Limit the spending of this key').uncheck();
   const sent = page.waitForRequest((request) => request.method() === 'PATCH');
   await page.getByRole('button', { name: 'Save changes' }).click();
   t.same((await sent).postDataJSON(), { allowed_ips: ['203.0.113.7'], spending_limit: null });
@@ -148,12 +148,10 @@ t.test('what was set is taken away again, and nothing else is sent', async (t) =
 t.test('hours that wrap are explained, in local time too', async (t) => {
   const { page, open } = await signedIn(t);
   await open('keys/new', 'Create key');
-  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('Restrict to certain hours').check();
   await page.getByLabel('From (UTC)').fill('22:30');
   await page.getByLabel('Until (UTC)').fill('06:00');
-  const words = await page
-    .getByText('From 22:30 past midnight until 06:00 of the next day, UTC.')
-    .textContent();
+  const words = await page.getByText('Every day from 22:30 until 06:00 on the next day, UTC.').textContent();
   t.match(words, /In Europe\/Berlin, by today's offset: (23:30 until 07:00|00:30 until 08:00)\./);
 });
 
@@ -179,7 +177,7 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
   await page.getByRole('dialog').waitFor();
   t.equal(await toast.count(), 0, 'a dialog begins without what was said before');
   await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
-  await page.getByText('The key “On and off” is active again.').waitFor();
+  await page.getByText('Key “On and off” reactivated.').waitFor();
   await open('keys', 'Keys');
   t.equal(await toast.count(), 0, 'and so does another page');
   t.equal((await world.chat(created.key)).status, 200);
@@ -198,7 +196,7 @@ t.test('keys are searched, and shown by status', async (t) => {
   await page.getByText(/^1 of \d+ keys$/).waitFor();
   t.equal(await page.getByRole('rowheader', { name: 'Needle' }).count(), 1);
   await page.getByLabel('Status').selectOption('active');
-  await page.getByText('No key is like that').waitFor();
+  await page.getByText('No results').waitFor();
   await page.getByLabel('Status').selectOption('inactive');
   await page.getByRole('row', { name: /Needle.*Inactive/ }).waitFor();
 });
@@ -229,7 +227,7 @@ t.test('keys that are not in use are marked, and found by a filter that the addr
   await page.getByRole('row', { name: /In use .*last month Unused/ }).waitFor();
   t.match(await fresh.getAttribute('class'), /badge-warning/, 'one that is old by now is');
   await page.getByLabel('Used').selectOption('yes');
-  await page.getByText('No key is like that').waitFor();
+  await page.getByText('No results').waitFor();
   await page.goBack();
   await page.getByRole('link', { name: 'Never called' }).click();
   await page.getByText('Never used').waitFor();

@@ -66,7 +66,7 @@ t.test('the value of a new key is not lost by Back or reload', async (t) => {
 t.test('nor is the first key of an account that the operator makes', async (t) => {
   const { page, open } = await operator(t);
   await open('accounts/new', 'Create account');
-  await page.getByLabel('E-mail address of the owner').fill('guarded@example.com');
+  await page.getByLabel('Email address of the owner').fill('guarded@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await page.getByLabel('Key value').waitFor();
@@ -83,7 +83,7 @@ t.test('nor is the new value of a key that was rotated', async (t) => {
   await page.getByRole('button', { name: 'Rotate', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
   const value = await page.getByLabel('Key value').inputValue();
-  await isAskedOnEveryWayOut(t, page, /has to rotate the key once more/, undefined);
+  await isAskedOnEveryWayOut(t, page, /have to rotate the key again/, undefined);
   t.equal(await page.getByLabel('Key value').inputValue(), value, 'it is there still');
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('link', { name: 'Ledger' }).click();
@@ -95,7 +95,7 @@ t.test('edits of a key are not left without a question, and not asked about once
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys', 'Keys');
   await open(`keys/${id}`, 'Edited');
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('No changes.').waitFor();
   await page.getByLabel('Note').fill('Changed');
   await isAskedOnEveryWayOut(t, page, /not saved/, 'Ledger');
   t.equal(await page.getByLabel('Note').inputValue(), 'Changed');
@@ -124,14 +124,14 @@ t.test('who wants to leave does, where they wanted to', async (t) => {
 
 t.test('the threshold and the operator’s forms are not left without a question either', async (t) => {
   const { page } = await signedIn(t, world, owner.key);
-  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await page.getByLabel('Alert threshold in credits').fill('77');
   await isAskedOnReload(t, page);
   const { page: desk, open } = await operator(t);
   for (const [route, title, label] of [
     [`accounts/${owner.accountId}`, 'owner@example.com', 'Note'],
-    [`accounts/${owner.accountId}`, 'owner@example.com', 'E-mail address'],
-    ['accounts/new', 'Create account', 'Credits to begin with'],
+    [`accounts/${owner.accountId}`, 'owner@example.com', 'Email address'],
+    ['accounts/new', 'Create account', 'Initial credits'],
   ] as const) {
     await open('accounts', 'Accounts');
     await open(route, title);
@@ -155,7 +155,7 @@ t.test('the end of the session does not take edits away', async (t) => {
   await ended.getByRole('button', { name: 'Stay on this page' }).click();
   t.equal(await page.getByLabel('Note').inputValue(), 'A long note', 'it can be copied');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await ended.getByRole('button', { name: 'Leave it and sign in' }).click();
+  await ended.getByRole('button', { name: 'Leave and sign in' }).click();
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
 });
 
@@ -167,7 +167,7 @@ t.test('who deactivates the key that they are signed in with is signed out, and 
   await page.getByRole('dialog').getByText('you will be signed out').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-  await page.getByText('You have deactivated the key that you were signed in with.').waitFor();
+  await page.getByText('You deactivated the key you were signed in with.').waitFor();
   t.equal((await keysOf(world, owner.key)).find(({ id }) => id === session.id)?.is_active, false);
 });
 

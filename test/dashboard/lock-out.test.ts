@@ -24,16 +24,16 @@ const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, 
   [
     'addresses without its own',
     (page) => page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24'),
-    /Your own IP address, 127\.0\.0\.1, is not among the allowed ones/,
+    /Your own IP address 127\.0\.0\.1 is not in the allowed IP addresses/,
   ],
   [
     'hours that are not now',
     async (page) => {
-      await page.getByLabel('Only during certain hours').check();
+      await page.getByLabel('Restrict to certain hours').check();
       await page.getByLabel('From (UTC)').fill(start);
       await page.getByLabel('Until (UTC)').fill(end);
     },
-    /outside \d\d:00-\d\d:00 UTC now/,
+    /outside \d\d:00-\d\d:00 UTC/,
   ],
   [
     'its own country',
@@ -49,7 +49,7 @@ const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, 
     /The origin of this page, http:\/\/127\.0\.0\.1:\d+, is not among/,
   ],
   ['an expiry that has passed', (page) => page.getByLabel('Expires').fill('2001-01-01T00:00'), /has passed/],
-  ['no right to manage', (page) => page.getByLabel('May manage keys').uncheck(), /could change nothing/],
+  ['no right to manage', (page) => page.getByLabel('Can manage keys').uncheck(), /can no longer manage/],
 ];
 
 for (const [what, set, reason] of RESTRICTIONS) {
@@ -64,7 +64,7 @@ for (const [what, set, reason] of RESTRICTIONS) {
     t.equal(await versionOf(own.id), version, 'nothing is saved before the answer');
     await question(page).getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await question(page).getByRole('button', { name: 'Save all the same' }).click();
+    await question(page).getByRole('button', { name: 'Save anyway' }).click();
     await question(page).waitFor({ state: 'detached' });
     t.not(await versionOf(own.id), version, 'and then it is');
   });

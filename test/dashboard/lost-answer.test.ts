@@ -27,7 +27,7 @@ t.test('a key whose answer is lost may have been made, and is found', async (t) 
   });
   await page.getByRole('button', { name: 'Create key' }).click();
   const note = page.getByRole('alert');
-  await note.getByText('whether the key was made. It may have been').waitFor();
+  await note.getByText('whether the key was created. Look for it').waitFor();
   await page.locator('[role=alert]:focus').waitFor();
   t.notMatch(await note.textContent(), /try again/i);
   await note.getByRole('button', { name: 'Look for it' }).click();
@@ -76,10 +76,10 @@ t.test('so does that of an account, and of a key, that the operator makes', asyn
     await route.fetch();
     await route.abort();
   });
-  await page.getByLabel('E-mail address of the owner').fill('unseen@example.com');
+  await page.getByLabel('Email address of the owner').fill('unseen@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('alert').getByText('whether the account was made. It may have been').waitFor();
+  await page.getByRole('alert').getByText('whether the account was created. Look for it').waitFor();
   const { body } = await apiOf(world, ADMIN_TOKEN).get<{ accounts: { email: string }[] }>(
     '/api/admin/accounts/',
   );

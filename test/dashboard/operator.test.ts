@@ -29,8 +29,8 @@ async function accountOf(id: number): Promise<Account> {
 t.test('an account is created, with a key that works', async (t) => {
   const { page } = await operator(t);
   await page.getByRole('link', { name: 'Create account' }).click();
-  await page.getByLabel('E-mail address of the owner').fill('new@example.com');
-  await page.getByLabel('Credits to begin with').fill('12.5');
+  await page.getByLabel('Email address of the owner').fill('new@example.com');
+  await page.getByLabel('Initial credits').fill('12.5');
   await page.getByLabel('Overdraft').fill('2.5');
   await page.getByRole('button', { name: 'Create account' }).click();
   const question = page.getByRole('dialog', { name: 'Create an account for new@example.com?' });
@@ -47,10 +47,10 @@ t.test('an e-mail address that is taken, or none, is refused at its field', asyn
   await world.account({ email: 'taken@example.com' });
   const { page, open } = await operator(t);
   await open('accounts/new', 'Create account');
-  const field = page.getByLabel('E-mail address of the owner');
+  const field = page.getByLabel('Email address of the owner');
   for (const [email, words] of [
     ['taken@example.com', /another account|taken|exists/i],
-    ['nobody', /^This must be an address such as/],
+    ['nobody', /^This must be an email address/],
   ] as const) {
     await field.fill(email);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -75,13 +75,13 @@ t.test('M8: a balance is topped up and adjusted, each once and after a question 
   t.equal((await accountOf(accountId)).credits_balance, 10, 'nothing happened');
   await page.getByRole('button', { name: 'Top up' }).click();
   await dialog.getByRole('button', { name: 'Add the credits' }).click();
-  await page.getByText('The balance is 15.25 credits now.').waitFor();
+  await page.getByText('The balance is now 15.25 credits.').waitFor();
   await page.getByLabel('Credits', { exact: true }).fill('-1.35');
   await page.getByRole('button', { name: 'Adjust' }).click();
   await dialog.getByRole('heading', { name: 'Take 1.35 credits from balance@example.com?' }).waitFor();
   await dialog.getByText('The balance goes from 15.25 to 13.90 credits').waitFor();
   await dialog.getByRole('button', { name: 'Take the credits' }).click();
-  await page.getByText('The balance is 13.90 credits now.').waitFor();
+  await page.getByText('The balance is now 13.90 credits.').waitFor();
   t.equal((await accountOf(accountId)).credits_balance, 13.9);
   await page.getByLabel('Credits', { exact: true }).fill('0');
   await page.getByRole('button', { name: 'Top up' }).click();
@@ -101,7 +101,7 @@ t.test('a repeat after an answer that was lost changes nothing twice', async (t)
     isLost = false;
   });
   await page.getByLabel('Credits', { exact: true }).fill('5');
-  for (const words of ['The gateway cannot be reached.', 'The balance is 15.00 credits now.']) {
+  for (const words of ["The gateway can't be reached.", 'The balance is now 15.00 credits.']) {
     await page.getByRole('button', { name: 'Top up' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Add the credits' }).click();
     await page.getByText(words).waitFor();
@@ -113,7 +113,7 @@ t.test('settings are saved', async (t) => {
   const { accountId } = await world.account({ email: 'before@example.com' });
   const { page, open } = await operator(t);
   await open(`accounts/${accountId}`, 'before@example.com');
-  await page.getByLabel('E-mail address').fill('after@example.com');
+  await page.getByLabel('Email address').fill('after@example.com');
   await page.getByLabel('Alert threshold').fill('7.5');
   await page.getByLabel('Overdraft').fill('-1');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -135,7 +135,7 @@ t.test('a field that another operator changed meanwhile is asked about, and no o
   await elsewhere({ alert_threshold: 4 });
   await page.getByLabel('Overdraft').fill('3');
   await save.click();
-  await page.getByText('The account is saved.').waitFor();
+  await page.getByText('Account saved.').waitFor();
   t.match(
     await accountOf(accountId),
     { alert_threshold: 4, overdraft: 3 },
@@ -144,27 +144,27 @@ t.test('a field that another operator changed meanwhile is asked about, and no o
   t.equal(await page.getByLabel('Alert threshold').inputValue(), '4');
 
   await elsewhere({ rpm_limit: 500, overdraft: 5 });
-  await page.getByLabel('Requests a minute').fill('7');
+  await page.getByLabel('Requests per minute').fill('7');
   await save.click();
   await conflict.waitFor();
   const rows = await conflict.getByRole('row').allTextContents();
-  t.same(rows.slice(1), ['Overdraftnot changed by you5.00', 'Requests a minute7500']);
+  t.same(rows.slice(1), ['Overdraftnot changed by you5.00', 'Requests per minute7500']);
   t.match(await accountOf(accountId), { rpm_limit: 500 }, 'nothing is overwritten');
   await elsewhere({ rpm_limit: 600 });
   await conflict.getByRole('button', { name: 'Save mine' }).click();
   await conflict.getByRole('cell', { name: '600' }).waitFor();
   await conflict.getByRole('button', { name: 'Back to the form' }).click();
-  t.equal(await page.getByLabel('Requests a minute').inputValue(), '7', 'what is typed is there still');
+  t.equal(await page.getByLabel('Requests per minute').inputValue(), '7', 'what is typed is there still');
   await save.click();
   await conflict.getByRole('button', { name: 'Save mine' }).click();
   await conflict.waitFor({ state: 'detached' });
   t.match(await accountOf(accountId), { rpm_limit: 7, overdraft: 5 });
 
   await elsewhere({ rpm_limit: 8 });
-  await page.getByLabel('Requests a minute').fill('9');
+  await page.getByLabel('Requests per minute').fill('9');
   await save.click();
-  await conflict.getByRole('button', { name: 'Keep what is saved' }).click();
-  t.equal(await page.getByLabel('Requests a minute').inputValue(), '8');
+  await conflict.getByRole('button', { name: 'Discard mine' }).click();
+  t.equal(await page.getByLabel('Requests per minute').inputValue(), '8');
   t.match(await accountOf(accountId), { rpm_limit: 8 });
 });
 
@@ -174,11 +174,11 @@ t.test('an account is deactivated and reactivated, each after a question', async
   await open(`accounts/${accountId}`, 'switch@example.com');
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
-  await page.getByText('The account is deactivated.').waitFor();
+  await page.getByText('Account deactivated.').waitFor();
   t.equal((await world.chat(key)).status, 403);
   await page.getByRole('button', { name: 'Reactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
-  await page.getByText('The account is active again.').waitFor();
+  await page.getByText('Account reactivated.').waitFor();
   t.equal((await world.chat(key)).status, 200);
 });
 
@@ -188,7 +188,7 @@ t.test('M8: an owner who lost theirs gets a key, that is named and asked about',
   await open(`accounts/${accountId}/keys`, 'lost@example.com');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
-  await page.getByText('Name the key').waitFor();
+  await page.getByText('Enter a name that').waitFor();
   t.equal(await dialog.count(), 0, 'a key without a name is not asked about');
   await page.getByLabel('Name of the key').fill('For the laptop');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
@@ -219,7 +219,7 @@ t.test('M8: a key of an account is seen, deactivated and reactivated, each after
   t.equal((await world.chat(key)).status, 401);
   await page.getByRole('button', { name: 'Reactivate Leaked' }).click();
   await dialog.getByRole('button', { name: 'Reactivate' }).click();
-  await page.getByText('The key “Leaked” is active again.').waitFor();
+  await page.getByText('Key “Leaked” reactivated.').waitFor();
   t.equal((await world.chat(key)).status, 200);
   await page.getByLabel('Search').fill('oth');
   await page.getByText('1 of 2 keys').waitFor();
@@ -291,5 +291,5 @@ t.test('accounts are searched by e-mail address', async (t) => {
   await page.goBack();
   t.equal(await page.getByLabel('Search').inputValue(), 'LE@HAY');
   await page.getByLabel('Search').fill('nobody@nowhere');
-  await page.getByText('No account is like that').waitFor();
+  await page.getByText('No results').waitFor();
 });

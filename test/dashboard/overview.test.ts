@@ -33,7 +33,7 @@ t.test('the chart has its numbers as a table, and in words under the pointer', a
   const box = await plot.boundingBox();
   await plot.hover({ position: { x: (box?.width ?? 10) - 8, y: 50 } });
   await page.getByText(/: 1\.00 credits in 1 call$/).waitFor();
-  await page.getByText('The same as a table').click();
+  await page.getByText('View as table').click();
   const days = page.getByRole('region', { name: 'Spend by day' }).getByRole('row');
   t.equal(await days.count(), 31, '30 days and a head');
 });
@@ -57,10 +57,10 @@ t.test('the threshold is changed where it stands', async (t) => {
   const owner = await world.account({ credits: 50, threshold: 10 });
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await page.getByLabel('Alert threshold in credits').fill('75.5');
   await page.keyboard.press('Enter');
-  await page.getByText('The alert threshold is changed.').waitFor();
+  await page.getByText('Alert threshold changed.').waitFor();
   await page.getByText('The balance of 50.00 is below the alert threshold of 75.50.').waitFor();
   const { body } = await apiOf(world, owner.key).get<{ alert_threshold: number }>('/api/account/');
   t.equal(body.alert_threshold, 75.5);
@@ -70,7 +70,7 @@ t.test('a threshold that cannot be is refused where it is typed', async (t) => {
   const owner = await world.account({ threshold: 10 });
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
   const field = page.getByLabel('Alert threshold in credits');
   await field.fill('-1');
   await page.getByRole('button', { name: 'Save' }).click();

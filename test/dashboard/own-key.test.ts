@@ -38,7 +38,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
 
   await page.getByRole('link', { name: 'Settings' }).click();
   const settings = await page.locator('.settings').textContent();
-  t.match(settings, /^NameReader.*May manageno.*Limit in credits5\.00Counted byday/);
+  t.match(settings, /^NameReader.*Can manageno.*imit in credits5\.00Periodday/);
   t.equal(await page.locator('main').locator('input, select, textarea').count(), 0, 'nothing to fill in');
   t.equal(await page.locator('main').getByRole('link').count(), 0, 'nor a link to a page that it has not');
   t.equal(await page.getByRole('button', { name: 'Deactivate' }).count(), 0);
@@ -56,7 +56,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   t.notMatch(seen.join(), /Secret master|7[567]\.00/, 'neither another key nor the balance');
 
   await open('keys/999999', 'Key');
-  await page.getByText('No key that you see with this key has the number 999999').waitFor();
+  await page.getByText("The key you signed in with can't see a key 999999").waitFor();
   for (const place of ['alerts', 'explain', 'accounts/1', 'overview']) await open(place, 'Reader');
   t.equal(await page.getByRole('alert').count(), 0);
   t.same(faults, []);

@@ -38,13 +38,13 @@ t.test('an origin is checked while it is typed, and what is wrong is not added',
 
 t.test('what the form itself finds wrong stands at its field, and the first has the focus', async (t) => {
   const page = await newKeyForm(t);
-  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit the spending of this key').check();
   await page.getByLabel('Limit in credits').fill('1.2345678');
-  await page.getByLabel('Webhook address').fill('ftp://example.com');
+  await page.getByLabel('Webhook URL').fill('ftp://example.com');
   await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('The name must be a line of 1 to 100 characters.').waitFor();
+  await page.getByText('The name must be one line of 1 to 100 characters.').waitFor();
   await page.getByText('The limit must be a number with at most six decimals.').waitFor();
-  await page.getByText('The address must be an absolute http or https URL').waitFor();
+  await page.getByText('The webhook URL must be an absolute http or https URL').waitFor();
   await page.locator('input[name=name]:focus').waitFor();
   const { body } = await apiOf(world, key).get<{ keys: unknown[] }>('/api/keys/');
   t.equal(body.keys.length, 1, 'nothing was created');
@@ -67,7 +67,7 @@ t.test('what the gateway refuses stands at its field', async (t) => {
 t.test('same start and end is told as what it is', async (t) => {
   const page = await newKeyForm(t);
   await page.getByLabel('Name', { exact: true }).fill('Hours');
-  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('Restrict to certain hours').check();
   await page.getByLabel('From (UTC)').fill('08:00');
   await page.getByLabel('Until (UTC)').fill('08:00');
   await page.getByRole('button', { name: 'Create key' }).click();

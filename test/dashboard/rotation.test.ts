@@ -37,7 +37,7 @@ async function asked(page: Page, name: string) {
 
 /** Chooses a grace of seconds that are typed. */
 async function typeGrace(page: Page, seconds: string) {
-  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByLabel('Grace period for the current value').selectOption('own');
   await page.getByLabel('Unit').selectOption('seconds');
   await page.getByLabel('Length').fill(seconds);
 }
@@ -86,13 +86,11 @@ t.test('a long grace is told in its two largest units, as time goes on', async (
   await page.getByText(/\(in \d+ min \d+ s\)/).waitFor();
   await pass(15);
   // It ends by the clock of the gateway, and that of the browser is a day ahead now.
-  const line = page.getByText(
-    /^The previous value is valid until .* \(any moment now, by the clock of the gateway\)/,
-  );
+  const line = page.getByText(/^The previous value is valid until .* \(any moment now\)/);
   await line.waitFor();
   t.equal(await statusOf(key.key), 200);
   await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-  await page.getByText('The previous value, which is still valid, ends at once').waitFor();
+  await page.getByText('The previous value, which is still valid, ends immediately').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'End now' }).click();
   await api.post(`/api/keys/${key.id}/rotate/`, { end_grace: true });
@@ -107,7 +105,7 @@ t.test('a browser whose clock is ahead shows a previous value that is valid, and
   const { page, open } = await signedIn(t, world, owner.key);
   await page.clock.setSystemTime(Date.now() + 3_600_000);
   await open(`keys/${key.id}`, 'Ahead');
-  await page.getByText('(any moment now, by the clock of the gateway)').waitFor();
+  await page.getByText('(any moment now)').waitFor();
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('button', { name: 'End it now' }).click();
   await page.getByText('The previous value of the key “Ahead” is refused from now on.').waitFor();
@@ -137,16 +135,18 @@ t.test('another value than the one that was seen is not ended', async (t) => {
   const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, { grace_seconds: 600 });
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('button', { name: 'End it now' }).click();
-  await page.getByText(`rotated meanwhile: its value begins with ${body.prefix} now`).waitFor();
+  await page.getByText(`rotated in the meantime and its value now begins with ${body.prefix}`).waitFor();
   t.equal(await statusOf(value), 200);
 });
 
 t.test('without a grace the value ends at once, and the dialog says so', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Leaked');
-  await page.getByLabel('Grace for the present value').selectOption('0');
-  await dialog.getByText('Calls with the present value are refused as soon as the key is rotated').waitFor();
+  await page.getByLabel('Grace period for the current value').selectOption('0');
+  await dialog
+    .getByText('The current value stops working at every gateway as soon as the key is rotated')
+    .waitFor();
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await page.getByText('The previous value is refused from now on.').waitFor();
+  await page.getByText('The previous value is no longer valid.').waitFor();
   t.equal(await statusOf(key.key), 401);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
@@ -155,7 +155,7 @@ t.test('without a grace the value ends at once, and the dialog says so', async (
 
 t.test('a length of time that is none stands at its field, and nothing is rotated', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Typed');
-  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByLabel('Grace period for the current value').selectOption('own');
   for (const [typed, unit, words] of [
     ['', 'hours', 'The number of hours must be a whole number, such as 60.'],
     ['1.5', 'days', 'The number of days must be a whole number, such as 60.'],
@@ -179,10 +179,10 @@ t.test('the key of the session is rotated, and the session goes on with the new 
   await statusOf(own.key);
   await world.settled();
   const dialog = await asked(page, 'Own');
-  await dialog.getByText('This is the key that you are signed in with.').waitFor();
-  await page.getByLabel('Grace for the present value').selectOption('0');
+  await dialog.getByText('You are signed in with this key.').waitFor();
+  await page.getByLabel('Grace period for the current value').selectOption('0');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await page.getByText('You are signed in with the new value from now on.').waitFor();
+  await page.getByText('You are now signed in with the new value.').waitFor();
   const value = await page.getByLabel('Key value').inputValue();
   await page.getByRole('button', { name: 'I have saved it' }).click();
   t.same([await statusOf(own.key), await statusOf(value)], [401, 200]);
@@ -243,22 +243,22 @@ t.test('a key that was changed meanwhile is not rotated before that is seen', as
   const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, {});
   await api.patch(`/api/keys/${key.id}/`, { rpm_limit: 1_000, name: 'Renamed' });
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  const conflict = page.getByRole('dialog', { name: 'This key was changed' });
   await conflict.waitFor();
   await page.locator('[role=alert]:focus').waitFor();
   const rows = await conflict.getByRole('row').allTextContents();
   t.same(rows.slice(1), [
     'NameSharedRenamed',
     'May manageyesno',
-    'Requests a minutenone1,000',
-    `Value begins with${key.prefix}${body.prefix}`,
+    'Requests per minutenone1,000',
+    `Value prefix${key.prefix}${body.prefix}`,
   ]);
   t.match(await keyOf(key.id), { prefix: body.prefix }, 'it is not rotated again');
   // Changed once more while it was asked about: that is asked about as well.
   await api.patch(`/api/keys/${key.id}/`, { rpm_limit: 2_000 });
-  await conflict.getByRole('button', { name: 'Rotate all the same' }).click();
-  await conflict.getByRole('row', { name: 'Requests a minute 1,000 2,000' }).waitFor();
-  await conflict.getByRole('button', { name: 'Rotate all the same' }).click();
+  await conflict.getByRole('button', { name: 'Rotate anyway' }).click();
+  await conflict.getByRole('row', { name: 'Requests per minute 1,000 2,000' }).waitFor();
+  await conflict.getByRole('button', { name: 'Rotate anyway' }).click();
   const value = await page.getByLabel('Key value').inputValue();
   t.equal(await statusOf(value), 200);
 });
@@ -273,12 +273,12 @@ t.test('where the answer is lost, the second try says that the key was rotated',
     isLost = false;
   });
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await dialog.getByText('No answer came that says whether the key was rotated.').waitFor();
+  await dialog.getByText('The gateway did not confirm whether the key was rotated.').waitFor();
   const { prefix = '' } = (await keyOf(key.id)) ?? {};
   t.not(prefix, key.prefix, 'it was');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await page.getByRole('row', { name: `Value begins with ${key.prefix} ${prefix}` }).waitFor();
-  await page.getByText('The previous value, which is still valid, ends at once').waitFor();
+  await page.getByRole('row', { name: `Value prefix ${key.prefix} ${prefix}` }).waitFor();
+  await page.getByText('The previous value, which is still valid, ends immediately').waitFor();
   t.equal(await statusOf(key.key), 200, 'nothing is ended before it is said');
 });
 
@@ -303,7 +303,7 @@ t.test('a key is rotated with the keyboard alone', async (t) => {
   await page.keyboard.press('Enter');
   await page.locator('select[name=grace]:focus').waitFor();
   await page.keyboard.press('ArrowDown');
-  t.equal(await page.getByLabel('Grace for the present value').inputValue(), '604800');
+  t.equal(await page.getByLabel('Grace period for the current value').inputValue(), '604800');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');

@@ -28,7 +28,7 @@ t.test('L19: an operator is told where there is no operator API', async (t) => {
 t.test('what cannot be sent in a header is refused too', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn('ключ');
-  await page.getByText('That is no API key.').waitFor();
+  await page.getByText('This is not an API key.').waitFor();
   t.equal(await page.evaluate('sessionStorage.length'), 0);
 });
 
@@ -74,7 +74,7 @@ t.test('a refusal by the restrictions of the key is told as that', async (t) => 
   const { page, signIn } = await openDashboard(t, world);
   await signIn(key);
   const words = await page.getByText('not in the allowed_ips').textContent();
-  t.match(words, /Your IP address, 127\.0\.0\.1, .* its restrictions hold for this page too/);
+  t.match(words, /Your IP address 127\.0\.0\.1 .*also apply to this page/);
 });
 
 t.test('a key that is limited to the page it is used on may be used on it', async (t) => {
@@ -102,7 +102,7 @@ t.test('a gateway that is gone is told, and tried again', async (t) => {
   await page.getByText('No calls in the last 30 days').waitFor();
   await page.context().setOffline(true);
   await page.getByRole('link', { name: 'Ledger' }).click();
-  await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
+  await page.getByRole('alert').getByText("The gateway can't be reached.").waitFor();
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();

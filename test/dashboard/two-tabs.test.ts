@@ -22,7 +22,7 @@ async function staleForm(t: Parameters<typeof signedIn>[0]) {
   await page.getByLabel('Note').fill('Mine');
   await api.patch(`/api/keys/${id}/`, { allowed_ips: ['10.1.0.0/16'], name: 'Renamed' });
   await page.getByRole('button', { name: 'Save changes' }).click();
-  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  const conflict = page.getByRole('dialog', { name: 'This key was changed' });
   await conflict.waitFor();
   t.match(await settingsOf(id), { allowed_ips: ['10.1.0.0/16'], description: '' }, 'nothing is overwritten');
   return { id, page, conflict };
@@ -49,7 +49,7 @@ t.test('a form that is stale shows what differs, field by field', async (t) => {
   for (const [width, height] of SMALL) {
     await page.setViewportSize({ width, height });
     const table = await conflict.locator(width < 640 ? 'table' : '.table-frame').boundingBox();
-    const words = await conflict.getByText('What you did not change stays').boundingBox();
+    const words = await conflict.getByText('Fields that you did not change keep').boundingBox();
     const isBelow = Number(words?.y) >= Number(table?.y) + Number(table?.height);
     t.ok(isBelow, `${width} × ${height}: nothing lies over the table`);
     for (const button of await conflict.getByRole('button').all()) {
@@ -65,8 +65,8 @@ t.test('a form that is stale shows what differs, field by field', async (t) => {
 
 t.test('what is saved is kept where its owner says so', async (t) => {
   const { page, conflict, id } = await staleForm(t);
-  await conflict.getByRole('button', { name: 'Keep what is saved' }).click();
-  await page.getByText('Nothing is changed.').waitFor();
+  await conflict.getByRole('button', { name: 'Discard mine' }).click();
+  await page.getByText('No changes.').waitFor();
   await page.getByRole('button', { name: 'Remove 10.1.0.0/16' }).waitFor();
   t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
   t.match(await settingsOf(id), { allowed_ips: ['10.1.0.0/16'], description: '' });
@@ -104,7 +104,7 @@ t.test('switching a key off beside its form takes no edits away, and is no confl
   await api.patch(`/api/keys/${id}/`, { is_active: true });
   await page.getByLabel('Note').fill('After');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('No changes.').waitFor();
   t.match(await settingsOf(id), { description: 'After', is_active: true });
 });
 
@@ -115,11 +115,11 @@ t.test('a key that was changed meanwhile is not switched off before that is seen
   await api.patch(`/api/keys/${id}/`, { name: 'In production', rpm_limit: 60 });
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
-  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  const conflict = page.getByRole('dialog', { name: 'This key was changed' });
   await conflict.getByText('It is not deactivated by you yet.').waitFor();
   await page.locator('[role=alert]:focus').waitFor();
   const rows = await conflict.getByRole('row').allTextContents();
-  t.same(rows.slice(1), ['NameStaleIn production', 'May manageyesno', 'Requests a minutenone60']);
+  t.same(rows.slice(1), ['NameStaleIn production', 'May manageyesno', 'Requests per minutenone60']);
   t.match(await settingsOf(id), { is_active: true, prefix });
   await conflict.getByRole('button', { name: 'Deactivate all the same' }).click();
   await page.getByText('The key “In production” is deactivated.').waitFor();
@@ -129,5 +129,5 @@ t.test('a key that was changed meanwhile is not switched off before that is seen
   await api.patch(`/api/keys/${id}/`, { is_active: true });
   await page.getByRole('button', { name: 'Reactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
-  await page.getByText('The key “In production” is active again.').waitFor();
+  await page.getByText('Key “In production” reactivated.').waitFor();
 });

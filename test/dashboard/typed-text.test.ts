@@ -77,7 +77,7 @@ t.test('an expiry of which a part is typed does not count as never', async (t) =
   await page.getByLabel('Name', { exact: true }).fill('Half a date');
   await page.getByLabel('Expires').pressSequentially('03');
   await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('A part of the date or time is missing.').waitFor();
+  await page.getByText('The date or time is incomplete.').waitFor();
   t.notOk((await keysOf(world, owner.key)).some(({ name }) => name === 'Half a date'));
 });
 
@@ -95,12 +95,12 @@ t.test('a call is not explained for now where a part of another moment is typed'
 t.test('name, note, limit and webhook are checked once they are left', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
-  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit the spending of this key').check();
   for (const [label, text, words] of [
-    ['Name', ' ', 'The name must be a line of 1 to 100 characters.'],
-    ['Note', 'x'.repeat(1_001), 'The note may have at most 1000 characters.'],
+    ['Name', ' ', 'The name must be one line of 1 to 100 characters.'],
+    ['Note', 'x'.repeat(1_001), 'The note can have at most 1000 characters.'],
     ['Limit in credits', '-1', 'The limit must be'],
-    ['Webhook address', 'example.com', 'The address must be an absolute http or https URL'],
+    ['Webhook URL', 'example.com', 'The webhook URL must be an absolute http or https URL'],
   ] as const) {
     await page.getByLabel(label, { exact: true }).fill(text);
     t.equal(await page.getByText(words).count(), 0, `${label}: not while it is typed first`);

@@ -44,7 +44,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     tags: ['Keys'],
     security: BY_KEY,
     operationId: 'explainKey',
-    summary: 'Explain what a call would be answered',
+    summary: 'Explain whether a call would be accepted',
     description:
       'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
       'now, and the hold is the least that a call of the model can have.',

@@ -5,13 +5,11 @@ import { Type } from '../openapi/json-type.ts';
 /** Schemas of the limits of calls (specification section 11) of `whose` calls, such as "the key's". */
 export function callLimitSchemas(whose: string) {
   return {
-    [CALL_LIMIT_FIELDS.rpmLimit]: callLimit(`Most of ${whose} calls that may begin in a minute.`),
+    [CALL_LIMIT_FIELDS.rpmLimit]: callLimit(`Maximum of ${whose} calls per minute.`),
     [CALL_LIMIT_FIELDS.tpmLimit]: callLimit(
-      `Most tokens of ${whose} calls in a minute: input that is not cached, cache writes and output.`,
+      `Maximum of ${whose} tokens per minute: uncached input, cache writes and output.`,
     ),
-    [CALL_LIMIT_FIELDS.maxParallelRequests]: callLimit(
-      `Most of ${whose} calls that may be in flight at once.`,
-    ),
+    [CALL_LIMIT_FIELDS.maxParallelRequests]: callLimit(`Maximum of ${whose} calls in flight.`),
   };
 }
 

@@ -9,7 +9,7 @@ const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
 
 const MESSAGE: JsonSchema = {
   type: 'string',
-  description: 'What happened and what to do about it; for people.',
+  description: 'What happened and what to do about it. For people; it can change.',
 };
 const PARAM: JsonSchema = {
   type: ['string', 'null'],
@@ -18,7 +18,7 @@ const PARAM: JsonSchema = {
 const CODE: JsonSchema = {
   type: 'string',
   enum: Object.keys(ERRORS),
-  description: 'What programs should compare; it does not change.',
+  description: 'Stable code for programs to compare.',
 };
 
 const CREDITS: JsonSchema = { type: 'string', pattern: String.raw`^-?\d+\.\d{6}$` };
@@ -27,7 +27,8 @@ const METADATA: JsonSchema = {
   type: 'object',
   required: ['balance', 'held', 'hold', 'estimate', 'affordable_max_tokens'],
   additionalProperties: false,
-  description: 'Of 402: what there is, what the call asks for, and what would have fitted; in credits.',
+  description:
+    'For 402: the available credits, the cost of the call, and the largest maximum that would fit.',
   properties: {
     balance: {
       ...CREDITS,
@@ -39,13 +40,13 @@ const METADATA: JsonSchema = {
       type: ['string', 'null'],
       description: 'What calls in flight of the account hold; null for a key that cannot manage.',
     },
-    hold: { ...CREDITS, description: 'The most that the call can cost.' },
-    estimate: { ...CREDITS, description: 'What it is likely to cost.' },
+    hold: { ...CREDITS, description: 'Maximum cost of the call.' },
+    estimate: { ...CREDITS, description: 'Likely cost of the call.' },
     affordable_max_tokens: {
       type: ['integer', 'null'],
       minimum: 1,
       description:
-        'The largest maximum of output tokens with which the call would have been admitted; null where lowering it cannot help.',
+        'Largest output maximum with which the call would be accepted; null if lowering it cannot help.',
     },
   },
 };

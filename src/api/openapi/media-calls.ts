@@ -33,7 +33,7 @@ const STREAMED_PICTURES = {
 
 const createImage = modelCall({
   operationId: 'createImage',
-  summary: 'Make images',
+  summary: 'Generate images',
   description: 'Costs the price of an image for each, or of tokens where the model has token prices.',
   reference: `${REFERENCE}/images/create`,
   required: ['prompt'],
@@ -62,7 +62,7 @@ const editImage = modelCall({
 
 const varyImage = modelCall({
   operationId: 'varyImage',
-  summary: 'Vary an image',
+  summary: 'Create image variations',
   description: 'A form, passed on byte for byte.',
   reference: `${REFERENCE}/images/createVariation`,
   bodies: ['multipart/form-data'],
@@ -77,7 +77,7 @@ const varyImage = modelCall({
 
 const createSpeech = modelCall({
   operationId: 'createSpeech',
-  summary: 'Speak a text',
+  summary: 'Generate speech',
   description: 'Costs by Unicode code points of `input`, or by tokens where the model has token prices.',
   reference: `${REFERENCE}/audio/createSpeech`,
   required: ['input'],

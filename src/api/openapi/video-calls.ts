@@ -16,7 +16,7 @@ const VIDEO = {
 
 const createVideo = modelCall({
   operationId: 'createVideo',
-  summary: 'Make a video',
+  summary: 'Create a video',
   description:
     'A job, charged by the second when the provider accepts it, and refunded once when the provider is found to have ' +
     'failed it. Characters and files of the provider belong to no account here, and cannot be named.',

@@ -71,7 +71,7 @@ const ENTRY: FastifySchema = {
 const USAGE: FastifySchema = {
   ...docs,
   operationId: 'readUsageOfAccount',
-  summary: 'Sum up the usage of an account',
+  summary: 'Report the usage of an account',
   description: 'As the owner is answered at `/api/account/usage/`.',
   params: AccountPath,
   querystring: UsageQueryString,

@@ -50,7 +50,7 @@ const SCHEMA: FastifySchema = {
   tags: ['Operator'],
   security: BY_OPERATOR,
   operationId: 'readUsageOfAll',
-  summary: 'Sum up usage, cost and margin',
+  summary: 'Report usage, cost and margin',
   description:
     'Calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream or day. Where prices ' +
     'are those of the list, with what the providers take, and what is left.',

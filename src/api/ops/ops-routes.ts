@@ -46,7 +46,7 @@ function healthRoute(app: FastifyInstance): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'readHealth',
-    summary: 'Is the process up',
+    summary: 'Liveness check',
     security: [],
     response: { 200: Health },
     'x-docs': { refusals: [], answer: { status: 'ok', version: VERSION } },
@@ -58,7 +58,7 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'readReadiness',
-    summary: 'Can this gateway serve',
+    summary: 'Readiness check',
     description: 'Asks Redis and the book now. 503 also while the gateway stops.',
     security: [],
     response: { 200: ReadinessReport, 503: ReadinessReport },

@@ -35,7 +35,7 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
     tags: ['Account'],
     security: BY_KEY,
     operationId: 'readUsage',
-    summary: 'Sum up usage',
+    summary: 'Report usage',
     description:
       'Calls, credits and units of the account over whole UTC days, by day, key or model. A key that cannot manage sees its ' +
       'own only.',

@@ -84,8 +84,8 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await signIn(sights.owner.key);
   await page.locator('.chart canvas').waitFor();
   await look('overview with low credits');
-  await page.getByText('The same as a table').click();
-  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await page.getByText('View as table').click();
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await look('overview with its table, and the threshold being changed');
 
   await open('keys', 'Keys');
@@ -104,13 +104,13 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   await open(`keys/${sights.limitedId}`, 'Limited');
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('No changes.').waitFor();
   await look('key with every restriction');
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await look('question before deactivating');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByLabel('Grace period for the current value').selectOption('own');
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
   await page.getByText('must be a whole number').waitFor();
   await look('question before rotating, refused');
@@ -121,7 +121,7 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
 
   await open(`explain/${sights.limitedId}`, 'Explain a call');
   await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByText('this is what is answered').waitFor();
+  await page.getByText('this is the response').waitFor();
   await look('explanation');
   await open('ledger', 'Ledger');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
@@ -141,10 +141,10 @@ async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, 
   await page.getByText('The ledger is empty').waitFor();
   await look('empty ledger');
   await open('alerts', 'Alerts');
-  await page.getByText('No alert yet').waitFor();
+  await page.getByText('No alerts yet').waitFor();
   await look('no alerts');
   await open('keys/999999', 'Key');
-  await page.getByText('There is no such key').waitFor();
+  await page.getByText('Key not found').waitFor();
   await look('no such key');
 }
 

@@ -10,8 +10,8 @@ export function Events({ alerts, keys }: { alerts: readonly AlertView[]; keys: r
   return (
     <Section title="Events">
       {alerts.length === 0 ? (
-        <Empty title="No alert yet">
-          <p>Alerts show here with the outcome of each delivery.</p>
+        <Empty title="No alerts yet">
+          <p>Alerts appear here with the result of each delivery.</p>
         </Empty>
       ) : (
         <ul class="events">
@@ -39,18 +39,18 @@ function meaningOf({ status, http_status: answer }: DeliveryView): string {
     case 'delivered':
       return '';
     case 'timeout':
-      return 'No answer within 10 seconds: the address did not connect, or took too long.';
+      return 'The receiver did not respond within 10 seconds.';
     case 'blocked':
-      return 'Not sent: the name belongs to an address that is not public.';
+      return 'Not sent, because the host resolves to an address that is not public.';
     case 'unknown':
-      return 'Not answered yet, or the gateway stopped while sending. It is not sent again.';
+      return 'No response yet, or the gateway stopped while sending. It is not resent.';
   }
   if (answer === null) {
-    return 'No connection, or no answer over it: the name is not known, the connection was refused or cut, or the certificate does not hold.';
+    return 'No connection: the host name is unknown, the connection was refused or closed, or the certificate is invalid.';
   }
   if (answer >= 300 && answer < 400)
-    return 'Answered with a redirect, which is not followed. Set the address where it leads.';
-  return 'The receiver got it and did not answer with a 2xx.';
+    return 'The receiver returned a redirect, which is not followed. Set the webhook URL to its target.';
+  return 'The receiver did not return a 2xx status.';
 }
 
 function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView[] }) {

@@ -32,8 +32,8 @@ export function TestAlert({
     <Section title="Test">
       <p>
         {receivers === 0
-          ? 'No active key has a webhook address: set one on a key first.'
-          : `Sends a marked alert to ${receivers === 1 ? 'one webhook address' : `${Math.min(receivers, MOST_TESTED)} webhook addresses`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
+          ? 'No active key has a webhook URL. Set one on a key first.'
+          : `Sends a test alert to ${receivers === 1 ? 'one webhook URL' : `${Math.min(receivers, MOST_TESTED)} webhook addresses`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
       </p>
       <button
         type="button"
@@ -59,7 +59,7 @@ async function outcomeOf(id: number, onAlerts: (alerts: readonly AlertView[]) =>
       const delivered = deliveries.filter(({ status }) => status === 'delivered').length;
       return `Test alert: ${delivered} of ${deliveries.length} delivered.`;
     }
-    if (Date.now() > end) return 'The test alert has no outcome yet.';
+    if (Date.now() > end) return 'The test alert has no result yet.';
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

@@ -11,9 +11,9 @@ const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
 
 /** Message to show for an error: the gateway's, with a hint where it concerns the session's own key. */
 export function wordsOf(error: unknown): string {
-  if (!(error instanceof ApiFailure)) return 'Something went wrong in this page. Load it again.';
+  if (!(error instanceof ApiFailure)) return 'This page had an error. Reload it.';
   if (!ABOUT_THE_CALLER.has(error.code)) return error.message;
-  return `${error.message} This is about the key that you signed in with: its restrictions hold for this page too.`;
+  return `${error.message} The restrictions of the key you signed in with also apply to this page.`;
 }
 
 /**
@@ -27,7 +27,7 @@ export function fieldWords(error: unknown): string {
   const said = words.startsWith(`${param} `) ? `This${words.slice(param.length)}` : words;
   return said
     .replace(` of ${param},`, ',')
-    .replace(/[;,] (?:or )?(?:""|null|\[\]) for [a-z ]+(?=\.)/, '. Leave the field empty for none');
+    .replace(/[;,] (?:or )?(?:""|null|\[\]) for [a-z ]+(?=\.)/, ', or left empty');
 }
 
 /** The field that a refusal names; undefined where that is none of `names`. */

@@ -30,7 +30,7 @@ export function createKey(body: NewKeyBody): Promise<CreatedKeyView> {
 /** Reads a key of the account by its id. Rejects with `key_not_found` where there is none. */
 export async function readKey(id: number): Promise<KeyView> {
   const key = (await listKeys()).find((candidate) => candidate.id === id);
-  if (!key) throw new ApiFailure(404, 'key_not_found', `No key of your account has the number ${id}.`);
+  if (!key) throw new ApiFailure(404, 'key_not_found', `Your account has no key ${id}.`);
   return key;
 }
 

@@ -68,7 +68,7 @@ export const ANSWER_LOST = 'answer_lost';
 export function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
   return certain(
     answer,
-    `No answer came that says whether the ${what} was made. It may have been: look for it before you create it again.`,
+    `The gateway did not confirm whether the ${what} was created. Look for it before you create it again.`,
   );
 }
 
@@ -115,7 +115,7 @@ async function send(
     throw new ApiFailure(
       0,
       'unreachable',
-      'The gateway cannot be reached. Check the connection and try again.',
+      "The gateway can't be reached. Check your connection and try again.",
     );
   }
 }

@@ -16,7 +16,7 @@ export function rotateKey(
   const asked = { body: { grace_seconds: graceS }, headers: { 'if-match': `"${version}"` } };
   return certain(
     ask('POST', `${path}${id}/rotate/`, asked),
-    'No answer came that says whether the key was rotated. Try again: if it was, you are told so before it is rotated once more.',
+    'The gateway did not confirm whether the key was rotated. Try again: if it was, you are asked before it is rotated a second time.',
     'service_unavailable',
   );
 }
@@ -33,6 +33,6 @@ export function endGrace(path: KeysPath, { id, version }: Pick<KeyView, 'id' | '
 export async function readKeyOf(path: KeysPath, id: number): Promise<KeyView> {
   const { keys } = await ask<KeyListView>('GET', path);
   const key = keys.find((candidate) => candidate.id === id);
-  if (!key) throw new ApiFailure(404, 'key_not_found', `No key of the account has the number ${id}.`);
+  if (!key) throw new ApiFailure(404, 'key_not_found', `The account has no key ${id}.`);
   return key;
 }

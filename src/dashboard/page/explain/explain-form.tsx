@@ -46,18 +46,18 @@ export function ExplainForm(props: {
       <Choice
         name="endpoint"
         label="Endpoint"
-        none="The first that serves the model"
+        none="First endpoint that serves the model"
         choices={props.endpoints.map((path) => [path, path])}
         error={errorOf('endpoint')}
         question={question}
         onQuestion={onQuestion}
       />
-      <TextField {...text('ip', { placeholder: 'Yours' })} label="IP address of the caller" />
+      <TextField {...text('ip', { placeholder: 'Yours' })} label="Caller IP address" />
       <TextField {...text('origin', { placeholder: 'None is sent' })} label="Origin" />
       <Choice
         name="country"
         label="Country"
-        none="Where the address belongs"
+        none="Country of the IP address"
         choices={COUNTRIES.map(({ code, name }) => [code, name])}
         error={errorOf('country')}
         question={question}
@@ -65,8 +65,8 @@ export function ExplainForm(props: {
       />
       <TextField
         {...text('at', { type: 'datetime-local' })}
-        label="Moment"
-        hint={`Empty: now. In your time zone (${zoneName()}). Moves hours and expiry; credits are always those of now.`}
+        label="Time"
+        hint={`In your time zone (${zoneName()}). Leave empty for now. Affects active hours and expiry only; credits are always current.`}
       />
     </ActionForm>
   );

@@ -24,7 +24,7 @@ export function Explain({ keyId }: { keyId: number | undefined }) {
   return (
     <PageFrame title="Explain a call">
       <p class="lead">
-        Tells what a call with a key would be answered, check by check, without sending or spending anything.
+        Shows check by check whether a call with this key would be accepted. Nothing is sent or charged.
       </p>
       <Shown of={loaded}>
         {({ keys, models, endpoints }) => (

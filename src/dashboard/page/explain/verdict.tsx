@@ -35,7 +35,7 @@ export function Verdict({
     <section class="card">
       <h2 class={allowed ? 'verdict verdict-good' : 'verdict verdict-bad'}>
         {allowed ? (
-          'The call would be let through'
+          'The call would be accepted'
         ) : (
           <>
             The call would be refused: <code>{code}</code>
@@ -54,7 +54,7 @@ export function Verdict({
               <div>
                 <p class="check-name">
                   {CHECK_NAMES[checked.check] ?? checked.check} <span class="check-word">{outcome.word}</span>
-                  {isDeciding && <strong class="check-word"> – this is what is answered</strong>}
+                  {isDeciding && <strong class="check-word"> – this is the response</strong>}
                 </p>
                 <Detail words={checked.detail} isOwnAddress={isOwnAddress} />
               </div>

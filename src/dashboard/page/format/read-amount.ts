@@ -23,11 +23,8 @@ function wantedOf(typed: string, amount: number | undefined, least: number): str
   }
   const bare = typed.replace(/[^\d.,-]/g, '');
   if (typed === '' || bare === '') return 'a number, such as 12.50';
-  if (bare.includes(','))
-    return `written with a point for decimals and nothing between thousands${asIn(bare)}`;
-  return bare === typed
-    ? 'a number, such as 12.50'
-    : `a number alone, without a sign of currency, letters or spaces`;
+  if (bare.includes(',')) return `written with a decimal point and no thousands separator${asIn(bare)}`;
+  return bare === typed ? 'a number, such as 12.50' : `a number without currency signs, letters or spaces`;
 }
 
 /** Suggestion of the numbers that may have been meant by a comma. */

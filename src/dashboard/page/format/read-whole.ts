@@ -17,7 +17,7 @@ export function readWhole(what: string, text: string, param: string, most: numbe
 function wantedOf(typed: string, whole: number | undefined, most: number): string {
   if (whole !== undefined) return whole < 1 ? '1 or more' : `at most ${count(most)}`;
   if (/^\d{1,3}([,'’\s]\d{3})+$/.test(typed)) {
-    return `written with nothing between thousands: ${typed.replace(/\D/g, '')}`;
+    return `written without a thousands separator: ${typed.replace(/\D/g, '')}`;
   }
   return 'a whole number, such as 60';
 }

@@ -24,7 +24,7 @@ export function Basics(part: KeyFormPart) {
       <Field
         name="description"
         label="Note"
-        hint="Optional; up to 1,000 characters."
+        hint="Optional. Up to 1,000 characters."
         error={errors.description}
       >
         {(attributes) => (
@@ -52,7 +52,7 @@ export function Basics(part: KeyFormPart) {
 
 function expiryHint(text: string): string {
   const at = text === '' ? undefined : fromLocalInput(text);
-  if (at === undefined) return `Empty: never. In your time zone (${zoneName()}).`;
-  const passed = Date.parse(at) <= Date.now() ? ' That has passed: the key has expired.' : '';
+  if (at === undefined) return `In your time zone (${zoneName()}). Leave empty for no expiry.`;
+  const passed = Date.parse(at) <= Date.now() ? ' This time has passed, so the key is expired.' : '';
   return `${moment(at, 'utc')} UTC.${passed}`;
 }

@@ -11,10 +11,10 @@ export type CallLimitTexts = Readonly<Record<CallLimit, string>>;
 export const NO_LIMIT_TEXTS: CallLimitTexts = { rpm_limit: '', tpm_limit: '', max_parallel_requests: '' };
 
 const HINTS: Readonly<Record<CallLimit, string>> = {
-  rpm_limit: 'Calls that begin. All may come at once; room for the next comes back evenly over the minute.',
+  rpm_limit: 'Calls started per minute. They can all start at once; capacity refills evenly over the minute.',
   tpm_limit:
-    'Input that is not cached, cache writes and output. A call takes its estimate at first, and is corrected when it ends.',
-  max_parallel_requests: 'Calls in flight, streams included.',
+    'Uncached input, cache writes and output. A call counts its estimate when it starts and its actual tokens when it ends.',
+  max_parallel_requests: 'Calls in flight, including streams.',
 };
 
 /** Texts of the fields for limits as they are stored. */
@@ -30,7 +30,7 @@ export function callLimitTexts(of: CallLimitsView): CallLimitTexts {
 export function callLimitOf(
   texts: CallLimitTexts,
   name: CallLimit,
-  empty = 'Leave the field empty for none.',
+  empty = 'Leave empty for none.',
 ): number | null {
   const text = texts[name];
   if (text.trim() === '') return null;

@@ -5,7 +5,7 @@ import type { KeyFormPart } from './key-draft.ts';
 /** Fields for how many calls the key may make. */
 export function CallLimitSettings({ draft, errors, change }: KeyFormPart) {
   return (
-    <Section title="How often">
+    <Section title="Rate limits">
       <p class="section-words hint">
         Empty: no limit. A call beyond one is answered with 429, and told when to come again. Limits of the
         account hold as well.

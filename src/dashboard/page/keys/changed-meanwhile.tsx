@@ -9,8 +9,7 @@ export function ChangedMeanwhile({ before, now, done }: { before: KeyView; now: 
     <>
       <Note kind="danger">
         <p>
-          Somebody else, or you in another tab, changed it after this page was loaded. It is not {done} by you
-          yet.
+          It was changed in another session or tab after you loaded this page. It is not {done} by you yet.
         </p>
       </Note>
       <Table label="What differs" columns={['Setting', 'Before', 'Now']}>

@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { Note } from '../ui/note.tsx';
 
-const LOST = 'The value of the new key is shown this once. Whoever has not saved it has to make another key.';
+const LOST = 'The key value is shown only once. If you do not save it now, you have to create another key.';
 
 /** Dialog that shows the value of a new key, once. */
 export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => void }) {

@@ -85,15 +85,15 @@ export function EditKey({ id }: { id: number }) {
 
 function NoSuchKey({ id, isManaging }: { id: number; isManaging: boolean }) {
   return isManaging ? (
-    <Empty title="There is no such key">
+    <Empty title="Key not found">
       <p>
-        No key of your account has the number {id}. <a href="#/keys">All keys</a>
+        Your account has no key {id}. <a href="#/keys">All keys</a>
       </p>
     </Empty>
   ) : (
-    <Empty title="No such key is seen">
+    <Empty title="Key not found">
       <p>
-        No key that you see with this key has the number {id}: it sees itself only.{' '}
+        The key you signed in with can't see a key {id}: it sees itself only.{' '}
         <a href="#/keys">Its settings</a>
       </p>
     </Empty>

@@ -9,11 +9,11 @@ type Unit = keyof typeof UNITS;
 
 /** Values of the choice with what they say; `own` stands for a length of time that is typed. */
 const CHOICES: readonly (readonly [value: string, name: string])[] = [
-  ['0', 'None: it ends at once'],
+  ['0', 'None: ends immediately'],
   ['3600', '1 hour'],
   ['86400', '24 hours'],
   ['604800', '7 days'],
-  ['own', 'Another length of time'],
+  ['own', 'Custom'],
 ];
 
 /** State of the choice of a grace: what is chosen, and what is typed for another length of time. */
@@ -54,7 +54,7 @@ export function GraceChoice(props: {
   const isOwn = grace.chosen === 'own';
   return (
     <>
-      <Field name="grace" label="Grace for the present value" error={isOwn ? undefined : error}>
+      <Field name="grace" label="Grace period for the current value" error={isOwn ? undefined : error}>
         {(attributes) => (
           <select
             {...attributes}
@@ -73,7 +73,7 @@ export function GraceChoice(props: {
         <div class="pair">
           <TextField
             name="grace_seconds"
-            label="Length"
+            label="Duration"
             hint={`At most ${count(MOST_GRACE_S / UNITS.days)} days.`}
             error={error}
             value={grace.amount}

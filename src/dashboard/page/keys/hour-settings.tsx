@@ -16,14 +16,14 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
     'aria-invalid': errors.active_hours ? ('true' as const) : undefined,
   };
   return (
-    <Section title="When">
+    <Section title="Active hours">
       <label class="tick">
         <input
           type="checkbox"
           checked={draft.hasHours}
           onChange={(event) => change({ hasHours: event.currentTarget.checked })}
         />
-        <span>Only during certain hours</span>
+        <span>Restrict to certain hours</span>
       </label>
       {draft.hasHours && (
         <>
@@ -58,14 +58,16 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
 function hoursInWords(draft: KeyFormPart['draft']): string {
   const text = hoursText(draft);
   const hours = text === undefined ? undefined : parseActiveHours(text);
-  if (!text || !hours) return 'Every day, in UTC; the start is included, the end is not.';
+  if (!text || !hours) return 'Every day, in UTC. The start is included, the end is not.';
   const [start = '', end = ''] = text.split('-');
   const wraps = hours.startMinute > hours.endMinute;
   const utc = wraps
-    ? `From ${start} past midnight until ${end} of the next day, UTC.`
+    ? `Every day from ${start} until ${end} on the next day, UTC.`
     : `Every day from ${start} until ${end} UTC.`;
-  const local = `In ${zoneName()}, by today's offset: ${localClock(start)} until ${localClock(end)}.`;
-  const now = isWithin(hours, Date.now()) ? 'Now is within these hours.' : 'Now is outside these hours.';
+  const local = `In ${zoneName()}, with today's offset: ${localClock(start)} until ${localClock(end)}.`;
+  const now = isWithin(hours, Date.now())
+    ? 'The current time is within these hours.'
+    : 'The current time is outside these hours.';
   return `${utc} ${local} ${now}`;
 }
 

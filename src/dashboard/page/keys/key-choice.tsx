@@ -64,7 +64,7 @@ export function KeyChoice(props: {
         ))}
       </datalist>
       <p class="field-error" id={`${id}-fault`} aria-live="polite">
-        {isUnknown && 'Choose one of the keys.'}
+        {isUnknown && 'Choose a key.'}
       </p>
     </div>
   );

@@ -32,8 +32,8 @@ export function changesBetween(before: KeyView, now: KeyView): Change[] {
   }));
   const others: readonly (readonly [string, (key: KeyView) => string])[] = [
     ['Active', (key) => (key.is_active ? 'yes' : 'no')],
-    ['Value begins with', (key) => key.prefix],
-    ['Previous value is valid until', (key) => momentWords(key.previous_valid_until)],
+    ['Value prefix', (key) => key.prefix],
+    ['Previous value valid until', (key) => momentWords(key.previous_valid_until)],
   ];
   const rest = others.map(([label, words]) => ({ label, before: words(before), now: words(now) }));
   return [...settings, ...rest.filter((change) => change.before !== change.now)];

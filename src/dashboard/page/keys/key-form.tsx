@@ -101,6 +101,6 @@ function nameOf(target: EventTarget | null): string {
 }
 
 function hintOf(isUnchanged: boolean, isFaulty: boolean): string {
-  if (isUnchanged) return 'Nothing is changed.';
-  return isFaulty ? 'Not saved.' : 'In force at every gateway once it is saved.';
+  if (isUnchanged) return 'No changes.';
+  return isFaulty ? 'Not saved.' : 'Changes apply at every gateway as soon as you save.';
 }

@@ -49,7 +49,7 @@ export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (k
     try {
       const saved = await changeKey(key.id, changes, version);
       adopt(saved);
-      announce(`The key “${saved.name}” is saved.`);
+      announce(`Key “${saved.name}” saved.`);
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.code !== 'version_conflict') throw error;
       const current = await readKey(key.id);
@@ -77,14 +77,14 @@ export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (k
       {lockOut.length > 0 && (
         <Confirm
           title="Lock yourself out?"
-          verb="Save all the same"
+          verb="Save anyway"
           danger
           act={() => send(base.version)}
           onClose={() => setLockOut([])}
         >
           <p>
-            <strong>This is the key that you are signed in with.</strong> Once this is saved, you may need
-            another key that manages to undo it, or the operator:
+            <strong>You are signed in with this key.</strong> Once this is saved, you may need another key
+            that manages to undo it, or the operator:
           </p>
           <ul class="reasons">
             {lockOut.map((reason) => (

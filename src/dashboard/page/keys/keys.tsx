@@ -94,8 +94,8 @@ export function KeyList({
         </p>
       </search>
       {found.length === 0 ? (
-        <Empty title={keys.length === 0 ? 'No key yet' : 'No key is like that'}>
-          {keys.length > 0 && <p>Search for something else, or show all.</p>}
+        <Empty title={keys.length === 0 ? 'No key yet' : 'No results'}>
+          {keys.length > 0 && <p>Change the search or show all keys.</p>}
         </Empty>
       ) : (
         <Paged

@@ -31,37 +31,36 @@ export async function lockOutOf(key: KeyView, changes: KeyPatchBody): Promise<st
     allowed_origins: originReason(changes.allowed_origins),
   };
   const unmanaged =
-    changes.can_manage === false && key.can_manage && 'It may not manage any more: it could change nothing.';
+    changes.can_manage === false && key.can_manage && 'It can no longer manage keys or change anything.';
   return [unmanaged, ...Object.values(restricted)].filter((reason) => typeof reason === 'string');
 }
 
 type Reason = string | false | '' | null | undefined;
 
 function expiryReason(at: string | null | undefined) {
-  return at && Date.parse(at) <= Date.now() && `It has expired then: ${moment(at, 'local')} has passed.`;
+  return at && Date.parse(at) <= Date.now() && `It expires at once: ${moment(at, 'local')} has passed.`;
 }
 
 function hoursReason(text: string | undefined) {
   const hours = text ? parseActiveHours(text) : undefined;
-  return hours && !isWithin(hours, Date.now()) && `It is outside ${text} UTC now.`;
+  return hours && !isWithin(hours, Date.now()) && `The current time is outside ${text} UTC.`;
 }
 
 function addressReason(ips: readonly string[], { address }: Place) {
-  if (!address) return 'Whether your own IP address is among the allowed ones cannot be told.';
+  if (!address) return 'Your own IP address could not be checked against the allowed IP addresses.';
   return (
     !compileRanges(ips).has(address) &&
-    `Your own IP address, ${address.toString()}, is not among the allowed ones.`
+    `Your own IP address ${address.toString()} is not in the allowed IP addresses.`
   );
 }
 
 function countryReason(countries: readonly string[], { country }: Place) {
-  if (country === undefined)
-    return 'Whether your own IP address belongs to one of the blocked countries cannot be told.';
+  if (country === undefined) return 'Your own IP address could not be checked against the blocked countries.';
   // An address without a country passes the check.
   return (
     country !== null &&
     countries.includes(country) &&
-    `Your IP address belongs to ${countryName(country)}, which is blocked.`
+    `Your IP address is in ${countryName(country)}, which is blocked.`
   );
 }
 
@@ -70,7 +69,7 @@ function originReason(origins: readonly string[] = []) {
   return (
     origins.length > 0 &&
     !compileOrigins(origins).allows(origin) &&
-    `The origin of this page, ${origin}, is not among the allowed ones.`
+    `The origin of this page, ${origin}, is not in the allowed origins.`
   );
 }
 

@@ -35,7 +35,7 @@ export function LostKeyAnswer({ error, name }: { error: unknown; name: string })
       )}
       {look.error !== undefined && <p>{wordsOf(look.error)}</p>}
       <button type="button" aria-disabled={look.isBusy} onClick={() => look.run()}>
-        {found === undefined ? 'Look for it in the list of keys' : 'Look again'}
+        {found === undefined ? 'Look for it in your keys' : 'Look again'}
       </button>
     </Note>
   );

@@ -23,12 +23,12 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
           aria-invalid={errors.can_manage ? 'true' : undefined}
           onChange={(event) => change({ canManage: event.currentTarget.checked })}
         />
-        <span>May manage keys, the threshold and webhooks</span>
+        <span>Can manage keys, the alert threshold and webhooks</span>
       </label>
       <p class="hint" id="field-can_manage-hint" aria-live="polite">
         {loses
-          ? 'A restricted key does not manage, so that it cannot lift its own limits. Tick the box to let it all the same.'
-          : 'A key that manages sees all of the account and can change it; one that does not sees itself only, and changes nothing.'}
+          ? "A restricted key can't manage by default, so that it can't lift its own limits. Select this to allow it anyway."
+          : 'A managing key sees and changes the whole account. Any other key sees only itself and changes nothing.'}
       </p>
       <p class="field-error" id="field-can_manage-error">
         {errors.can_manage}

@@ -17,7 +17,7 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
       <CheckList
         name="allowed_categories"
         legend="Modalities"
-        hint="None ticked: all."
+        hint="None selected: all."
         choices={CATEGORIES.map((category) => ({
           value: category,
           name: CATEGORY_NAMES[category] ?? category,
@@ -34,8 +34,8 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
         legend="Models"
         hint={
           catalog.isLoading
-            ? 'Loading the catalog…'
-            : 'None ticked: all of the catalog, also those that it gets later. A model must be of an allowed modality too.'
+            ? 'Loading models…'
+            : 'None selected: all models, including future ones. The modality of a model must be allowed, too.'
         }
         choices={[
           ...known.map((model) => ({ value: model.id, name: model.id, note: model.category })),
@@ -54,7 +54,8 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
           <p>
             The catalog that you see has no {others.map((slug) => `“${slug}”`).join(', ')}. Calls with a model
             that there is not are refused: check the spelling, or untick it.
-            {others.length === draft.models.length && ' As it is, this key may be able to call nothing.'}
+            {others.length === draft.models.length &&
+              ' With these settings, the key may be unable to call any model.'}
           </p>
         </Note>
       )}

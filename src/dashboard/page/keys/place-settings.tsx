@@ -16,7 +16,7 @@ const OWN_PROPS: Readonly<Partial<Record<TypedField, Partial<ChipInputProps>>>> 
 /** Fields for the addresses, countries and origins that calls may come from. */
 export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
   return (
-    <Section title="Where from">
+    <Section title="Network">
       {TYPED_FIELDS.map((name) => {
         const { label, typed } = rowAt(name);
         return (

@@ -49,7 +49,7 @@ export function PreviousValue(props: {
     isAwaited.current = isOver;
     if (until !== null) return;
     setAsking(false);
-    if (wasAwaited) announce(`The previous value of the key “${key.name}” has ended.`);
+    if (wasAwaited) announce(`The previous value of key “${key.name}” has expired.`);
   }, [until, isOver]);
   if (until === null) return null;
   const end = async () => {
@@ -57,17 +57,17 @@ export function PreviousValue(props: {
     // It was ended by hand, and not by time, which would be announced as well.
     isAwaited.current = false;
     props.onEnded(changed);
-    announce(`The previous value of the key “${key.name}” is refused from now on.`);
+    announce(`The previous value of key “${key.name}” is no longer valid.`);
   };
   return (
     <div class="previous-value" ref={frame}>
       The previous value is valid until <Time at={until} seconds /> (
-      {isOver ? 'any moment now, by the clock of the gateway' : `in ${durationWords(left)}`}).{' '}
+      {isOver ? 'any moment now' : `in ${durationWords(left)}`}).{' '}
       {path && (
         <button
           type="button"
           class="link"
-          aria-label={`End now: the previous value of ${key.name}`}
+          aria-label={`End the previous value of ${key.name} now`}
           onClick={() => setAsking(true)}
         >
           End now
@@ -104,7 +104,7 @@ async function ended(path: KeysPath, key: KeyView): Promise<KeyView> {
     throw new ApiFailure(
       412,
       error.code,
-      `The key was rotated meanwhile: its value begins with ${now.prefix} now. Load this page again to see it.`,
+      `The key was rotated in the meantime and its value now begins with ${now.prefix}. Reload this page.`,
     );
   }
 }

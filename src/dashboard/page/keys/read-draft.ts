@@ -40,11 +40,11 @@ export const ITEM_KINDS = listsOf((field): ItemKind => OWN_KINDS[field] ?? itemA
 
 /** Messages of the form for fields where the API's message would name its own fields and values. */
 const WANTED = {
-  name: `The name must be a line of 1 to ${LONGEST_NAME} characters.`,
-  description: `The note may have at most ${LONGEST_DESCRIPTION} characters.`,
+  name: `The name must be one line of 1 to ${LONGEST_NAME} characters.`,
+  description: `The note can have at most ${LONGEST_DESCRIPTION} characters.`,
   webhook_url:
-    'The address must be an absolute http or https URL, such as https://example.com/hook, without user name, password ' +
-    `or spaces, of at most ${LONGEST_WEBHOOK_URL} characters. Leave the field empty for none.`,
+    'The webhook URL must be an absolute http or https URL, such as https://example.com/hook, without user name, password ' +
+    `or spaces, of at most ${LONGEST_WEBHOOK_URL} characters, or left empty.`,
 } as const;
 
 /** Parses a draft by the gateway's own rules; the gateway checks again. */
@@ -83,7 +83,7 @@ export function readDraft(draft: KeyDraft): ReadDraft {
 /** Items of a list, with those that are typed and not added yet. Throws where one of these is invalid. */
 function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
   const { items, text } = taken(typed, kind);
-  if (text !== '') throw unfit(`${wrongIn(text, kind)} Correct it, or take it out of the field.`);
+  if (text !== '') throw unfit(`${wrongIn(text, kind)} Correct or remove it.`);
   return items;
 }
 
@@ -105,9 +105,9 @@ export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): K
 export function hoursOf(draft: Pick<KeyDraft, 'hasHours' | 'start' | 'end'>): string {
   if (!draft.hasHours) return '';
   const [start, end] = [draft.start.slice(0, 5), draft.end.slice(0, 5)];
-  if (start === '' || end === '') throw unfit('Both times are needed.');
+  if (start === '' || end === '') throw unfit('Enter both times.');
   if (start === end && start !== '00:00') {
-    throw unfit('Start and end must differ. For the whole day, untick the box.');
+    throw unfit('Start and end must differ. For the whole day, clear the checkbox.');
   }
   return readHours('The hours', `${start}-${end === '00:00' ? '24:00' : end}`);
 }
@@ -117,10 +117,10 @@ function limitOf({ hasLimit, limit }: KeyDraft): number | null {
 }
 
 function expiryOf({ expires, isExpiryHalf }: KeyDraft): string | null {
-  if (isExpiryHalf) throw unfit('A part of the date or time is missing. Complete it, or clear all of it.');
+  if (isExpiryHalf) throw unfit('The date or time is incomplete. Complete or clear it.');
   if (expires === '') return null;
   const at = fromLocalInput(expires);
-  if (at === undefined) throw unfit('This must be a date with a time.');
+  if (at === undefined) throw unfit('Enter a date and a time.');
   return at;
 }
 

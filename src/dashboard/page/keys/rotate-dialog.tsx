@@ -55,10 +55,7 @@ export function RotateDialog(props: {
   const atField = fieldOf(action.error, ['grace_seconds']) && fieldWords(action.error);
   const isChanged = before !== undefined;
   return (
-    <Dialog
-      title={isChanged ? 'This key was changed meanwhile' : titleOf(seen, props.owner)}
-      onCancel={props.onClose}
-    >
+    <Dialog title={isChanged ? 'This key was changed' : titleOf(seen, props.owner)} onCancel={props.onClose}>
       <form
         ref={form}
         noValidate
@@ -70,7 +67,7 @@ export function RotateDialog(props: {
       >
         {isChanged && <ChangedMeanwhile before={before} now={seen} done="rotated" />}
         <p class="section-words">
-          The key gets a new value, which is shown once. Its settings, spend and ledger stay.
+          The key gets a new value, which is shown once. Its settings, spend and ledger do not change.
         </p>
         <GraceChoice
           grace={grace}
@@ -87,7 +84,7 @@ export function RotateDialog(props: {
             Cancel
           </button>
           <button type="submit" class={isChanged ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
-            {isChanged ? 'Rotate all the same' : 'Rotate'}
+            {isChanged ? 'Rotate anyway' : 'Rotate'}
           </button>
         </div>
       </form>
@@ -115,21 +112,21 @@ function Consequences({
       {graceS !== undefined && (
         <p>
           {graceS === 0
-            ? 'Calls with the present value are refused as soon as the key is rotated, at every gateway.'
-            : `Both values work until ${endOf(graceS)}, and count as one key. Then the present one is refused, at every gateway.`}
+            ? 'The current value stops working at every gateway as soon as the key is rotated.'
+            : `Both values work until ${endOf(graceS)} and count as one key. Then the current one stops working at every gateway.`}
         </p>
       )}
       {older !== null && (
         <p>
-          <strong>The previous value, which is still valid, ends at once</strong>: a key has two values at
+          <strong>The previous value, which is still valid, ends immediately</strong>: a key has two values at
           most.
         </p>
       )}
-      {!key.is_active && <p>The key is inactive, and stays so. Reactivated, only its new value works.</p>}
+      {!key.is_active && <p>The key stays inactive. If you reactivate it, only the new value works.</p>}
       {isOwn && (
         <p>
-          <strong>This is the key that you are signed in with.</strong> This tab goes on with the new value;
-          others{graceS === 0 ? ' are' : ', after that time, are'} signed out.
+          <strong>You are signed in with this key.</strong> This tab goes on with the new value; others
+          {graceS === 0 ? ' are' : ', after that time, are'} signed out.
         </p>
       )}
     </div>

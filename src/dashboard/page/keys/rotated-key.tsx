@@ -2,8 +2,7 @@ import type { RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { Time } from '../ui/elements.tsx';
 import { ShownOnce } from './created-key.tsx';
 
-const LOST =
-  'The new value of the key is shown this once. Whoever has not saved it has to rotate the key once more.';
+const LOST = 'The new value is shown only once. If you do not save it now, you have to rotate the key again.';
 
 /** Dialog that shows the new value of a key, once. */
 export function RotatedKey({
@@ -20,13 +19,13 @@ export function RotatedKey({
     <ShownOnce title={`The new value of “${of.name}”`} of={of} lost={LOST} onDone={onDone}>
       <p>
         {until === null ? (
-          'The previous value is refused from now on.'
+          'The previous value is no longer valid.'
         ) : (
           <>
             The previous value is valid until <Time at={until} seconds />.
           </>
         )}
-        {isOwn && ' You are signed in with the new value from now on.'}
+        {isOwn && ' You are now signed in with the new value.'}
       </p>
     </ShownOnce>
   );

@@ -14,7 +14,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
           checked={draft.hasLimit}
           onChange={(event) => change({ hasLimit: event.currentTarget.checked })}
         />
-        <span>Limit what this key may spend</span>
+        <span>Limit the spending of this key</span>
       </label>
       <div class="pair">
         {draft.hasLimit && (
@@ -27,7 +27,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
             input={{ inputMode: 'decimal' }}
           />
         )}
-        <Field name="spending_period" label="Counted by" error={errors.spending_period}>
+        <Field name="spending_period" label="Period" error={errors.spending_period}>
           {(attributes) => (
             <select
               {...attributes}
@@ -72,7 +72,7 @@ function Spent({ spent, period, limit }: { spent: string; period: string; limit:
     <div class="spent">
       <p>
         Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> of {credits(limit)} credits
-        {part >= 1 ? '. The limit is reached.' : ''}
+        {part >= 1 ? '. The limit has been reached.' : ''}
       </p>
       <Bar part={part} full={part >= 1} />
     </div>

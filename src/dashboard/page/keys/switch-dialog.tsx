@@ -53,11 +53,11 @@ export function SwitchDialog(props: {
   const isChanged = before !== undefined;
   const title = `${verb} “${key.name}”${owner === undefined ? '' : ` of ${owner}`}?`;
   return (
-    <Dialog title={isChanged ? 'This key was changed meanwhile' : title} onCancel={props.onClose}>
+    <Dialog title={isChanged ? 'This key was changed' : title} onCancel={props.onClose}>
       {isChanged && <ChangedMeanwhile before={before} now={seen} done={`${verb.toLowerCase()}d`} />}
       {props.children}
       <Decision
-        verb={isChanged ? `${verb} all the same` : verb}
+        verb={isChanged ? `${verb} anyway` : verb}
         danger={!isActive || isChanged}
         act={() => send(seen)}
         onClose={props.onClose}

@@ -11,12 +11,12 @@ export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key
   const [isAsking, setAsking] = useState(false);
   const onSwitched = (switched: KeyView) => {
     if (!switched.is_active && isOwnKey(switched)) {
-      const reason = 'You have deactivated the key that you were signed in with.';
+      const reason = 'You deactivated the key you were signed in with.';
       leave(() => signOut(reason), reason);
       return;
     }
     onChanged(switched);
-    announce(`The key “${switched.name}” is ${switched.is_active ? 'active again' : 'deactivated'}.`);
+    announce(`Key “${switched.name}” ${switched.is_active ? 'reactivated' : 'deactivated'}.`);
   };
   return (
     <>
@@ -27,18 +27,16 @@ export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key
         <SwitchDialog of={key} path="/api/keys/" onSwitched={onSwitched} onClose={() => setAsking(false)}>
           {key.is_active ? (
             <>
-              <p>
-                Calls with this key are refused from now on, at every gateway. You can reactivate it later.
-              </p>
+              <p>Calls with this key are refused at every gateway. You can reactivate it later.</p>
               {isOwnKey(key) && (
                 <p>
-                  <strong>This is the key that you signed in with</strong>: you will be signed out, and need
-                  another key that manages to reactivate it.
+                  <strong>You are signed in with this key</strong>: you will be signed out, and need another
+                  key that manages to reactivate it.
                 </p>
               )}
             </>
           ) : (
-            <p>Whoever has its value can make calls with it again, with the settings that it has.</p>
+            <p>Anyone who has its value can make calls with it again, with its current settings.</p>
           )}
         </SwitchDialog>
       )}

@@ -7,7 +7,7 @@ export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
     <Section title="Low-credits alert">
       <TextField
         name="webhook_url"
-        label="Webhook address"
+        label="Webhook URL"
         hint={
           <>
             Gets a POST when the account falls below its alert threshold. Empty: none. Try it under{' '}

@@ -31,7 +31,7 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
           <Fact name="Multiplier">{multiplierWords(multiplier)}</Fact>
         )}
         {duration_ms !== null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
-        {streamed !== null && <Fact name="Answer">{streamed ? 'streamed' : 'not streamed'}</Fact>}
+        {streamed !== null && <Fact name="Response">{streamed ? 'streamed' : 'not streamed'}</Fact>}
         {upstream !== null && <Fact name="Provider">{upstream}</Fact>}
         <Fact name="Request">{id}</Fact>
       </dl>
@@ -50,9 +50,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 
 function multiplierWords(multiplier: number): string {
   if (multiplier === 1) return '1';
-  return multiplier === 0
-    ? '0, as the provider bills nothing for a refusal'
-    : `${multiplier}, by the service tier`;
+  return multiplier === 0 ? '0, because the provider does not bill refusals' : `${multiplier} (service tier)`;
 }
 
 function durationWords(ms: number): string {

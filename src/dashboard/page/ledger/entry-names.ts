@@ -11,9 +11,9 @@ export const ENTRY_NAMES: Readonly<Record<EntryType, string>> = {
 export const OUTCOME_NAMES: Readonly<Record<Outcome, string>> = {
   complete: 'complete',
   client_left: 'the client left',
-  upstream_broke: 'the provider broke off',
-  upstream_error: 'the provider refused',
-  upstream_unreachable: 'the provider was not reached',
+  upstream_broke: 'the provider disconnected',
+  upstream_error: 'the provider returned an error',
+  upstream_unreachable: 'the provider was unreachable',
   timeout: 'timed out',
 };
 

@@ -8,7 +8,7 @@ import { saveFile } from '../ui/save-file.ts';
 export function Export({ of: base, filter }: { of: Base; filter: LedgerFilter }) {
   const action = useAction(async (format: 'csv' | 'jsonl') => {
     saveFile(await exportLedger(base, filter, format), `ledger.${format}`);
-    announce('The ledger is exported.');
+    announce('Ledger exported.');
   });
   return (
     <>

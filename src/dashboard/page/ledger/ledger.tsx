@@ -72,11 +72,11 @@ export function Entries({ of: base }: { of: Base }) {
         {({ entries, next }) => (
           <Paged label="Pages of the ledger" back="Newer" on="Older" next={next} of={page}>
             {entries.length === 0 ? (
-              <Empty title={isFiltered ? 'No entry is like that' : 'The ledger is empty'}>
+              <Empty title={isFiltered ? 'No results' : 'The ledger is empty'}>
                 <p>
                   {isFiltered
-                    ? 'Choose others, or show all.'
-                    : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} show here as soon as there are any.`}
+                    ? 'Change the filters or show all entries.'
+                    : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} appear here.`}
                 </p>
               </Empty>
             ) : (

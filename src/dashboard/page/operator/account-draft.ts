@@ -15,7 +15,7 @@ type AccountField = (typeof ACCOUNT_FIELDS)[number];
 export type AccountDraft = Readonly<Record<AccountField, string>>;
 
 export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
-  email: 'E-mail address',
+  email: 'Email address',
   alert_threshold: 'Alert threshold',
   overdraft: 'Overdraft',
   rpm_limit: KEY_FIELDS.rpmLimit.label,

@@ -18,7 +18,7 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
   const path = `/api/admin/accounts/${account.id}/keys/` as const;
   const onSwitched = (switched: KeyView) => {
     loaded.replace(loaded.data?.map((known) => (known.id === switched.id ? switched : known)) ?? []);
-    announce(`The key “${switched.name}” is ${switched.is_active ? 'active again' : 'deactivated'}.`);
+    announce(`Key “${switched.name}” ${switched.is_active ? 'reactivated' : 'deactivated'}.`);
   };
   return (
     <>
@@ -41,8 +41,8 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
         >
           <p>
             {switching.is_active
-              ? 'Calls with this key are refused from now on, at every gateway. It can be reactivated, by you and by a key of the account that may manage.'
-              : 'Whoever has its value can make calls with it again, with the settings that it has.'}
+              ? 'Calls with this key are refused at every gateway. You, or a managing key of the account, can reactivate it.'
+              : 'Anyone who has its value can make calls with it again, with its current settings.'}
           </p>
         </SwitchDialog>
       )}

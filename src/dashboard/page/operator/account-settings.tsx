@@ -56,7 +56,7 @@ export function AccountSettings({
     const now = await readOneAccount(account.id);
     if (isContested(changes, seen, now)) return setTheirs(now);
     adopt(touched.length === 0 ? now : await changeAccount(account.id, changes));
-    announce('The account is saved.');
+    announce('Account saved.');
   };
   const action = useAction(() => send(filledFrom));
   const refused = fieldOf(action.error, ACCOUNT_FIELDS);
@@ -75,11 +75,11 @@ export function AccountSettings({
         <TextField {...field('alert_threshold')} input={{ inputMode: 'decimal' }} />
         <TextField
           {...field('overdraft')}
-          hint="How far calls in flight may together take the balance below 0; 0: not at all."
+          hint="How far below 0 calls in flight can take the balance. 0: not at all."
           input={{ inputMode: 'decimal' }}
         />
         <fieldset class="group">
-          <legend>Limits of calls</legend>
+          <legend>Rate limits</legend>
           <p class="hint">For all keys together, besides the limits of each. Empty: no limit.</p>
           <CallLimitFields
             texts={draft}

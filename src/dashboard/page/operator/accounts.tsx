@@ -28,7 +28,7 @@ export function Accounts() {
           <span>Search</span>
           <input
             type="search"
-            placeholder="E-mail address"
+            placeholder="Email address"
             value={query.value.get('search') ?? ''}
             onInput={(event) => choose({ search: event.currentTarget.value, ...FIRST_PAGE }, 'replace')}
           />
@@ -52,12 +52,12 @@ function AccountPages({ search }: { search: string }) {
           {accounts.length > 0 ? (
             <AccountTable accounts={accounts} />
           ) : search === '' ? (
-            <Empty title="No account yet">
+            <Empty title="No accounts yet">
               <p>An account has a balance and keys. Create the first one.</p>
             </Empty>
           ) : (
-            <Empty title="No account is like that">
-              <p>Search for a part of the e-mail address.</p>
+            <Empty title="No results">
+              <p>Search by any part of the email address.</p>
             </Empty>
           )}
         </Paged>

@@ -42,7 +42,7 @@ export function ChangeBalance({
       setAmount('');
       setNote('');
       onBalance(credits_balance);
-      announce(`The balance is ${credits(credits_balance)} credits now.`);
+      announce(`The balance is now ${credits(credits_balance)} credits.`);
     },
   );
   useUnsaved(amount.trim() !== '' || note.trim() !== '');
@@ -53,7 +53,7 @@ export function ChangeBalance({
     set(value);
   };
   return (
-    <Section title="Change the balance">
+    <Section title="Change balance">
       <ActionForm
         action={change}
         isAtField={refused !== undefined}
@@ -62,7 +62,7 @@ export function ChangeBalance({
         <TextField
           name="amount"
           label="Credits"
-          hint="A negative amount is an adjustment."
+          hint="Enter a negative amount to take credits away."
           error={refused === 'amount' ? fieldWords(change.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
@@ -72,7 +72,7 @@ export function ChangeBalance({
         <TextField
           name="note"
           label="Note"
-          hint="Optional. The owner sees it in the ledger, too."
+          hint="Optional. Also visible to the owner, in the ledger."
           error={refused === 'note' ? fieldWords(change.error) : undefined}
           value={note}
           onValue={edit(setNote)}

@@ -20,7 +20,7 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
   const making = useConfirmed(
     () => {
       if (name.trim() !== '') return name.trim();
-      throw new ApiFailure(0, 'invalid_field', 'Name the key, so that its owner knows it.', 'name');
+      throw new ApiFailure(0, 'invalid_field', 'Enter a name that the owner recognizes.', 'name');
     },
     async (named: string) => {
       setCreated(await createAccountKey(account.id, named));
@@ -31,10 +31,8 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
   useUnsaved(name.trim() !== '');
   const refused = fieldOf(making.error, ['name']);
   return (
-    <Section title="A key for the owner">
-      <p class="section-words">
-        An owner makes keys with a key. For one who lost theirs, make a new one that may manage.
-      </p>
+    <Section title="Create a key for the owner">
+      <p class="section-words">If the owner lost all managing keys, create a new one for them.</p>
       <ActionForm
         action={making}
         isAtField={refused !== undefined}

@@ -42,7 +42,7 @@ export function NewAccount() {
       ...limitsOfTexts(
         fields,
         CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
-        'Leave the field empty for what is configured.',
+        'Leave empty for the configured default.',
       ),
     }),
     async (asked) => {
@@ -65,22 +65,22 @@ export function NewAccount() {
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
       <ActionForm action={action} isAtField={refused !== undefined} verb="Create account" class="card narrow">
-        <TextField {...field('email')} label="E-mail address of the owner" input={{ type: 'email' }} />
-        <TextField {...field('credits')} label="Credits to begin with" input={{ inputMode: 'decimal' }} />
+        <TextField {...field('email')} label="Email address of the owner" input={{ type: 'email' }} />
+        <TextField {...field('credits')} label="Initial credits" input={{ inputMode: 'decimal' }} />
         <TextField
           {...field('alert_threshold')}
           label="Alert threshold"
-          hint="The owner is alerted when the balance falls below, and can change it."
+          hint="The owner is alerted when the balance falls below this value, and can change it."
           input={{ inputMode: 'decimal' }}
         />
         <TextField
           {...field('overdraft')}
           label="Overdraft"
-          hint="How far calls in flight may together take the balance below 0. Empty: as the gateway is configured."
+          hint="How far below 0 calls in flight can take the balance. Leave empty for the configured default."
           input={{ inputMode: 'decimal' }}
         />
         <fieldset class="group">
-          <legend>Limits of calls</legend>
+          <legend>Rate limits</legend>
           <p class="hint">
             For all keys together. Empty: as the gateway is configured; an account that is to have none gets
             that in its settings.

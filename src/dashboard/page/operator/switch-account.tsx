@@ -16,7 +16,7 @@ export function SwitchAccount({
   const verb = account.is_active ? 'Deactivate' : 'Reactivate';
   const act = async () => {
     onChanged(await changeAccount(account.id, { is_active: !account.is_active }));
-    announce(account.is_active ? 'The account is deactivated.' : 'The account is active again.');
+    announce(account.is_active ? 'Account deactivated.' : 'Account reactivated.');
   };
   return (
     <>
@@ -33,8 +33,8 @@ export function SwitchAccount({
         >
           <p>
             {account.is_active
-              ? 'Every key of the account is refused from now on, at every gateway. Its balance stays.'
-              : 'Its keys work again, as they are set.'}
+              ? 'Every key of the account is refused at every gateway. The balance does not change.'
+              : 'Its keys work again with their current settings.'}
           </p>
         </Confirm>
       )}

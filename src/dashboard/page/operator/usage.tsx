@@ -72,7 +72,7 @@ function Report({ of: report }: { of: MarginReportView }) {
           name,
           ['Calls', 'number'],
           ['Charged', 'number'],
-          ['With known cost', 'number'],
+          ['Cost coverage', 'number'],
           ['Cost', 'number'],
           ['Margin', 'number'],
           ['Used', 'wide-only'],
@@ -123,7 +123,7 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
 function Export({ of: choice }: { of: UsageChoice }) {
   const action = useAction(async () => {
     saveFile(await exportUsageOfAll(choice), 'usage.csv');
-    announce('The report is exported.');
+    announce('Report exported.');
   });
   return (
     <>

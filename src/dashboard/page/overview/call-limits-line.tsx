@@ -1,7 +1,7 @@
 import type { CallLimitsView } from '../../../api/keys/key-view.ts';
 import { callLimitWords } from '../format/call-limits.ts';
 
-/** Limits of calls of an account or a key in a line; nothing where there are none. */
+/** Rate limits of an account or a key in a line; nothing where there are none. */
 export function CallLimitsLine({ of, whose }: { of: CallLimitsView; whose: string }) {
   const words = callLimitWords(of);
   if (words.length === 0) return null;

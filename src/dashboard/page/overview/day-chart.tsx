@@ -36,12 +36,12 @@ export function DayChart({ days }: { days: readonly DaySpend[] }) {
       <div
         ref={frame}
         role="img"
-        aria-label="Bar chart of the spend by day; the table below has its numbers"
+        aria-label="Bar chart of spend by day; the table below has the same numbers"
       />
       <figcaption>
         {day
           ? `${dayName(day.day)}: ${credits(day.credits)} credits in ${callsInWords(day.calls)}`
-          : 'Point at a bar for its numbers.'}
+          : 'Hover over a bar for details.'}
       </figcaption>
     </figure>
   );

@@ -33,7 +33,7 @@ export function Figures(props: {
         <div class="figure">
           <dt>Overdraft</dt>
           <dd class="figure-value">{credits(account.overdraft)}</dd>
-          <dd class="figure-note">how far calls in flight may go below 0</dd>
+          <dd class="figure-note">how far below 0 calls in flight can go</dd>
         </div>
       )}
       <SpentFigure spent={props.spent} isUnknown={props.isUnknown} />

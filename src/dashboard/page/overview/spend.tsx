@@ -18,7 +18,7 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
       <section class="card">
         <h2>Spend</h2>
         <Empty title="No calls in the last 30 days">
-          <p>What calls cost shows here by day, key and model.</p>
+          <p>Spend appears here by day, key and model.</p>
         </Empty>
       </section>
     );
@@ -29,12 +29,12 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
       <section class="card">
         <h2>Spend by day</h2>
         <p class="hint">
-          Credits a day, the last 30 days. Days are those of UTC
+          Credits per day, last 30 days. Days are UTC days
           {zone.value === 'local' && `: here (${zoneName()}) one begins at ${localClock('00:00')}`}.
         </p>
         <DayChart days={days} />
         <details>
-          <summary>The same as a table</summary>
+          <summary>View as table</summary>
           <DayTable days={days} />
         </details>
       </section>

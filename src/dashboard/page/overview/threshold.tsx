@@ -37,7 +37,7 @@ export function Threshold({
                 type="button"
                 class="link"
                 ref={opener}
-                aria-label="Change the alert threshold"
+                aria-label="Change alert threshold"
                 onClick={() => setText(String(account.alert_threshold))}
               >
                 Change
@@ -67,7 +67,7 @@ function ThresholdForm(props: {
   useEffect(() => input.current?.select(), []);
   const action = useAction(async () => {
     onChanged(await setThreshold(readAmount('The threshold', text, 'alert_threshold')));
-    announce('The alert threshold is changed.');
+    announce('Alert threshold changed.');
     onClose();
   });
   const save = async (form: HTMLFormElement) => {

@@ -40,7 +40,7 @@ export function SignIn() {
         <TextField
           name="token"
           label="API key"
-          hint="Operators sign in with the operator token. It is kept in this tab only, and sent to this gateway only."
+          hint="Operators sign in with the operator token. The value is stored in this tab only and sent to this gateway only."
           error={error}
           value={token}
           onValue={setToken}
@@ -69,7 +69,7 @@ export function SignIn() {
 async function sessionOf(token: string): Promise<Session> {
   // Characters other than these cannot be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
+    throw new ApiFailure(401, 'invalid_api_key', 'This is not an API key. Check that you copied all of it.');
   }
   try {
     const { id, can_manage, prefix } = await readKeyOfToken(token);
@@ -85,7 +85,7 @@ async function sessionOf(token: string): Promise<Session> {
       throw new ApiFailure(
         401,
         'invalid_api_key',
-        `${refusal.message} If it is the operator token: operators cannot sign in here, because this gateway runs without ADMIN_TOKEN.`,
+        `${refusal.message} Operators can't sign in, because this gateway runs without ADMIN_TOKEN.`,
       );
     }
   }

@@ -25,13 +25,13 @@ export function Conflict(props: {
   const frame = useRef<HTMLDivElement>(null);
   const save = useAction(props.saveMine);
   return (
-    <Dialog title={`This ${props.of} was changed meanwhile`} onCancel={props.onClose}>
+    <Dialog title={`This ${props.of} was changed`} onCancel={props.onClose}>
       <p>
         Somebody else, or you in another tab, saved it after this page was loaded. Nothing of yours is saved
         yet.
       </p>
       {props.differences.length > 0 && (
-        <Table label="What differs" columns={['Setting', 'Yours', 'Saved meanwhile']}>
+        <Table label="What differs" columns={['Setting', 'Yours', 'Saved']}>
           {props.differences.map(({ label, mine, theirs }) => (
             <tr key={label}>
               <th scope="row">{label}</th>
@@ -41,7 +41,7 @@ export function Conflict(props: {
           ))}
         </Table>
       )}
-      <p>What you did not change stays as it was saved.</p>
+      <p>Fields that you did not change keep their saved values.</p>
       <div ref={frame}>
         <FailureNote error={save.error} />
       </div>
@@ -50,7 +50,7 @@ export function Conflict(props: {
           Back to the form
         </button>
         <button type="button" onClick={props.onKeepTheirs}>
-          Keep what is saved
+          Discard mine
         </button>
         <button
           type="button"

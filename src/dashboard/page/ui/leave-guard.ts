@@ -13,7 +13,7 @@ export interface Leaving {
 /** The navigation that the user is asked about now. */
 export const leaving = signal<Leaving | undefined>(undefined);
 
-const EDITS = 'What you changed on this page is not saved.';
+const EDITS = 'Your changes on this page are not saved.';
 /** Descriptions of unsaved work, by the component that holds it. */
 const held = new Map<symbol, string>();
 

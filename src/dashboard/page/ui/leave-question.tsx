@@ -24,7 +24,7 @@ export function LeaveQuestion() {
             asked.go();
           }}
         >
-          {asked.reason === '' ? 'Leave' : 'Leave it and sign in'}
+          {asked.reason === '' ? 'Leave' : 'Leave and sign in'}
         </button>
       </div>
     </Dialog>

@@ -13,7 +13,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector('h1')?.focus()}>
-        Skip to the page
+        Skip to content
       </button>
       <header class="top">
         <div class="top-row">
