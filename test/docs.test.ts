@@ -13,25 +13,30 @@ import {
 } from './helper/documented/api-document.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from './helper/start/gateway-in-process.ts';
 
-/** The tables of docs/api.md that derive from the OpenAPI description, each by the name of its marker in the page. */
+/** Who may call a route, and the title of those routes in docs/api.md. */
+const CALLERS = [
+  ['key', 'Any key:'],
+  ['managing key', 'A managing key:'],
+  ['operator token', 'The operator token:'],
+  ['nothing', 'Anyone:'],
+] as const;
+
+/** The parts of docs/api.md that derive from the OpenAPI description, each by the name of its marker in the page. */
 function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
   const operations = operationsOf(document);
   const modelCalls = operations.filter(({ path }) => path.startsWith('/v1/'));
   const others = operations.filter((operation) => !modelCalls.includes(operation));
   return {
-    'model calls': table(
-      ['Route', 'Operation'],
-      modelCalls.map(({ name, summary = '' }) => [code(name), summary]),
-    ),
-    'other routes': table(
-      ['Route', 'Called with', 'Operation'],
-      others.map((operation) => [code(operation.name), callerOf(operation), operation.summary ?? '']),
-    ),
+    'model calls': modelCalls.map(({ name }) => `- ${code(name)}`).join('\n'),
+    'other routes': CALLERS.map(([caller, title]) => {
+      const lines = others.filter((operation) => callerOf(operation) === caller);
+      return `${title}\n\n${lines.map(({ name, summary = '' }) => `- ${code(name)}: ${summary}`).join('\n')}`;
+    }).join('\n\n'),
     'fields of a key': fieldTable(document.components.schemas?.NewKey as unknown as ObjectSchema),
   };
 }
 
-function callerOf({ security = [], responses }: Described): string {
+function callerOf({ security = [], responses }: Described): (typeof CALLERS)[number][0] {
   if (security.length === 0) return 'nothing';
   if (security.some((scheme) => 'adminToken' in scheme)) return 'operator token';
   const refusals = responses['403']?.content?.['application/json']?.examples ?? {};

@@ -55,7 +55,7 @@ t.test('an alert by a crossing is shown with its balance', async (t) => {
 t.test('without a webhook there is nothing to test', async (t) => {
   const { key } = await world.account();
   const page = await alerts(t, key);
-  await page.getByText('No active key has a webhook address').waitFor();
+  await page.getByText('No active key has a webhook URL').waitFor();
   t.ok(await page.getByRole('button', { name: 'Send test alert' }).isDisabled());
 });
 

@@ -58,7 +58,7 @@ t.test('limits are changed and taken away, and nothing else is sent', async (t) 
   const sent = page.waitForRequest((request) => request.method() === 'PATCH');
   await page.getByRole('button', { name: 'Save changes' }).click();
   t.same((await sent).postDataJSON(), { rpm_limit: null, tpm_limit: 2_000 });
-  await page.getByText('The key “Changing” is saved.').waitFor();
+  await page.getByText('Key “Changing” saved.').waitFor();
   t.match(await keyNamed('Changing'), { rpm_limit: null, tpm_limit: 2_000, max_parallel_requests: null });
 });
 
@@ -91,7 +91,7 @@ t.test('the signed-in key limits itself without a question, and manages still', 
   await open(`keys/${own.id}`, 'Own');
   await page.getByLabel('Concurrency').fill('1');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Own” is saved.').waitFor();
+  await page.getByText('Key “Own” saved.').waitFor();
   t.equal(await page.getByRole('dialog').count(), 0, 'limits of calls do not lock out of this page');
   t.match(await keyNamed('Own'), { max_parallel_requests: 1, can_manage: true });
 });
@@ -174,6 +174,6 @@ t.test('a key that may not manage sees its own limits', async (t) => {
   await signIn(reader.key);
   await page.getByText('Limits of this key: 5 requests a minute.').waitFor();
   await page.getByRole('link', { name: 'Settings' }).click();
-  t.match(await page.locator('.settings').textContent(), /Requests a minute5Tokens a minutenone/);
+  t.match(await page.locator('.settings').textContent(), /Requests per minute5Tokens per minutenone/);
   t.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0);
 });

@@ -80,5 +80,5 @@ t.test('L5: details are for people, and another address is not called yours', as
   t.notMatch(words, /\d{4}-\d\d-\d\dT|allowed_|blocked_|expires_at/);
   await page.getByLabel('Caller IP address').fill('');
   await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByText('Your IP address, 127.0.0.1, is not in the allowed IP addresses').waitFor();
+  await page.getByText('Your IP address 127.0.0.1 is not in the allowed IP addresses').waitFor();
 });

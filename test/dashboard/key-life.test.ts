@@ -101,7 +101,7 @@ t.test('every setting is set with its control, and is what the API then says', a
   await page.getByLabel('Webhook URL').fill('https://example.com/hook');
   await page.getByText("A restricted key can't manage").waitFor();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Everything” is saved.').waitFor();
+  await page.getByText('Key “Everything” saved.').waitFor();
 
   t.match(await keyNamed('Everything'), {
     description: 'Two\nlines',
@@ -137,7 +137,7 @@ t.test('what was set is taken away again, and nothing else is sent', async (t) =
   const sent = page.waitForRequest((request) => request.method() === 'PATCH');
   await page.getByRole('button', { name: 'Save changes' }).click();
   t.same((await sent).postDataJSON(), { allowed_ips: ['203.0.113.7'], spending_limit: null });
-  await page.getByText('The key “Restricted” is saved.').waitFor();
+  await page.getByText('Key “Restricted” saved.').waitFor();
   t.match(await keyNamed('Restricted'), {
     active_hours: '08:00-24:00',
     expires_at: '2031-02-03T04:05:06.789Z',
@@ -152,7 +152,7 @@ t.test('hours that wrap are explained, in local time too', async (t) => {
   await page.getByLabel('From (UTC)').fill('22:30');
   await page.getByLabel('Until (UTC)').fill('06:00');
   const words = await page.getByText('Every day from 22:30 until 06:00 on the next day, UTC.').textContent();
-  t.match(words, /In Europe\/Berlin, by today's offset: (23:30 until 07:00|00:30 until 08:00)\./);
+  t.match(words, /In Europe\/Berlin, with today's offset: (23:30 until 07:00|00:30 until 08:00)\./);
 });
 
 t.test('a key is deactivated and reactivated, each after a question', async (t) => {
@@ -168,9 +168,9 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
 
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await dialog.getByRole('button', { name: 'Deactivate' }).click();
-  const toast = page.getByText('The key “On and off” is');
+  const toast = page.getByText('Key “On and off”');
   await toast.waitFor();
-  t.match(await toast.textContent(), /is deactivated\.$/);
+  t.match(await toast.textContent(), /deactivated\.$/);
   t.equal((await world.chat(created.key)).status, 401);
 
   await page.getByRole('button', { name: 'Reactivate' }).click();

@@ -100,7 +100,7 @@ t.test('edits of a key are not left without a question, and not asked about once
   await isAskedOnEveryWayOut(t, page, /not saved/, 'Ledger');
   t.equal(await page.getByLabel('Note').inputValue(), 'Changed');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Edited” is saved.').waitFor();
+  await page.getByText('Key “Edited” saved.').waitFor();
   await page.getByRole('link', { name: 'Ledger' }).click();
   await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);

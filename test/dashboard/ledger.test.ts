@@ -121,7 +121,7 @@ t.test(
     await row.getByText('1,000.00 per 1,000,000 input tokens').waitFor();
     const words = await row.locator('.entry-detail').textContent();
     t.match(words, /2,000\.00 per 1,000,000 output tokens/);
-    t.match(words, /Multiplier1Duration[\d.,]+ m?sAnswerstreamedProvidertest/);
+    t.match(words, /Multiplier1Duration[\d.,]+ m?sResponsestreamedProvidertest/);
     const topUp = page.getByRole('row', { name: /Top-up/ });
     t.equal(await topUp.getByText('Details').count(), 0, 'no call has none');
   },

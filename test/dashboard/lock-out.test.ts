@@ -41,12 +41,12 @@ const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, 
       await page.setExtraHTTPHeaders({ 'x-forwarded-for': '8.8.8.8' });
       await page.getByLabel('Blocked countries', { exact: true }).fill('United States');
     },
-    /belongs to United States, which is blocked/,
+    /is in United States, which is blocked/,
   ],
   [
     'origins without this page',
     (page) => page.getByLabel('Allowed browser origins', { exact: true }).fill('https://app.example.com'),
-    /The origin of this page, http:\/\/127\.0\.0\.1:\d+, is not among/,
+    /The origin of this page, http:\/\/127\.0\.0\.1:\d+, is not in the allowed origins/,
   ],
   ['an expiry that has passed', (page) => page.getByLabel('Expires').fill('2001-01-01T00:00'), /has passed/],
   ['no right to manage', (page) => page.getByLabel('Can manage keys').uncheck(), /can no longer manage/],
@@ -78,7 +78,7 @@ t.test('restrictions that do not lock out are saved without a question', async (
   await page.getByLabel('Allowed browser origins', { exact: true }).fill(world.url);
   await page.getByLabel('Expires').fill('2099-01-01T00:00');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Own” is saved.').waitFor();
+  await page.getByText('Key “Own” saved.').waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);
 });
 
@@ -88,6 +88,6 @@ t.test('nor is anything asked about another key', async (t) => {
   await open(`keys/${other.id}`, 'Other');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Other” is saved.').waitFor();
+  await page.getByText('Key “Other” saved.').waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);
 });

@@ -62,7 +62,7 @@ t.test('an answer that never comes counts as lost', async (t) => {
   await page.getByRole('button', { name: 'Create key' }).click();
   await isAsked;
   await page.clock.fastForward(61_000);
-  await page.getByText('whether the key was made').waitFor();
+  await page.getByText('whether the key was created').waitFor();
   t.pass('it is told');
 });
 

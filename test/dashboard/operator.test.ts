@@ -131,7 +131,7 @@ t.test('a field that another operator changed meanwhile is asked about, and no o
   const elsewhere = (body: object) => api.patch(`/api/admin/accounts/${accountId}/`, body);
   await open(`accounts/${accountId}`, 'stale@example.com');
   const save = page.getByRole('button', { name: 'Save', exact: true });
-  const conflict = page.getByRole('dialog', { name: 'This account was changed meanwhile' });
+  const conflict = page.getByRole('dialog', { name: 'This account was changed' });
   await elsewhere({ alert_threshold: 4 });
   await page.getByLabel('Overdraft').fill('3');
   await save.click();

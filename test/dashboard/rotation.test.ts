@@ -291,7 +291,7 @@ t.test('edits in the form outlast a rotation beside it, and are saved then', asy
   await newValue(page);
   t.equal(await page.getByLabel('Note').inputValue(), 'Mine');
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Edited” is saved.').waitFor();
+  await page.getByText('Key “Edited” saved.').waitFor();
   t.match(await keyOf(key.id), { description: 'Mine' });
 });
 

@@ -75,7 +75,7 @@ t.test('what is saved is kept where its owner says so', async (t) => {
 t.test('mine is saved where its owner says so, and what I left alone stays theirs', async (t) => {
   const { page, conflict, id } = await staleForm(t);
   await conflict.getByRole('button', { name: 'Save mine' }).click();
-  await page.getByText('The key “Renamed” is saved.').waitFor();
+  await page.getByText('Key “Renamed” saved.').waitFor();
   t.match(await settingsOf(id), { allowed_ips: ['10.2.0.0/16'], description: 'Mine', name: 'Renamed' });
   t.equal(await page.getByRole('dialog').count(), 0);
 });
@@ -87,7 +87,7 @@ t.test('a third change, made while it was asked about, is asked about as well', 
   await conflict.getByRole('cell', { name: '10.3.0.0/16' }).waitFor();
   t.match(await settingsOf(id), { allowed_ips: ['10.3.0.0/16'] });
   await conflict.getByRole('button', { name: 'Save mine' }).click();
-  await page.getByText('The key “Renamed” is saved.').waitFor();
+  await page.getByText('Key “Renamed” saved.').waitFor();
   t.match(await settingsOf(id), { allowed_ips: ['10.2.0.0/16'] });
 });
 
@@ -98,9 +98,9 @@ t.test('switching a key off beside its form takes no edits away, and is no confl
   await page.getByLabel('Note').fill('Before');
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
-  await page.getByText('The key “Switched” is deactivated.').waitFor();
+  await page.getByText('Key “Switched” deactivated.').waitFor();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('The key “Switched” is saved.').waitFor();
+  await page.getByText('Key “Switched” saved.').waitFor();
   await api.patch(`/api/keys/${id}/`, { is_active: true });
   await page.getByLabel('Note').fill('After');
   await page.getByRole('button', { name: 'Save changes' }).click();
@@ -121,8 +121,8 @@ t.test('a key that was changed meanwhile is not switched off before that is seen
   const rows = await conflict.getByRole('row').allTextContents();
   t.same(rows.slice(1), ['NameStaleIn production', 'May manageyesno', 'Requests per minutenone60']);
   t.match(await settingsOf(id), { is_active: true, prefix });
-  await conflict.getByRole('button', { name: 'Deactivate all the same' }).click();
-  await page.getByText('The key “In production” is deactivated.').waitFor();
+  await conflict.getByRole('button', { name: 'Deactivate anyway' }).click();
+  await page.getByText('Key “In production” deactivated.').waitFor();
   t.match(await settingsOf(id), { is_active: false, name: 'In production' });
 
   // Somebody else has switched it already, and nothing more: there is nothing to ask.

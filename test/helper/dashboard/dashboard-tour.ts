@@ -79,7 +79,7 @@ type Look = (what: string) => Promise<void>;
 async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
   await look('sign-in');
   await signIn('sk-tg-wrong');
-  await page.getByText('not known here').waitFor();
+  await page.getByText('does not exist').waitFor();
   await look('sign-in, refused');
   await signIn(sights.owner.key);
   await page.locator('.chart canvas').waitFor();

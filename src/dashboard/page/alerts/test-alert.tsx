@@ -33,7 +33,7 @@ export function TestAlert({
       <p>
         {receivers === 0
           ? 'No active key has a webhook URL. Set one on a key first.'
-          : `Sends a test alert to ${receivers === 1 ? 'one webhook URL' : `${Math.min(receivers, MOST_TESTED)} webhook addresses`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
+          : `Sends a test alert to ${receivers === 1 ? 'one webhook URL' : `${Math.min(receivers, MOST_TESTED)} webhook URLs`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
       </p>
       <button
         type="button"

@@ -7,7 +7,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = WIRE_NAMES.map(rowAt).flat
   row.restricts && row.inText ? [[new RegExp(`\\b${row.wire}\\b`, 'g'), row.inText] as const] : [],
 );
 const ANOTHERS: readonly (readonly [RegExp, string])[] = [
-  [/\bYour IP address, ([^,]+),/g, 'The IP address $1'],
+  [/\bYour IP address\b/g, 'The IP address'],
   [/\byour IP address\b/g, 'the IP address'],
 ];
 const MOMENT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
@@ -16,7 +16,10 @@ const MOMENT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
 export function Detail({ words, isOwnAddress }: { words: string; isOwnAddress: boolean }) {
   const text = [...WORDS, ...(isOwnAddress ? [] : ANOTHERS)]
     .reduce((said, [wire, word]) => said.replace(wire, word), words)
-    .replace(/\bfrom ([A-Z]{2})\b/g, (_, code: string) => `from ${countryName(code)}`);
+    .replace(
+      /\b(from|in) ([A-Z]{2})\b/g,
+      (_, where: string, code: string) => `${where} ${countryName(code)}`,
+    );
   return (
     <p class="hint">
       {text.split(MOMENT).map((part) => (MOMENT.test(part) ? <Time key={part} at={part} seconds /> : part))}

@@ -67,7 +67,7 @@ export function PreviousValue(props: {
         <button
           type="button"
           class="link"
-          aria-label={`End the previous value of ${key.name} now`}
+          aria-label={`End now: previous value of ${key.name}`}
           onClick={() => setAsking(true)}
         >
           End now
