@@ -69,7 +69,7 @@ t.test('what is no limit stands at its field with what would be, and nothing is 
   const field = page.getByLabel('Requests per minute');
   const error = page.locator('#field-rpm_limit-error');
   for (const [typed, words] of [
-    ['0', 'The limit must be 1 or more, or left empty.'],
+    ['0', 'The limit must be 1 or more. Leave empty for none.'],
     ['1,000', 'The limit must be written without a thousands separator: 1000.'],
     ['1.5', 'The limit must be a whole number, such as 60.'],
     ['-1', 'The limit must be a whole number, such as 60.'],

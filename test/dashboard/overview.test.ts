@@ -128,7 +128,7 @@ t.test('L10: the bar whose numbers are told is the one that is marked', async (t
     );
     t.ok(Math.abs((stripe?.width ?? 0) - width) < 2, 'and ends with it');
   }
-  await page.getByText('Days are those of UTC: here (Europe/Berlin) one begins at').waitFor();
+  await page.getByText('Days are UTC days: here (Europe/Berlin) one begins at').waitFor();
 });
 
 t.test('L11: of many keys the rest is shown when it is asked for', async (t) => {
