@@ -114,7 +114,7 @@ export function startWarnings({
       `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   );
   return [
-    `left out until they are set: ${what.join(', ')}. to list the models, run tollgate config check`,
+    `left out until they are set: ${what.join(', ')}. Models: see tollgate config check`,
     ...others,
   ];
 }

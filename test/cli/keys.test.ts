@@ -296,7 +296,7 @@ t.test('a grace that is no time, or beside the end of one, is wrong usage', asyn
     const { code, errors } = await tollgate(['key', 'rotate', '1', '--grace', long], env);
     t.match([code, errors], [2, /'--grace <time>' argument '\w+' is invalid\. It must be at most 30d\.\n/]);
   }
-  t.match((await tollgate(['key', 'rotate', '--help'], {})).output, /12h,\s+7d;\s+at\s+most\s+30d/);
+  t.match((await tollgate(['key', 'rotate', '--help'], {})).output, /12h\s+or\s+7d;\s+at\s+most\s+30d/);
   const both = await tollgate(['key', 'rotate', '1', '--grace', '1h', '--end-grace'], env);
   t.match([both.code, both.errors], [2, /cannot be used with/]);
 });

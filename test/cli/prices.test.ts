@@ -69,9 +69,9 @@ test('--diff: each written unit that the list has at another price, and what the
   t.match(output, /^old +output +5\.000000 +12\.000000 +openai\/o3$/m);
   t.match(output, /^old +webSearch +none +15\.000000 +openai\/o3$/m);
   t.notMatch(output, /^old +input/m);
-  t.match(output, /^Not compared, as its upstream names no provider: home$/m);
+  t.match(output, /^Not compared, as their upstream names no provider: home$/m);
   t.match(output, /^Not compared, as the list has no such model of openai: new$/m);
-  t.match(output, /^Written prices: 4, of which 1 are those of the list\.$/m);
+  t.match(output, /^Written prices: 4, of which 1 match the list\.$/m);
   const json = JSON.parse((await prices(t, ['--diff', '--json'])).output);
   t.match(json.differences, [
     { model: 'old', unit: 'output', written: '5.000000', list: '12.000000' },

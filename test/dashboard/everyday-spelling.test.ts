@@ -78,11 +78,11 @@ t.test('a model that there is not is warned of in the form and in the list', asy
     .getByText('“flatt” is not in the catalog')
     .waitFor();
   await open(`keys/${id}`, 'Misspelt');
-  await page.getByText('The catalog that you see has no “flatt”').waitFor();
+  await page.getByText('The catalog does not have “flatt”').waitFor();
   await page.getByText('the key may be unable to call any model').waitFor();
   await page.getByLabel('flat text', { exact: true }).check();
   await page.getByText('the key may be unable to call any model').waitFor({ state: 'detached' });
   await page.getByLabel(/^flatt/).click();
-  await page.getByText('The catalog that you see has no').waitFor({ state: 'detached' });
+  await page.getByText('The catalog does not have').waitFor({ state: 'detached' });
   t.pass('and no longer, once it is mended');
 });

@@ -18,7 +18,7 @@ async function form(t: Parameters<typeof openDashboard>[0]) {
   await open(`explain/${limited.id}`, 'Explain a call');
   await page.getByLabel('Model').fill('flat');
   // 09:00 UTC in the winter of Berlin.
-  await page.getByLabel('Moment').fill('2031-01-15T10:00');
+  await page.getByLabel('Time').fill('2031-01-15T10:00');
   return page;
 }
 
@@ -35,7 +35,7 @@ t.test('a call that would pass is said to pass, check by check', async (t) => {
 
 t.test('the first check that fails is the one that is marked', async (t) => {
   const page = await form(t);
-  await page.getByLabel('Moment').fill('2031-01-15T12:00');
+  await page.getByLabel('Time').fill('2031-01-15T12:00');
   await page.getByLabel('Caller IP address').fill('198.51.100.1');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByRole('heading', { name: 'The call would be refused: outside_active_hours' }).waitFor();

@@ -28,7 +28,7 @@ t.test('what vanishes with the focus leaves it to the title of the page', async 
   await open(`keys/${body.id}`, 'Rotated');
   await page.getByRole('button', { name: 'End now' }).press('Enter');
   await page.getByRole('button', { name: 'End it now' }).press('Enter');
-  await page.getByText('is refused from now on').waitFor();
+  await page.getByText('is no longer valid').waitFor();
   await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
 });
 

@@ -56,7 +56,7 @@ t.test('the value of a new key is not lost by Back or reload', async (t) => {
   await page.getByLabel('Name', { exact: true }).fill('Shown once');
   await page.getByRole('button', { name: 'Create key' }).click();
   const value = await page.getByLabel('Key value').inputValue();
-  await isAskedOnEveryWayOut(t, page, /shown this once/, undefined);
+  await isAskedOnEveryWayOut(t, page, /shown only once/, undefined);
   t.equal(await page.getByLabel('Key value').inputValue(), value, 'it is there still');
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Shown once' }).waitFor();
@@ -70,7 +70,7 @@ t.test('nor is the first key of an account that the operator makes', async (t) =
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await page.getByLabel('Key value').waitFor();
-  await isAskedOnEveryWayOut(t, page, /shown this once/, undefined);
+  await isAskedOnEveryWayOut(t, page, /shown only once/, undefined);
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { level: 1, name: 'guarded@example.com' }).waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);

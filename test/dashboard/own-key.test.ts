@@ -56,7 +56,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   t.notMatch(seen.join(), /Secret master|7[567]\.00/, 'neither another key nor the balance');
 
   await open('keys/999999', 'Key');
-  await page.getByText("The key you signed in with can't see a key 999999").waitFor();
+  await page.getByText("The key you signed in with can't see key 999999").waitFor();
   for (const place of ['alerts', 'explain', 'accounts/1', 'overview']) await open(place, 'Reader');
   t.equal(await page.getByRole('alert').count(), 0);
   t.same(faults, []);

@@ -39,7 +39,7 @@ async function asked(page: Page, name: string) {
 async function typeGrace(page: Page, seconds: string) {
   await page.getByLabel('Grace period for the current value').selectOption('own');
   await page.getByLabel('Unit').selectOption('seconds');
-  await page.getByLabel('Length').fill(seconds);
+  await page.getByLabel('Duration').fill(seconds);
 }
 
 /** Confirms the rotation; resolves with the new value, once it is marked as saved. */
@@ -162,7 +162,7 @@ t.test('a length of time that is none stands at its field, and nothing is rotate
     ['31', 'days', 'The number of days must be at most 30.'],
     ['0', 'minutes', 'The number of minutes must be 1 or more.'],
   ] as const) {
-    await page.getByLabel('Length').fill(typed);
+    await page.getByLabel('Duration').fill(typed);
     await page.getByLabel('Unit').selectOption(unit);
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     await page.locator('#field-grace_seconds-error').getByText(words).waitFor();
@@ -205,7 +205,7 @@ t.test('the key of the session is rotated, and the session goes on with the new 
 
 t.test('a session with the previous value says so, changes nothing, and ends with that value', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Older' });
-  const note = 'You are signed in with the previous value of your key.';
+  const note = 'You are signed in with the previous value of your key';
   const { page, open } = await signedIn(t, world, own.key);
   await open(`keys/${own.id}`, 'Older');
   await page.getByRole('button', { name: 'Rotate' }).waitFor();
@@ -234,7 +234,7 @@ t.test('signing in with the newest value of a key in its grace shows no warning'
   const { page, open } = await signedIn(t, world, body.key);
   await open(`keys/${own.id}`, 'Both');
   await page.getByRole('button', { name: 'End now' }).click();
-  await page.getByRole('dialog').getByText('Whoever still calls with it').waitFor();
+  await page.getByRole('dialog').getByText('Calls with the previous value are refused').waitFor();
   t.equal(await page.getByText('You are signed in with the previous value').count(), 0);
 });
 
@@ -249,7 +249,7 @@ t.test('a key that was changed meanwhile is not rotated before that is seen', as
   const rows = await conflict.getByRole('row').allTextContents();
   t.same(rows.slice(1), [
     'NameSharedRenamed',
-    'May manageyesno',
+    'Can manageyesno',
     'Requests per minutenone1,000',
     `Value prefix${key.prefix}${body.prefix}`,
   ]);

@@ -42,7 +42,7 @@ t.test('a form that is stale shows what differs, field by field', async (t) => {
   t.same(rows.slice(1), [
     'Namenot changed by youRenamed',
     'NoteMinenone',
-    'May managenot changed by youno',
+    'Can managenot changed by youno',
     'Allowed IP addresses10.2.0.0/1610.1.0.0/16',
   ]);
   t.same(await accessibilityFaults(page), []);
@@ -116,10 +116,10 @@ t.test('a key that was changed meanwhile is not switched off before that is seen
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
   const conflict = page.getByRole('dialog', { name: 'This key was changed' });
-  await conflict.getByText('It is not deactivated by you yet.').waitFor();
+  await conflict.getByText('You have not deactivated it yet.').waitFor();
   await page.locator('[role=alert]:focus').waitFor();
   const rows = await conflict.getByRole('row').allTextContents();
-  t.same(rows.slice(1), ['NameStaleIn production', 'May manageyesno', 'Requests per minutenone60']);
+  t.same(rows.slice(1), ['NameStaleIn production', 'Can manageyesno', 'Requests per minutenone60']);
   t.match(await settingsOf(id), { is_active: true, prefix });
   await conflict.getByRole('button', { name: 'Deactivate anyway' }).click();
   await page.getByText('Key “In production” deactivated.').waitFor();

@@ -84,7 +84,7 @@ t.test('an expiry of which a part is typed does not count as never', async (t) =
 t.test('a call is not explained for now where a part of another moment is typed', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('explain', 'Explain a call');
-  await page.getByLabel('Moment').pressSequentially('03');
+  await page.getByLabel('Time').pressSequentially('03');
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.getByRole('button', { name: 'Explain' }).click();

@@ -7,8 +7,8 @@ export function CallLimitSettings({ draft, errors, change }: KeyFormPart) {
   return (
     <Section title="Rate limits">
       <p class="section-words hint">
-        Empty: no limit. A call beyond one is answered with 429, and told when to come again. Limits of the
-        account hold as well.
+        Leave empty for no limit. Calls beyond a limit get 429 with the time to wait. The rate limits of the
+        account apply, too.
       </p>
       <CallLimitFields
         texts={draft.callLimits}

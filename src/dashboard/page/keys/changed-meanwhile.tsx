@@ -9,7 +9,7 @@ export function ChangedMeanwhile({ before, now, done }: { before: KeyView; now: 
     <>
       <Note kind="danger">
         <p>
-          It was changed in another session or tab after you loaded this page. It is not {done} by you yet.
+          It was changed in another session or tab after you loaded this page. You have not {done} it yet.
         </p>
       </Note>
       <Table label="What differs" columns={['Setting', 'Before', 'Now']}>

@@ -93,8 +93,7 @@ function NoSuchKey({ id, isManaging }: { id: number; isManaging: boolean }) {
   ) : (
     <Empty title="Key not found">
       <p>
-        The key you signed in with can't see a key {id}: it sees itself only.{' '}
-        <a href="#/keys">Its settings</a>
+        The key you signed in with can't see key {id}, only itself. <a href="#/keys">Its settings</a>
       </p>
     </Empty>
   );

@@ -52,8 +52,8 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
       {catalog.data && others.length > 0 && (
         <Note kind="warning">
           <p>
-            The catalog that you see has no {others.map((slug) => `“${slug}”`).join(', ')}. Calls with a model
-            that there is not are refused: check the spelling, or untick it.
+            The catalog does not have {others.map((slug) => `“${slug}”`).join(', ')}. Calls with an unknown
+            model are refused: check the spelling, or deselect it.
             {others.length === draft.models.length &&
               ' With these settings, the key may be unable to call any model.'}
           </p>

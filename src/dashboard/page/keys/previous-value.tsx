@@ -82,7 +82,7 @@ export function PreviousValue(props: {
           onClose={() => setAsking(false)}
         >
           <p>
-            Whoever still calls with it is refused from now on, at every gateway. The value that begins with{' '}
+            Calls with the previous value are refused at every gateway. The value that begins with{' '}
             <code>{key.prefix}</code> stays.
           </p>
         </Confirm>

@@ -10,8 +10,8 @@ export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
         label="Webhook URL"
         hint={
           <>
-            Gets a POST when the account falls below its alert threshold. Empty: none. Try it under{' '}
-            <a href="#/alerts">Alerts</a>.
+            Receives a POST when the account falls below its alert threshold. Leave empty for none. Test it
+            under <a href="#/alerts">Alerts</a>.
           </>
         }
         error={errors.webhook_url}

@@ -109,7 +109,7 @@ function Question(props: {
       {after !== undefined && (
         <p>
           The balance goes from {credits(account.credits_balance)} to <strong>{credits(after)}</strong>{' '}
-          credits, less what calls spend meanwhile.
+          credits, less the calls charged in the meantime.
         </p>
       )}
       {note && <p>Note: {note}</p>}

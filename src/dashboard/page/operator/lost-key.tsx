@@ -58,7 +58,7 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
           onClose={making.close}
         >
           <p>
-            Whoever has it can manage every key of the account and spend its{' '}
+            Anyone who has it can manage every key of the account and spend its{' '}
             {credits(account.credits_balance)} credits. Its value is shown once: give it to the owner only.
           </p>
         </Confirm>

@@ -27,8 +27,7 @@ export function Conflict(props: {
   return (
     <Dialog title={`This ${props.of} was changed`} onCancel={props.onClose}>
       <p>
-        Somebody else, or you in another tab, saved it after this page was loaded. Nothing of yours is saved
-        yet.
+        It was saved in another session or tab after you loaded this page. Your changes are not saved yet.
       </p>
       {props.differences.length > 0 && (
         <Table label="What differs" columns={['Setting', 'Yours', 'Saved']}>

@@ -38,8 +38,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {session.value?.isPrevious && manages() && (
           <Note kind="warning">
             <p>
-              You are signed in with the previous value of your key. It reads and calls models until its grace
-              ends, but changes nothing. Sign in with the new value to make changes.
+              You are signed in with the previous value of your key, which can't make changes. Sign in with
+              the new value.
             </p>
           </Note>
         )}
