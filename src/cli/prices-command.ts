@@ -195,9 +195,9 @@ interface Difference {
 
 /** How a written price differs from the list's, or why they cannot be compared. */
 function differences(model: Model, listed: ListedModel | undefined): readonly Difference[] | string {
-  if (model.upstream.provider === undefined) return 'its upstream names no provider';
+  if (model.upstream.provider === undefined) return 'their upstream names no provider';
   if (!listed) return `the list has no such model of ${model.upstream.provider}`;
-  if ('why' in listed.priced) return `the list's price cannot be taken: ${listed.priced.why}`;
+  if ('why' in listed.priced) return `the list's price can't be used: ${listed.priced.why}`;
   const [is, list] = [writtenPrice(model.price), writtenPrice(listed.priced.price)];
   return UNIT_NAMES.flatMap((unit) => {
     const [one, other] = [is[unit] ?? null, list[unit] ?? null];

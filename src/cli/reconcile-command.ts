@@ -194,7 +194,7 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
     compare('the balance after its last ledger entry', lastBalanceAfter ?? micro(0), 'the sum', ledgerSum);
     const found = await live?.check(accountId);
     if (found)
-      compare('the live balance', found.live, 'the book with what is under way to it', found.expected);
+      compare('the live balance', found.live, 'the book plus pending entries', found.expected);
     accounts++;
     listener.checked?.(accounts);
   }

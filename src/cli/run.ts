@@ -58,9 +58,9 @@ interface UsageOptions extends RemoteOptions {
 function usageCommand(program: Command): void {
   remote(program.command('usage'))
     .description(
-      'sum up the calls of all accounts over whole UTC days: charged, cost by the price list, margin',
+      'report the usage of all accounts over whole UTC days: charges, cost by the price list, margin',
     )
-    .option('--from <day>', 'first day, as 2026-11-01')
+    .option('--from <day>', 'first day, such as 2026-11-01')
     .option('--to <day>', 'last day')
     .addOption(
       new Option('--group-by <what>', 'rows').choices([...MARGIN_GROUPS]).default(DEFAULT_MARGIN_GROUP),

@@ -21,7 +21,7 @@ export const accountCallLimits = callLimitSchemas("the account's");
 export const Account = Type.Object(
   {
     id: id('The account.'),
-    email: Type.String({ description: 'E-mail address of the owner; alerts name it.' }),
+    email: Type.String({ description: 'Email address of the owner; alerts name it.' }),
     credits_balance: balance('What is left, to the call that was settled last.'),
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,

@@ -153,7 +153,7 @@ const ALERT: JsonSchema = {
   additionalProperties: false,
   properties: {
     event: { type: 'string', const: 'low_credits' },
-    user_email: { type: 'string', description: 'E-mail address of the owner of the account.' },
+    user_email: { type: 'string', description: 'Email address of the owner of the account.' },
     credits_balance: {
       type: 'number',
       description:

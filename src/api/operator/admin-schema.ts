@@ -16,13 +16,13 @@ const is_active = Type.Boolean({
 const email = Type.String({
   maxLength: LONGEST_EMAIL,
   pattern: TEXT_PATTERNS.email,
-  description: 'E-mail address of the owner; no two accounts have the same.',
+  description: 'Email address of the owner; no two accounts have the same.',
 });
 
 export const AdminAccount = Type.Object(
   {
     id: id('Names the account in paths.'),
-    email: Type.String({ description: 'E-mail address of the owner.' }),
+    email: Type.String({ description: 'Email address of the owner.' }),
     is_active,
     credits_balance: balance('What is left, to the call that was settled last.'),
     credits_held: credits('What calls in flight have reserved of it.'),
