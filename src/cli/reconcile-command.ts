@@ -193,8 +193,7 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
     compare('the stored balance', balance, 'the sum of its ledger', ledgerSum);
     compare('the balance after its last ledger entry', lastBalanceAfter ?? micro(0), 'the sum', ledgerSum);
     const found = await live?.check(accountId);
-    if (found)
-      compare('the live balance', found.live, 'the book plus pending entries', found.expected);
+    if (found) compare('the live balance', found.live, 'the book plus pending entries', found.expected);
     accounts++;
     listener.checked?.(accounts);
   }

@@ -113,8 +113,5 @@ export function startWarnings({
     ({ upstream, variables, models }) =>
       `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   );
-  return [
-    `left out until they are set: ${what.join(', ')}. Models: see tollgate config check`,
-    ...others,
-  ];
+  return [`left out until they are set: ${what.join(', ')}. Models: see tollgate config check`, ...others];
 }
