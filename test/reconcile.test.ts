@@ -65,7 +65,10 @@ test('a balance that was tampered with is found in the book, and exits 1', async
     output,
     `account ${owner.accountId} (${owner.email}): the stored balance is 101.500000 credits, but the sum of its ledger is 99.000000: difference 2.500000\n`,
   );
-  t.match(output, 'No gateway runs on this data folder: the book was checked, and no live balance.\n');
+  t.match(
+    output,
+    'No gateway is running on this data folder, so only the book was checked, not the live balances.\n',
+  );
   t.match(output, 'accounts checked: 1, differences: 1\n');
   t.equal(code, 1);
 });
@@ -89,7 +92,7 @@ test('a live balance that was tampered with is found through the running gateway
   const { code, output } = await reconcile(place);
   t.match(
     output,
-    'the live balance is 99.000001 credits, but the book with what is under way to it is 99.000000: difference 0.000001\n',
+    'the live balance is 99.000001 credits, but the book plus pending entries is 99.000000: difference 0.000001\n',
   );
   t.match(output, 'accounts checked: 1, differences: 1\n');
   t.equal(code, 1);
