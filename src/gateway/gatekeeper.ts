@@ -10,39 +10,27 @@ import { type Caller, type CompiledKey, compileKey, refusalOf } from '../domain/
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CountryLookup } from './country.ts';
 
-/**
- * Checks 1 to 8 of specification section 3: authenticates the key that a request presents, and authorises the request
- * by the restrictions of that key. Records are cached in the process without a lifetime: admission compares their
- * version, and a refusal or a route without admission asks Redis for the current one before it is answered. The record says
- * which values its key has, so that a rotation changes what a cached value is worth.
- */
+interface GatekeeperParts {
+  readonly ledger: Ledger;
+  readonly countries: CountryLookup;
+  readonly keyPrefix: string;
+  readonly trustProxy: AddressMatcher | undefined;
+  readonly allowMissingOrigin: boolean;
+  /**
+   * Memory of the compiled keys: in 64 MiB are 130,000 without lists, or 400 with as many entries as a key may have. A key
+   * that has fallen out costs its next call two round trips to Redis and 13 to 27 µs of reading and compiling.
+   */
+  readonly cachedBytes: number;
+}
+
 export class Gatekeeper {
-  readonly #ledger: Ledger;
-  readonly #countries: CountryLookup;
-  readonly #keyPrefix: string;
-  readonly #trusted: AddressMatcher | undefined;
-  readonly #allowMissingOrigin: boolean;
+  readonly #parts: GatekeeperParts;
   readonly #cache: LRUCache<string, CompiledKey>;
 
-  constructor(options: {
-    ledger: Ledger;
-    countries: CountryLookup;
-    keyPrefix: string;
-    trustProxy: AddressMatcher | undefined;
-    allowMissingOrigin: boolean;
-    /**
-     * Memory of the compiled keys: in 64 MiB are 130,000 without lists, or 400 with as many entries as a key may have. A key
-     * that has fallen out costs its next call two round trips to Redis and 13 to 27 µs of reading and compiling.
-     */
-    cachedBytes: number;
-  }) {
+  constructor(options: GatekeeperParts) {
+    this.#parts = options;
     // Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB when it is made.
     this.#cache = new LRUCache({ maxSize: options.cachedBytes, sizeCalculation: ({ bytes }) => bytes });
-    this.#ledger = options.ledger;
-    this.#countries = options.countries;
-    this.#keyPrefix = options.keyPrefix;
-    this.#trusted = options.trustProxy;
-    this.#allowMissingOrigin = options.allowMissingOrigin;
   }
 
   /**
@@ -54,7 +42,9 @@ export class Gatekeeper {
     const { cached } = this.#known(request);
     if (!cached || this.#refusal(request, cached)) return undefined;
     const { key, valueEndsAt } = cached;
-    return valueEndsAt !== undefined && this.#ledger.now(key.accountId) >= valueEndsAt ? undefined : cached;
+    return valueEndsAt !== undefined && this.#parts.ledger.now(key.accountId) >= valueEndsAt
+      ? undefined
+      : cached;
   }
 
   /**
@@ -63,10 +53,10 @@ export class Gatekeeper {
    */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
-    const current = cached && (await this.#ledger.current(cached.key.accountId, cached.key.id));
+    const current = cached && (await this.#parts.ledger.current(cached.key.accountId, cached.key.id));
     // A value that the current record does not know is looked up: that record may be older than the value.
     const isKnown = current && endOfValue(current.key, hash) > 0;
-    const subject = isKnown ? current : await this.#ledger.find(hash);
+    const subject = isKnown ? current : await this.#parts.ledger.find(hash);
     const endsAt = subject ? endOfValue(subject.key, hash) : 0;
     if (!subject || (await this.#hasPassed(endsAt, subject.key.accountId))) {
       this.#cache.delete(hash);
@@ -87,7 +77,9 @@ export class Gatekeeper {
    */
   async #hasPassed(endsAt: number, accountId: number): Promise<boolean> {
     if (endsAt === Infinity) return false;
-    return this.#ledger.now(accountId) >= endsAt || (await this.#ledger.time(accountId)) >= endsAt;
+    return (
+      this.#parts.ledger.now(accountId) >= endsAt || (await this.#parts.ledger.time(accountId)) >= endsAt
+    );
   }
 
   /**
@@ -104,22 +96,22 @@ export class Gatekeeper {
 
   /** The address that a request comes from, as a text: specification section 1, TRUST_PROXY. */
   addressOf(request: FastifyRequest): string {
-    const forwarded = this.#trusted ? request.headers['x-forwarded-for'] : undefined;
+    const forwarded = this.#parts.trustProxy ? request.headers['x-forwarded-for'] : undefined;
     return clientAddress(
       request.socket.remoteAddress ?? '',
       Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
-      this.#trusted,
+      this.#parts.trustProxy,
     );
   }
 
   /** The hash of the key that a request presents, and its cached record. Throws 401 for what can be no key. */
   #known(request: FastifyRequest): { hash: string; cached: CompiledKey | undefined } {
     const value = presentedKey(request.headers);
-    refuseKeyIn(request.url, this.#keyPrefix);
+    refuseKeyIn(request.url, this.#parts.keyPrefix);
     const hash = hashKey(value);
     const cached = this.#cache.get(hash);
     // A key that has been let in before is well-formed; looking again would cost as much as the hash.
-    if (!cached && !isWellFormed(value, this.#keyPrefix)) throw unknownKey();
+    if (!cached && !isWellFormed(value, this.#parts.keyPrefix)) throw unknownKey();
     return { hash, cached };
   }
 
@@ -137,7 +129,7 @@ export class Gatekeeper {
       address,
       country: undefined,
       origin: requestOrigin(headers.origin, headers.referer),
-      allowMissingOrigin: this.#allowMissingOrigin,
+      allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
     const refusal = refusalOf(compiled, caller);
     if (!needsCountry || !address) return refusal;
@@ -150,7 +142,7 @@ export class Gatekeeper {
   /** Throws 503: an address whose country cannot be told is not let past a key that blocks some. */
   #countryOf(address: ParsedAddress): string | undefined {
     try {
-      return this.#countries.countryOf(address);
+      return this.#parts.countries.countryOf(address);
     } catch (cause) {
       throw new GatewayError(
         'service_unavailable',

@@ -14,50 +14,39 @@ import { nodesOf, type RedisClient } from './redis/connect.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 
-/** A ledger that is connected: what the gateway calls, what operators watch, and how it is closed. */
+interface OpenLedgerParts {
+  /** Every connection, to be closed with the ledger. */
+  readonly clients: readonly RedisClient[];
+  readonly background: RedisClient;
+  readonly ledger: Ledger;
+  readonly settler: Settler;
+  readonly gate: ConnectionGate;
+  readonly rebuilder: Rebuilder;
+  readonly unanswered: UnansweredAdmissions;
+  readonly sweep: Sweep;
+  readonly drain: JournalDrain;
+  readonly refunds: Refunds;
+  readonly clock: RedisClock;
+  readonly log: Log;
+}
+
 export class OpenLedger {
+  readonly #parts: OpenLedgerParts;
   readonly ledger: Ledger;
   readonly refunds: Refunds;
   readonly drain: JournalDrain;
   readonly sweep: Sweep;
   readonly unanswered: UnansweredAdmissions;
-  readonly #clients: readonly RedisClient[];
   readonly #heartbeat: Heartbeat;
-  readonly #background: RedisClient;
-  readonly #settler: Settler;
-  readonly #gate: ConnectionGate;
-  readonly #rebuilder: Rebuilder;
-  readonly #clock: RedisClock;
-  readonly #log: Log;
 
-  constructor(parts: {
-    /** Every connection, to be closed with the ledger. */
-    clients: readonly RedisClient[];
-    background: RedisClient;
-    ledger: Ledger;
-    settler: Settler;
-    gate: ConnectionGate;
-    rebuilder: Rebuilder;
-    unanswered: UnansweredAdmissions;
-    sweep: Sweep;
-    drain: JournalDrain;
-    refunds: Refunds;
-    clock: RedisClock;
-    log: Log;
-  }) {
+  constructor(parts: OpenLedgerParts) {
+    this.#parts = parts;
     this.ledger = parts.ledger;
     this.refunds = parts.refunds;
     this.drain = parts.drain;
     this.sweep = parts.sweep;
     this.unanswered = parts.unanswered;
-    this.#clients = parts.clients;
     this.#heartbeat = new Heartbeat(parts.clients);
-    this.#background = parts.background;
-    this.#settler = parts.settler;
-    this.#gate = parts.gate;
-    this.#rebuilder = parts.rebuilder;
-    this.#clock = parts.clock;
-    this.#log = parts.log;
   }
 
   /** Starts the background loops; the connections must be open. */
@@ -69,7 +58,7 @@ export class OpenLedger {
 
   /** Faults of Redis' persistence; empty: none. Rejects where Redis does not answer. */
   check(): Promise<string[]> {
-    return durabilityFaults(this.#background);
+    return durabilityFaults(this.#parts.background);
   }
 
   /**
@@ -78,7 +67,7 @@ export class OpenLedger {
    */
   async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
     const { entries, oldestAt } = await this.drain.backlog();
-    return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#clock.now() - oldestAt) };
+    return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#parts.clock.now() - oldestAt) };
   }
 
   /** Entries that the book does not take, as they were 2 s ago or less. */
@@ -93,7 +82,7 @@ export class OpenLedger {
 
   /** Settlements that Redis has not answered yet. */
   openSettlements(): number {
-    return this.#settler.open;
+    return this.#parts.settler.open;
   }
 
   /**
@@ -101,10 +90,10 @@ export class OpenLedger {
    * one of these cannot be.
    */
   async settled(): Promise<void> {
-    if (!(await this.#settler.idle(SETTLED_WITHIN_MS)))
+    if (!(await this.#parts.settler.idle(SETTLED_WITHIN_MS)))
       throw new Error('redis has not answered every settle');
     await this.drain.drainAll();
-    await this.#rebuilder.rebuildAstray();
+    await this.#parts.rebuilder.rebuildAstray();
   }
 
   /**
@@ -114,23 +103,23 @@ export class OpenLedger {
    */
   async close(deadlineMs: number): Promise<void> {
     const until = Date.now() + deadlineMs;
-    if (!(await this.#settler.idle(deadlineMs))) {
-      this.#log.error(
-        { settlements: this.#settler.open },
+    if (!(await this.#parts.settler.idle(deadlineMs))) {
+      this.#parts.log.error(
+        { settlements: this.#parts.settler.open },
         'stopped before redis had every settle; these holds will expire',
       );
     }
     // A gateway that ends takes with it the settles that Redis has lost: they are made again before.
-    await this.#gate.resolveDoubts(until - Date.now()).catch((error: unknown) => {
-      this.#log.error(
+    await this.#parts.gate.resolveDoubts(until - Date.now()).catch((error: unknown) => {
+      this.#parts.log.error(
         { err: error },
         'stopped before redis was compared with the book; it may lack the latest charges',
       );
     });
-    this.#settler.stop();
+    this.#parts.settler.stop();
     const unanswered = await this.sweep.stop(until - Date.now());
     if (unanswered > 0) {
-      this.#log.error(
+      this.#parts.log.error(
         { admissions: unanswered },
         'stopped before redis had released the holds of unanswered admissions; these will expire',
       );
@@ -141,7 +130,7 @@ export class OpenLedger {
 
   /** Drops the connections at once, as a killed process would. For tests. */
   abandon(): void {
-    this.#settler.stop();
+    this.#parts.settler.stop();
     this.drain.abandon();
     void this.sweep.stop(0);
     this.#disconnect();
@@ -149,7 +138,7 @@ export class OpenLedger {
 
   #disconnect(): void {
     this.#heartbeat.stop();
-    for (const client of this.#clients) client.disconnect();
+    for (const client of this.#parts.clients) client.disconnect();
   }
 }
 

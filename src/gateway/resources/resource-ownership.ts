@@ -13,20 +13,18 @@ const FLUSH_WITHIN_MS = 2_000;
 /** Most ids that one request may name; real requests name a few dozen. They stay in memory while the book is asked. */
 const MAX_NAMED = 1_000;
 
-/**
- * Ownership of what providers store (specification section 4): for any other account than its own it does not exist.
- */
-export class ResourceOwnership {
-  readonly #book: Book;
-  readonly #log: Log;
-  readonly #ledger: Pick<Ledger, 'flush'>;
-  readonly #contextTokens: number;
+interface ResourceOwnershipParts {
+  readonly book: Book;
+  readonly log: Log;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  readonly contextTokens: number;
+}
 
-  constructor(options: { book: Book; log: Log; ledger: Pick<Ledger, 'flush'>; contextTokens: number }) {
-    this.#ledger = options.ledger;
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#contextTokens = options.contextTokens;
+export class ResourceOwnership {
+  readonly #parts: ResourceOwnershipParts;
+
+  constructor(options: ResourceOwnershipParts) {
+    this.#parts = options;
   }
 
   /**
@@ -55,7 +53,7 @@ export class ResourceOwnership {
           member.slice(0, 100),
         );
       }
-      tokens += resource.tokens ?? body.model.contextWindow ?? this.#contextTokens;
+      tokens += resource.tokens ?? body.model.contextWindow ?? this.#parts.contextTokens;
     }
     return tokens;
   }
@@ -83,7 +81,7 @@ export class ResourceOwnership {
     ids: readonly string[],
   ): Promise<Map<string, ProviderResource>> {
     const find = async () => {
-      const found = await this.#book.resources(accountId, upstream, ids);
+      const found = await this.#parts.book.resources(accountId, upstream, ids);
       return new Map(found.map((resource) => [resource.id, resource]));
     };
     const byId = await find();
@@ -92,7 +90,7 @@ export class ResourceOwnership {
   }
 
   async #find(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined> {
-    const find = () => this.#book.resource(accountId, kind, id);
+    const find = () => this.#parts.book.resource(accountId, kind, id);
     return (await find()) ?? (await this.#afterFlush(accountId, find, (later) => later !== undefined));
   }
 
@@ -102,7 +100,7 @@ export class ResourceOwnership {
    * then told to retry, and not that its own response does not exist.
    */
   async #afterFlush<T>(accountId: number, find: () => Promise<T>, isAll: (found: T) => boolean): Promise<T> {
-    const isFlushed = await this.#ledger.flush(accountId, FLUSH_WITHIN_MS);
+    const isFlushed = await this.#parts.ledger.flush(accountId, FLUSH_WITHIN_MS);
     const found = await find();
     if (!isFlushed && !isAll(found)) throw new BookUnavailable('the journal is not in the book yet');
     return found;
@@ -114,9 +112,12 @@ export class ResourceOwnership {
    */
   async release(resource: ProviderResource): Promise<void> {
     try {
-      await this.#book.releaseResource(resource, Date.now());
+      await this.#parts.book.releaseResource(resource, Date.now());
     } catch (error) {
-      this.#log.warn({ err: error, resource: resource.id }, 'what an upstream deleted could not be released');
+      this.#parts.log.warn(
+        { err: error, resource: resource.id },
+        'what an upstream deleted could not be released',
+      );
     }
   }
 }

@@ -41,24 +41,20 @@ interface Settlement {
   journalled?: PromiseWithResolvers<void> | undefined;
 }
 
-/**
- * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
- * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/post-once.lua);
- * lost → sent again, where an older Redis took over meanwhile that has the hold.
- *
- * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
- * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
- */
+interface SettlerParts {
+  /** Connection for commands that no call waits for. */
+  readonly background: RedisClient;
+  readonly writer: TickWriter;
+  readonly scripts: ScriptSender;
+  readonly log: Log;
+  readonly drain: JournalDrain;
+  readonly rebuilder: Rebuilder;
+  readonly unanswered: UnansweredAdmissions;
+  readonly clock: RedisClock;
+}
+
 export class Settler implements Replays {
-  readonly #background: RedisClient;
-  readonly #writer: TickWriter;
-  readonly #scripts: ScriptSender;
-  readonly #log: Log;
-  readonly #drain: JournalDrain;
-  readonly #rebuilder: Rebuilder;
-  readonly #unanswered: UnansweredAdmissions;
-  readonly #clock: RedisClock;
+  readonly #parts: SettlerParts;
   readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
   /** Settlements whose entry is not known to be in the journal or in the book. */
@@ -68,25 +64,8 @@ export class Settler implements Replays {
   #idle: (() => void)[] = [];
   #stopped = false;
 
-  constructor(parts: {
-    /** Connection for commands that no call waits for. */
-    background: RedisClient;
-    writer: TickWriter;
-    scripts: ScriptSender;
-    log: Log;
-    drain: JournalDrain;
-    rebuilder: Rebuilder;
-    unanswered: UnansweredAdmissions;
-    clock: RedisClock;
-  }) {
-    this.#background = parts.background;
-    this.#writer = parts.writer;
-    this.#scripts = parts.scripts;
-    this.#log = parts.log;
-    this.#drain = parts.drain;
-    this.#rebuilder = parts.rebuilder;
-    this.#unanswered = parts.unanswered;
-    this.#clock = parts.clock;
+  constructor(parts: SettlerParts) {
+    this.#parts = parts;
   }
 
   /** Settlements without an answer from Redis yet. */
@@ -98,13 +77,13 @@ export class Settler implements Replays {
     const settlement: Settlement = {
       draft,
       correction,
-      starts: periodStarts(this.#clock.now(bucketOf(draft.accountId))),
+      starts: periodStarts(this.#parts.clock.now(bucketOf(draft.accountId))),
       settledAt: 0,
       lost: false,
     };
     this.#unwritten.add(settlement);
     this.#send(settlement);
-    this.#writer.afterWrite(onWire);
+    this.#parts.writer.afterWrite(onWire);
   }
 
   /** Resolves once all that this gateway has settled for the account, or all, until now is in the journal or in the book. */
@@ -144,10 +123,10 @@ export class Settler implements Replays {
       const recent = this.#replayBuffer.entries(bucket);
       if (recent.length === 0) continue;
       const ids = recent.map(({ draft }) => draft.id);
-      const known = await this.#drain.entriesAmong(bucket, ids);
+      const known = await this.#parts.drain.entriesAmong(bucket, ids);
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
-        this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
+        this.#parts.log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
       for (const { draft, correction, starts } of missing) {
         await this.#settleAgain({ draft, correction, starts, settledAt: 0, lost: false });
       }
@@ -169,11 +148,12 @@ export class Settler implements Replays {
 
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
     if (charged.length === 0) return;
-    const holds = await this.#background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));
+    const holds = await this.#parts.background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));
     for (const [index, { id, accountId, keyId }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
-      if (isBack && keyId !== null) this.#unanswered.add({ requestId: id, accountId, keyId }, 'charged');
+      if (isBack && keyId !== null)
+        this.#parts.unanswered.add({ requestId: id, accountId, keyId }, 'charged');
     }
   }
 
@@ -190,7 +170,7 @@ export class Settler implements Replays {
   }
 
   #settle(settlement: Settlement): void {
-    this.#scripts.send('settle', commandOf(settlement), (error, reply) => {
+    this.#parts.scripts.send('settle', commandOf(settlement), (error, reply) => {
       if (error) this.#follow(settlement, Promise.reject(error));
       else if (reply === SETTLED) {
         this.#settled(settlement);
@@ -213,7 +193,7 @@ export class Settler implements Replays {
   /** Sends a settle over the background connection; resolves when the charge stands. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
-    const [reply] = await this.#background.settle(...keys, id, numbers, record);
+    const [reply] = await this.#parts.background.settle(...keys, id, numbers, record);
     if (Array.isArray(reply)) throw new Error(reply[1]);
     if (reply === SETTLED) this.#settled(settlement);
     else if (reply === 'MISSING') {
@@ -226,7 +206,7 @@ export class Settler implements Replays {
     void attempt
       .catch((error: unknown) => {
         if (this.#failed.size === 0)
-          this.#log.warn(
+          this.#parts.log.warn(
             { reqId: settlement.draft.id, err: error },
             'a settle was not answered; it is kept and retried',
           );
@@ -245,11 +225,11 @@ export class Settler implements Replays {
     const { draft, starts } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
+    if ((await this.#parts.drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
       this.#settled(settlement);
       return;
     }
-    const { reply } = await postOnce(this.#background, draft, { starts });
+    const { reply } = await postOnce(this.#parts.background, draft, { starts });
     if (reply === 'BEYOND') throw new Error('the balance has no room for the charge');
     if (reply === 'HELD') {
       settlement.lost = false;
@@ -263,7 +243,7 @@ export class Settler implements Replays {
   }
 
   #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
-    return this.#rebuilder.rebuild(accountId, { keyId });
+    return this.#parts.rebuilder.rebuild(accountId, { keyId });
   }
 
   /** The entry is in the journal or in the book. Remembered in any case: Redis may lose it, or have its hold again. */
@@ -271,7 +251,7 @@ export class Settler implements Replays {
     const bucket = bucketOf(settlement.draft.accountId);
     settlement.settledAt = performance.now();
     this.#replayBuffer.add(bucket, settlement);
-    this.#drain.touch(bucket);
+    this.#parts.drain.touch(bucket);
     this.#unwritten.delete(settlement);
     settlement.journalled?.resolve();
   }

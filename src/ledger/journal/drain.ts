@@ -17,15 +17,16 @@ const STRAY_MS = 2_000;
 /** Buckets that a run could not drain, each with the reason. */
 type Undrained = Map<number, unknown>;
 
-/**
- * The moments at which journals are drained into the book; JournalPass does the work. States: idle → gathering (a bucket
- * is dirty) → draining, GATHER_MS later → idle.
- */
+interface JournalDrainParts {
+  readonly client: RedisClient;
+  readonly book: Book;
+  readonly log: Log;
+  readonly maxEntries: number;
+}
+
 export class JournalDrain {
+  readonly #parts: JournalDrainParts;
   readonly events = new EventEmitter<JournalEvents>();
-  readonly #client: RedisClient;
-  readonly #book: Book;
-  readonly #log: Log;
   readonly #pass: JournalPass;
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
@@ -35,19 +36,15 @@ export class JournalDrain {
   #run: Promise<Undrained> = Promise.resolve(new Map());
   /** The run that begins when the current one has ended. */
   #next: Promise<Undrained> | undefined;
-  readonly #maxEntries: number;
   #stopped = false;
   #backoffMs = 0;
   #length = 0;
   #isAsideLogged = false;
 
   /** `maxEntries`: how many entries may wait for the book before `isFull`. */
-  constructor(parts: { client: RedisClient; book: Book; log: Log; maxEntries: number }) {
-    this.#client = parts.client;
-    this.#book = parts.book;
-    this.#log = parts.log;
+  constructor(parts: JournalDrainParts) {
+    this.#parts = parts;
     this.#pass = new JournalPass({ ...parts, events: this.events });
-    this.#maxEntries = parts.maxEntries;
     this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), parts.log);
   }
 
@@ -92,7 +89,7 @@ export class JournalDrain {
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
-    const entries = await this.#client.xrange(journalRedisKey(bucket), '-', '+');
+    const entries = await this.#parts.client.xrange(journalRedisKey(bucket), '-', '+');
     return new Set(entries.flatMap(([, fields]) => readJournalEntry(fields[1])?.id ?? []));
   }
 
@@ -102,7 +99,7 @@ export class JournalDrain {
    */
   async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const journalled = await this.undrained(bucket);
-    const booked = await this.#book.entriesAmong(ids);
+    const booked = await this.#parts.book.entriesAmong(ids);
     return new Set(ids.filter((id) => journalled.has(id) || booked.has(id)));
   }
 
@@ -111,7 +108,7 @@ export class JournalDrain {
    * memory. Looked at every two seconds, so the calls of that time come on top.
    */
   get isFull(): boolean {
-    return this.#length >= this.#maxEntries;
+    return this.#length >= this.#parts.maxEntries;
   }
 
   /**
@@ -122,8 +119,8 @@ export class JournalDrain {
     const journals = await Promise.all(
       ALL_BUCKETS.map(async (bucket) => {
         const name = journalRedisKey(bucket);
-        const entries = await this.#client.xlen(name);
-        const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
+        const entries = await this.#parts.client.xlen(name);
+        const [first] = entries > 0 ? await this.#parts.client.xrange(name, '-', '+', 'COUNT', 1) : [];
         return { entries, oldestAt: first ? Number.parseInt(first[0], 10) : Number.POSITIVE_INFINITY };
       }),
     );
@@ -151,7 +148,10 @@ export class JournalDrain {
         return;
       } catch (error) {
         if (Date.now() >= until) {
-          this.#log.error({ err: error }, 'stopped with entries in the journal; the next start drains them');
+          this.#parts.log.error(
+            { err: error },
+            'stopped with entries in the journal; the next start drains them',
+          );
           return;
         }
         await new Promise((resolve) => setTimeout(resolve, 200));
@@ -168,7 +168,7 @@ export class JournalDrain {
 
   async #findStray(): Promise<void> {
     const lengths = await Promise.allSettled(
-      ALL_BUCKETS.map((bucket) => this.#client.xlen(journalRedisKey(bucket))),
+      ALL_BUCKETS.map((bucket) => this.#parts.client.xlen(journalRedisKey(bucket))),
     );
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
@@ -205,7 +205,7 @@ export class JournalDrain {
       this.#backoffMs = 0;
     } catch (error) {
       if (this.#backoffMs === 0)
-        this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
+        this.#parts.log.warn({ err: error }, 'the journal could not be drained; calls go on');
       this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
       for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
@@ -221,6 +221,6 @@ export class JournalDrain {
     undrained.set(bucket, error);
     if (this.#isAsideLogged) return;
     this.#isAsideLogged = true;
-    this.#log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
+    this.#parts.log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
   }
 }

@@ -29,24 +29,22 @@ interface JournalledEntry {
   readonly entry: JournalEntry;
 }
 
-/**
- * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
- * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
- * deletion is idempotent.
- */
+interface JournalPassParts {
+  readonly client: RedisClient;
+  readonly book: Book;
+  readonly log: Log;
+  readonly events: EventEmitter<JournalEvents>;
+}
+
 export class JournalPass {
-  readonly #client: RedisClient;
+  readonly #parts: JournalPassParts;
   readonly #poster: PostApart;
   readonly #aside: SetAside;
-  readonly #log: Log;
-  readonly #events: EventEmitter<JournalEvents>;
 
-  constructor(parts: { client: RedisClient; book: Book; log: Log; events: EventEmitter<JournalEvents> }) {
-    this.#client = parts.client;
+  constructor(parts: JournalPassParts) {
+    this.#parts = parts;
     this.#poster = new PostApart(parts.book);
     this.#aside = new SetAside(parts.log);
-    this.#log = parts.log;
-    this.#events = parts.events;
   }
 
   /** Number of entries that the book does not take. */
@@ -68,7 +66,7 @@ export class JournalPass {
     const { entries, more } = await this.#read(positions, failed);
     if (entries.length === 0) return more;
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
-    if (posting.alerts > 0) this.#events.emit('alertsQueued');
+    if (posting.alerts > 0) this.#parts.events.emit('alertsQueued');
     const done = new Map<number, JournalledEntry[]>();
     for (const [index, journalled] of entries.entries()) {
       const { bucket, streamId, entry } = journalled;
@@ -89,8 +87,8 @@ export class JournalPass {
       ),
     );
     for (const { accountId, epoch } of posting.astray) {
-      this.#log.warn({ accountId, epoch }, 'redis and book differ about an account; it is rebuilt');
-      this.#events.emit('accountAstray', accountId, epoch);
+      this.#parts.log.warn({ accountId, epoch }, 'redis and book differ about an account; it is rebuilt');
+      this.#parts.events.emit('accountAstray', accountId, epoch);
     }
     return more;
   }
@@ -99,8 +97,8 @@ export class JournalPass {
   async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
     const newest = booked.at(-1)?.entry.id ?? '';
     await Promise.all([
-      this.#client.hset(knownRedisKey(bucket), 'entry', newest),
-      this.#client.xdel(journalRedisKey(bucket), ...booked.map(({ streamId }) => streamId)),
+      this.#parts.client.hset(knownRedisKey(bucket), 'entry', newest),
+      this.#parts.client.xdel(journalRedisKey(bucket), ...booked.map(({ streamId }) => streamId)),
     ]);
   }
 
@@ -112,7 +110,7 @@ export class JournalPass {
     const buckets = [...positions.keys()];
     const replies = await Promise.allSettled(
       [...positions].map(([bucket, from]) =>
-        this.#client.xrange(journalRedisKey(bucket), from, '+', 'COUNT', BATCH),
+        this.#parts.client.xrange(journalRedisKey(bucket), from, '+', 'COUNT', BATCH),
       ),
     );
     const entries = replies.flatMap((reply, index) => {

@@ -32,19 +32,17 @@ interface Bucket {
   waiting: Set<() => void>;
 }
 
-/**
- * Lets calls through to Redis only while the node that has their account is connected and known to have lost nothing.
- * States of a bucket: closed → (its node answers) checking → open → (connection lost, or another node took over) closed.
- * Outdated state would admit a deleted key, or number entries with a seq that is taken. A cluster that lacks a node stays
- * open for the accounts of the others.
- */
+interface ConnectionGateParts {
+  readonly client: RedisClient;
+  readonly owners: BucketOwners;
+  readonly check: LiveStateCheck;
+  readonly log: Log;
+  readonly drain: JournalDrain;
+  readonly replays: Replays;
+}
+
 export class ConnectionGate {
-  readonly #client: RedisClient;
-  readonly #owners: BucketOwners;
-  readonly #check: LiveStateCheck;
-  readonly #log: Log;
-  readonly #drain: JournalDrain;
-  readonly #replays: Replays;
+  readonly #parts: ConnectionGateParts;
   readonly #buckets: readonly Bucket[] = ALL_BUCKETS.map(() => ({
     open: false,
     answers: false,
@@ -55,23 +53,11 @@ export class ConnectionGate {
   }));
   #generation = 0;
 
-  constructor(parts: {
-    client: RedisClient;
-    owners: BucketOwners;
-    check: LiveStateCheck;
-    log: Log;
-    drain: JournalDrain;
-    replays: Replays;
-  }) {
-    this.#client = parts.client;
-    this.#owners = parts.owners;
-    this.#check = parts.check;
-    this.#log = parts.log;
-    this.#drain = parts.drain;
-    this.#replays = parts.replays;
-    this.#client.on('ready', () => this.#suspect(ALL_BUCKETS));
-    this.#client.on('close', () => this.#close(ALL_BUCKETS));
-    if (this.#client instanceof RedisCluster) this.#watch(this.#client);
+  constructor(parts: ConnectionGateParts) {
+    this.#parts = parts;
+    this.#parts.client.on('ready', () => this.#suspect(ALL_BUCKETS));
+    this.#parts.client.on('close', () => this.#close(ALL_BUCKETS));
+    if (this.#parts.client instanceof RedisCluster) this.#watch(this.#parts.client);
   }
 
   isOpen(bucket: number): boolean {
@@ -132,7 +118,7 @@ export class ConnectionGate {
     });
     cluster.on('refresh', () => this.#suspect(ALL_BUCKETS.filter((bucket) => this.#hasMoved(bucket))));
     cluster.beforeMove = (slot) => {
-      const [bucket] = this.#owners.bucketsIn(slot);
+      const [bucket] = this.#parts.owners.bucketsIn(slot);
       if (bucket === undefined) return undefined;
       // Once the bucket has been compared where it is now, its commands may follow it there.
       if (this.#at(bucket).open) this.#suspect([bucket]);
@@ -142,7 +128,7 @@ export class ConnectionGate {
 
   #hasMoved(bucket: number): boolean {
     const { open, owner } = this.#at(bucket);
-    return open && owner !== this.#owners.ownerOf(bucket);
+    return open && owner !== this.#parts.owners.ownerOf(bucket);
   }
 
   #close(buckets: readonly number[]): number {
@@ -150,14 +136,14 @@ export class ConnectionGate {
     for (const bucket of buckets) {
       Object.assign(this.#at(bucket), { open: false, answers: false, isCompared: false, generation });
       // Its node may have lost its last seconds.
-      this.#replays.pin(bucket);
+      this.#parts.replays.pin(bucket);
     }
     return generation;
   }
 
   #suspect(buckets: readonly number[]): void {
     // Not ready as a whole: the event that it is follows, and suspects every bucket.
-    if (buckets.length === 0 || this.#client.status !== 'ready') return;
+    if (buckets.length === 0 || this.#parts.client.status !== 'ready') return;
     void this.#reopen(buckets, this.#close(buckets));
   }
 
@@ -168,14 +154,14 @@ export class ConnectionGate {
         (bucket) => !this.#at(bucket).open && this.#at(bucket).generation === generation,
       );
       if (closed.length === 0) return;
-      const groups = Map.groupBy(closed, (bucket) => this.#owners.ownerOf(bucket));
+      const groups = Map.groupBy(closed, (bucket) => this.#parts.owners.ownerOf(bucket));
       await Promise.all(
         [...groups].map(
           ([owner, group]) => owner && this.#tryGroup(owner, group, generation, answeringSince),
         ),
       );
       if (closed.every((bucket) => this.#at(bucket).open)) return;
-      this.#owners.refresh();
+      this.#parts.owners.refresh();
       await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
     }
   }
@@ -186,7 +172,7 @@ export class ConnectionGate {
     generation: number,
     since: Map<string, number>,
   ): Promise<void> {
-    const reader = this.#owners.reader(owner);
+    const reader = this.#parts.owners.reader(owner);
     if (!reader) return;
     try {
       await Promise.all(group.map((bucket) => reader.claims(bucket)));
@@ -199,12 +185,12 @@ export class ConnectionGate {
     for (const bucket of group) this.#at(bucket).answers = true;
     let isChecked = true;
     try {
-      await this.#check.verify(new Set(group), reader);
+      await this.#parts.check.verify(new Set(group), reader);
     } catch (error) {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
       // With the book out of reach calls go on (specification section 5), on the keys and balances that Redis has.
-      this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
+      this.#parts.log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }
     const opened = group.filter((bucket) => this.#letThrough(bucket, owner, generation));
@@ -214,12 +200,12 @@ export class ConnectionGate {
 
   #letThrough(bucket: number, owner: string, generation: number): boolean {
     const state = this.#at(bucket);
-    if (state.generation !== generation || this.#owners.ownerOf(bucket) !== owner) return false;
+    if (state.generation !== generation || this.#parts.owners.ownerOf(bucket) !== owner) return false;
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
     // Its journal may hold what another gateway left.
-    this.#drain.touch(bucket);
+    this.#parts.drain.touch(bucket);
     return true;
   }
 
@@ -238,7 +224,7 @@ export class ConnectionGate {
     const groups = Map.groupBy(known, (bucket) => this.#at(bucket).owner as string);
     await Promise.all(
       [...groups].map(async ([owner, group]) => {
-        const writer = this.#owners.writer(owner);
+        const writer = this.#parts.owners.writer(owner);
         if (writer) await noteKnown(group, writer);
       }),
     );
@@ -249,10 +235,10 @@ export class ConnectionGate {
     const timer = setTimeout(async () => {
       const mine = buckets.filter(isStillIn);
       if (mine.length === 0) return;
-      const reader = this.#owners.reader(owner);
+      const reader = this.#parts.owners.reader(owner);
       try {
         if (!reader) throw new LedgerUnavailable('redis is not connected');
-        await this.#check.verify(new Set(mine), reader);
+        await this.#parts.check.verify(new Set(mine), reader);
         this.#compared(mine.filter(isStillIn));
       } catch {
         this.#checkLater(mine, owner, generation);
@@ -267,7 +253,8 @@ export class ConnectionGate {
    */
   async resolveDoubts(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
-    const isInDoubt = (bucket: number) => !this.isCompared(bucket) && this.#replays.hasReplayable(bucket);
+    const isInDoubt = (bucket: number) =>
+      !this.isCompared(bucket) && this.#parts.replays.hasReplayable(bucket);
     while (ALL_BUCKETS.some(isInDoubt)) {
       if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
       await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));

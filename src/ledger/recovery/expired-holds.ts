@@ -24,27 +24,20 @@ export interface Holds {
   readonly amount: number;
 }
 
-/** Releases holds that no gateway will settle any more, and forgets idempotency markers in time. */
+interface ExpiredHoldsParts {
+  readonly client: RedisClient;
+  readonly log: Log;
+  readonly drain: JournalDrain;
+  readonly rebuilder: Rebuilder;
+  readonly unanswered: UnansweredAdmissions;
+}
+
 export class ExpiredHolds {
-  readonly #client: RedisClient;
-  readonly #log: Log;
-  readonly #drain: JournalDrain;
-  readonly #rebuilder: Rebuilder;
-  readonly #unanswered: UnansweredAdmissions;
+  readonly #parts: ExpiredHoldsParts;
   #live: Holds = { count: 0, amount: 0 };
 
-  constructor(parts: {
-    client: RedisClient;
-    log: Log;
-    drain: JournalDrain;
-    rebuilder: Rebuilder;
-    unanswered: UnansweredAdmissions;
-  }) {
-    this.#client = parts.client;
-    this.#log = parts.log;
-    this.#drain = parts.drain;
-    this.#rebuilder = parts.rebuilder;
-    this.#unanswered = parts.unanswered;
+  constructor(parts: ExpiredHoldsParts) {
+    this.#parts = parts;
   }
 
   /** Holds of all gateways that the last `release` found and left, because their deadline was not over. */
@@ -76,7 +69,12 @@ export class ExpiredHolds {
   ): Promise<void> {
     let cursor = '0';
     do {
-      const [next, fields] = await this.#client.hscan(holdsRedisKey(bucket), cursor, 'COUNT', SCAN_COUNT);
+      const [next, fields] = await this.#parts.client.hscan(
+        holdsRedisKey(bucket),
+        cursor,
+        'COUNT',
+        SCAN_COUNT,
+      );
       cursor = next;
       const due = new Map<string, StoredHold>();
       for (let at = 0; at < fields.length; at += 2) {
@@ -104,14 +102,19 @@ export class ExpiredHolds {
     failures: Failures,
   ): Promise<void> {
     const calls = [...due].filter(([, { amount }]) => amount !== undefined).map(([id]) => id);
-    const charged = calls.length > 0 ? await this.#drain.entriesAmong(bucket, calls) : new Set<string>();
-    const journalled = calls.length < due.size ? await this.#drain.undrained(bucket) : new Set<string>();
+    const charged =
+      calls.length > 0 ? await this.#parts.drain.entriesAmong(bucket, calls) : new Set<string>();
+    const journalled =
+      calls.length < due.size ? await this.#parts.drain.undrained(bucket) : new Set<string>();
     for (const [id, hold] of due) {
       if (hold.amount === undefined && journalled.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.note(
         charged.has(id) || hold.isRead
-          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId }, hold.isRead ? 'read' : 'charged')
+          ? this.#parts.unanswered.cancelOne(
+              { requestId: id, accountId, keyId },
+              hold.isRead ? 'read' : 'charged',
+            )
           : this.#expire(bucket, id, hold, now),
       );
     }
@@ -120,7 +123,7 @@ export class ExpiredHolds {
   async #expire(bucket: number, requestId: string, hold: StoredHold, now: number): Promise<void> {
     const accountId = hold.accountId ?? bucket;
     const starts = periodStarts(now);
-    const reply = await this.#client.expire(
+    const reply = await this.#parts.client.expire(
       accountRedisKey(accountId),
       keyRedisKey(accountId, hold.keyId ?? 0),
       holdsRedisKey(bucket),
@@ -133,13 +136,13 @@ export class ExpiredHolds {
       hold.draft ? draftText(hold.draft(now, requestId)) : '',
     );
     if (reply === 'EXPIRED') {
-      this.#log.warn(
+      this.#parts.log.warn(
         { reqId: requestId, accountId },
         'released the hold of a call whose gateway ended before it did',
       );
-      this.#drain.touch(bucket);
+      this.#parts.drain.touch(bucket);
     } else if (reply === 'MISSING') {
-      await this.#rebuilder.rebuild(accountId, { keyId: hold.keyId });
+      await this.#parts.rebuilder.rebuild(accountId, { keyId: hold.keyId });
     }
   }
 }

@@ -13,55 +13,47 @@ import { accountRedisKey, bucketOf, holdsRedisKey } from '../redis/redis-keys.ts
 import type { LiveAccess } from './connection-gate.ts';
 import { REBUILDS } from './rebuild.ts';
 
-/**
- * Applies grants to the live balance, each once however often it is asked for: an idempotency marker tells of one whose entry is on
- * its way to the book, and the book of one that has arrived. A rebuild in between shows in the account's epoch.
- */
-export class Grants {
-  readonly #client: RedisClient;
-  readonly #live: LiveAccess;
-  readonly #book: Book;
-  readonly #drain: JournalDrain;
-  readonly #clock: RedisClock;
+interface GrantsParts {
+  readonly client: RedisClient;
+  readonly live: LiveAccess;
+  readonly book: Book;
+  readonly drain: JournalDrain;
+  readonly clock: RedisClock;
+}
 
-  constructor(parts: {
-    client: RedisClient;
-    live: LiveAccess;
-    book: Book;
-    drain: JournalDrain;
-    clock: RedisClock;
-  }) {
-    this.#client = parts.client;
-    this.#live = parts.live;
-    this.#book = parts.book;
-    this.#drain = parts.drain;
-    this.#clock = parts.clock;
+export class Grants {
+  readonly #parts: GrantsParts;
+
+  constructor(parts: GrantsParts) {
+    this.#parts = parts;
   }
 
   /** The balance after it. Rejects with BalanceBeyondBound or LedgerUnavailable. */
   async apply(grant: Omit<Grant, 'balanceAfter'>): Promise<Micro> {
     const { accountId, id } = grant;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [epoch, now] = await this.#live.ask(accountId, () =>
-        this.#client.hmget(accountRedisKey(accountId), 'ep', 'bal'),
+      const [epoch, now] = await this.#parts.live.ask(accountId, () =>
+        this.#parts.client.hmget(accountRedisKey(accountId), 'ep', 'bal'),
       );
       if (epoch) {
         if (await this.#isInBook(id)) return micro(Number(now));
-        const starts = periodStarts(this.#clock.now(bucketOf(accountId)));
-        const balance = await this.#live.ask(accountId, () => applyGrant(this.#client, grant, epoch, starts));
+        const starts = periodStarts(this.#parts.clock.now(bucketOf(accountId)));
+        const balance = await this.#parts.live.ask(accountId, () =>
+          applyGrant(this.#parts.client, grant, epoch, starts),
+        );
         if (balance !== undefined) {
-          this.#drain.touch(bucketOf(accountId));
+          this.#parts.drain.touch(bucketOf(accountId));
           return balance;
         }
       }
-      await this.#live.rebuild(accountId);
+      await this.#parts.live.rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   async #isInBook(id: string): Promise<boolean> {
     try {
-      return (await this.#book.entriesAmong([id])).has(id);
+      return (await this.#parts.book.entriesAmong([id])).has(id);
     } catch (cause) {
       throw new LedgerUnavailable('the book did not answer', { cause });
     }
@@ -73,18 +65,18 @@ const GRANT_AGE_MS = 10_000;
 /** Grants that one round looks at. */
 const AT_ONCE = 100;
 
-/** Applies grants that the book recorded and no ledger entry followed, because a gateway died in between. */
-export class PendingGrants {
-  readonly #book: Book;
-  readonly #log: Log;
-  readonly #drain: JournalDrain;
-  readonly #grants: Grants;
+interface PendingGrantsParts {
+  readonly book: Book;
+  readonly log: Log;
+  readonly drain: JournalDrain;
+  readonly grants: Grants;
+}
 
-  constructor(parts: { book: Book; log: Log; drain: JournalDrain; grants: Grants }) {
-    this.#book = parts.book;
-    this.#log = parts.log;
-    this.#drain = parts.drain;
-    this.#grants = parts.grants;
+export class PendingGrants {
+  readonly #parts: PendingGrantsParts;
+
+  constructor(parts: PendingGrantsParts) {
+    this.#parts = parts;
   }
 
   /** A failure keeps no other grant back; rejects at the end with all failures. */
@@ -97,7 +89,7 @@ export class PendingGrants {
     const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
     await Promise.all(
       [...buckets].map((bucket) =>
-        failures.note(this.#drain.drain(bucket), () => {
+        failures.note(this.#parts.drain.drain(bucket), () => {
           undrained.add(bucket);
         }),
       ),
@@ -109,17 +101,17 @@ export class PendingGrants {
   }
 
   #read(): Promise<Grant[]> {
-    return this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, AT_ONCE);
+    return this.#parts.book.pendingGrants(Date.now() - GRANT_AGE_MS, AT_ONCE);
   }
 
   async #apply(grant: Grant): Promise<void> {
     try {
-      await this.#grants.apply(grant);
+      await this.#parts.grants.apply(grant);
     } catch (error) {
       if (!(error instanceof BalanceBeyondBound)) throw error;
       const { id, accountId, amount, type } = grant;
-      await this.#book.withdrawGrant(id);
-      this.#log.error(
+      await this.#parts.book.withdrawGrant(id);
+      this.#parts.log.error(
         { accountId, grantId: id, amount, type },
         'a change of balance was refused: the balance has no room for it',
       );
@@ -130,25 +122,18 @@ export class PendingGrants {
 /** Rebuilds in a row that one refund waits for; more means that the state is lost as fast as it is restored. */
 const REFUND_REBUILDS = 5;
 
-/**
- * Gives charges back, each exactly once (specification section 5, video). The refund's id is made from the charge's, so every
- * gateway that learns of the failure asks for one and the same entry:
- *
- * - while the refund is on its way to the book, an idempotency marker in Redis refuses a second one (lua/post-once.lua);
- * - once it is in the book, the book tells;
- * - a rebuild between asking the book and asking Redis shows in the account's epoch, and the book is asked again.
- */
-export class Refunds {
-  readonly #client: RedisClient;
-  readonly #live: LiveAccess;
-  readonly #book: Book;
-  readonly #drain: JournalDrain;
+interface RefundsParts {
+  readonly client: RedisClient;
+  readonly live: LiveAccess;
+  readonly book: Book;
+  readonly drain: JournalDrain;
+}
 
-  constructor(parts: { client: RedisClient; live: LiveAccess; book: Book; drain: JournalDrain }) {
-    this.#client = parts.client;
-    this.#live = parts.live;
-    this.#book = parts.book;
-    this.#drain = parts.drain;
+export class Refunds {
+  readonly #parts: RefundsParts;
+
+  constructor(parts: RefundsParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -156,37 +141,39 @@ export class Refunds {
    * LedgerUnavailable or BookUnavailable where that cannot be found out: ask again.
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
-    if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
+    if ((await this.#parts.book.charge(accountId, chargeId))?.isRefunded) return;
     let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REFUND_REBUILDS; rebuilds++) {
-      const epoch = await this.#live.ask(accountId, () =>
-        this.#client.hget(accountRedisKey(accountId), 'ep'),
+      const epoch = await this.#parts.live.ask(accountId, () =>
+        this.#parts.client.hget(accountRedisKey(accountId), 'ep'),
       );
       if (epoch !== null) {
-        const isOpen = await this.#live.ask(accountId, () =>
-          this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
+        const isOpen = await this.#parts.live.ask(accountId, () =>
+          this.#parts.client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
-        const waiting = await this.#live.ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
+        const waiting = await this.#parts.live.ask(accountId, () =>
+          this.#parts.drain.undrained(bucketOf(accountId)),
+        );
         // The book has every charge but those, and every refund whose idempotency marker Redis may have forgotten.
-        const charge = await this.#book.charge(accountId, chargeId);
+        const charge = await this.#parts.book.charge(accountId, chargeId);
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#live.ask(accountId, () => this.#apply(charge, epoch));
-        if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
+        const reply = await this.#parts.live.ask(accountId, () => this.#apply(charge, epoch));
+        if (reply === 'APPLIED') this.#parts.drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'REBUILT') continue;
         if (reply === 'BEYOND')
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
-      await this.#live.ask(accountId, () => this.#live.rebuild(accountId, keyId));
+      await this.#parts.live.ask(accountId, () => this.#parts.live.rebuild(accountId, keyId));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   async #apply(charge: Charge, epoch: string): Promise<PostedOnce['reply']> {
-    const { reply } = await postOnce(this.#client, draftOf(charge), {
+    const { reply } = await postOnce(this.#parts.client, draftOf(charge), {
       starts: periodsOfDay(charge.day),
       epoch,
     });

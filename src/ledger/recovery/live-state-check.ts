@@ -25,62 +25,45 @@ export interface Replays {
   replay(buckets: ReadonlySet<number>): Promise<void>;
 }
 
-/**
- * Compares the state that a node of Redis holds with the book, and restores what the node lacks.
- *
- * A Redis that was restarted, or a replica that was promoted, may have come back without the writes that it acknowledged
- * last (AOF everysec, asynchronous replication). The book shows part of the loss: an account whose last entry in the book
- * is not in Redis is rebuilt. This gateway may remember the rest: settles of the last seconds are looked up and repeated,
- * and records changed lately are published again, though they are noted as published. "Lately" is counted from the last
- * moment that this Redis had: it may have been away for days.
- */
-export class LiveStateCheck {
-  readonly #book: Book;
-  readonly #log: Log;
-  readonly #rebuilder: Rebuilder;
-  readonly #replays: Replays;
-  readonly #publisher: Publisher;
-  readonly #clock: RedisClock;
+interface LiveStateCheckParts {
+  readonly book: Book;
+  readonly log: Log;
+  readonly rebuilder: Rebuilder;
+  readonly replays: Replays;
+  readonly publisher: Publisher;
+  readonly clock: RedisClock;
+}
 
-  constructor(parts: {
-    book: Book;
-    log: Log;
-    rebuilder: Rebuilder;
-    replays: Replays;
-    publisher: Publisher;
-    clock: RedisClock;
-  }) {
-    this.#book = parts.book;
-    this.#log = parts.log;
-    this.#rebuilder = parts.rebuilder;
-    this.#replays = parts.replays;
-    this.#publisher = parts.publisher;
-    this.#clock = parts.clock;
+export class LiveStateCheck {
+  readonly #parts: LiveStateCheckParts;
+
+  constructor(parts: LiveStateCheckParts) {
+    this.#parts = parts;
   }
 
   /** Resolves when these buckets, which are on the node that is read, are as new as the book. Rejects with the Redis error or BookUnavailable. */
   async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
     // All are on one node, whose clock is to be known before it admits a call.
     const [bucket] = buckets;
-    await this.#clock.adjust(bucket);
+    await this.#parts.clock.adjust(bucket);
     const until = await knownUntil(buckets, reader);
     // First, so that an account which cannot be restored keeps no deletion from Redis.
     const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
-    await this.#publisher.publishChangedSince(until - CHANGED_MS, concerns);
-    await this.#publisher.publishUnpublished(concerns);
-    const all = await this.#book.recentAccounts(until - RECENT_MS);
+    await this.#parts.publisher.publishChangedSince(until - CHANGED_MS, concerns);
+    await this.#parts.publisher.publishUnpublished(concerns);
+    const all = await this.#parts.book.recentAccounts(until - RECENT_MS);
     const recent = all.filter(({ id }) => concerns(id));
     for (let comparison = 1; ; comparison++) {
       const behind = await behindOf(recent, reader);
       if (behind.length === 0) break;
       if (comparison === COMPARISONS) throw new Error('accounts are behind the book again and again');
-      this.#log.warn(
+      this.#parts.log.warn(
         { accounts: behind.length },
         'redis lost entries that the book has; rebuilding these accounts',
       );
-      for (const { id, epoch } of behind) await this.#rebuilder.rebuild(id, { epoch });
+      for (const { id, epoch } of behind) await this.#parts.rebuilder.rebuild(id, { epoch });
     }
-    await this.#replays.replay(buckets);
+    await this.#parts.replays.replay(buckets);
   }
 }
 

@@ -35,43 +35,24 @@ const AGAIN_MS = 20;
 /** Attempts in a row that other gateways may take over, each because the book took longer than the lease. */
 const ATTEMPTS = 3;
 
-/**
- * Rebuilds the live state of one account from the book (specification section 5: Redis lost or emptied). Callers of one
- * account share one rebuild, and so do gateways: a second rebuild that had read the book before the first one ended would
- * let the credits be spent again that were spent after the first.
- *
- * States: live or lost → closed (lua/begin-rebuild.lua: nothing moves, so the whole journal can be drained into the book) →
- * read from the book → keys restored → live → pending grants applied. Those are grants that the book recorded and that
- * Redis lost before their entries were in the book. Applied here, they count again at once; the sweep would wait until no
- * request can be at work on them (13 to 15 s were measured, in which calls were refused with 402).
- *
- * Entries that are still in the journal, because the book refuses them, count as in PROOF.md: the snapshot says
- * which of them the book has, and the others are added to it.
- */
+interface RebuilderParts {
+  readonly client: RedisClient;
+  readonly book: Book;
+  readonly log: Log;
+  readonly drain: Pick<JournalDrain, 'drain' | 'touch'>;
+  readonly clock: RedisClock;
+}
+
 export class Rebuilder {
-  readonly #client: RedisClient;
-  readonly #book: Book;
-  readonly #log: Log;
-  readonly #drain: Pick<JournalDrain, 'drain' | 'touch'>;
-  readonly #clock: RedisClock;
+  readonly #parts: RebuilderParts;
   readonly #underWay = new Map<number, Promise<void>>();
   /** Accounts that are astray, with the epoch that is over. */
   readonly #astray = new Map<number, number>();
   readonly #name = randomUUID();
   #attempts = 0;
 
-  constructor(parts: {
-    client: RedisClient;
-    book: Book;
-    log: Log;
-    drain: Pick<JournalDrain, 'drain' | 'touch'>;
-    clock: RedisClock;
-  }) {
-    this.#client = parts.client;
-    this.#book = parts.book;
-    this.#log = parts.log;
-    this.#drain = parts.drain;
-    this.#clock = parts.clock;
+  constructor(parts: RebuilderParts) {
+    this.#parts = parts;
   }
 
   /** Resolves when the account is live. Rejects with BookUnavailable or the Redis error; then it stays closed. */
@@ -92,7 +73,7 @@ export class Rebuilder {
     this.#astray.set(accountId, Math.max(epoch, this.#astray.get(accountId) ?? epoch));
     if (isKnown) return;
     this.#rebuildAstray(accountId).catch((error: unknown) =>
-      this.#log.error({ err: error, accountId }, 'rebuild failed; it is tried again'),
+      this.#parts.log.error({ err: error, accountId }, 'rebuild failed; it is tried again'),
     );
   }
 
@@ -119,11 +100,11 @@ export class Rebuilder {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const name = `${this.#name}:${++this.#attempts}`;
       // Drained before the account is closed too, so that a book that is away closes nothing.
-      await this.#drain.drain(bucketOf(accountId));
+      await this.#parts.drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
       try {
         // Drained once more, so that as few entries as possible are left beside the book.
-        await this.#drain.drain(bucketOf(accountId));
+        await this.#parts.drain.drain(bucketOf(accountId));
         if (await this.#restore(accountId, name)) return;
       } catch (error) {
         await this.#giveUp(accountId, name);
@@ -139,7 +120,7 @@ export class Rebuilder {
     const account = accountRedisKey(accountId);
     const key = keyId == null ? account : keyRedisKey(accountId, keyId);
     for (;;) {
-      const reply = await this.#client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
+      const reply = await this.#parts.client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
       if (reply !== 'BUSY') return reply === 'CLOSED';
       if (performance.now() > until) throw new Error('another gateway is rebuilding the account');
       await sleep(AGAIN_MS);
@@ -149,23 +130,23 @@ export class Rebuilder {
   /** Ends the lease of a rebuild that failed: others may try at once. Where Redis does not answer, they wait for its end. */
   async #giveUp(accountId: number, name: string): Promise<void> {
     const account = accountRedisKey(accountId);
-    await this.#client.beginRebuild(account, account, name, 0, '').catch(() => {});
+    await this.#parts.client.beginRebuild(account, account, name, 0, '').catch(() => {});
   }
 
   /** Restores the account from the book. False: the book took so long that another gateway has begun a rebuild. */
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
-    const starts = periodStarts(this.#clock.now(bucket));
+    const starts = periodStarts(this.#parts.clock.now(bucket));
     // Read first: nothing is added to it while the account is closed, and the snapshot tells what the book had of it.
     const journal = await this.#journalOf(accountId);
     const ids = journal.map(({ id }) => id);
-    const snapshot = await this.#book.snapshot(accountId, starts, ids);
+    const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
     const { account, epoch } = snapshot;
     const { balance, seq, keys } = withWaiting(snapshot, journal, starts);
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
-      const reply = await this.#client.restoreKeys(
+      const reply = await this.#parts.client.restoreKeys(
         2 + chunk.length,
         accountRedisKey(accountId),
         holdsRedisKey(bucket),
@@ -187,7 +168,7 @@ export class Rebuilder {
       );
       if (reply === 'OLD') return false;
     }
-    const reply = await this.#client.restoreAccount(
+    const reply = await this.#parts.client.restoreAccount(
       accountRedisKey(accountId),
       holdsRedisKey(bucket),
       name,
@@ -207,16 +188,16 @@ export class Rebuilder {
     const applied = new Set(ids);
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id))
-        await applyGrant(this.#client, grant, `${epoch}`, starts).catch(ignoreBeyond);
+        await applyGrant(this.#parts.client, grant, `${epoch}`, starts).catch(ignoreBeyond);
     }
-    this.#drain.touch(bucket);
-    this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
+    this.#parts.drain.touch(bucket);
+    this.#parts.log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
   }
 
   /** Entries of the account that are in the journal, oldest first. */
   async #journalOf(accountId: number): Promise<JournalEntry[]> {
-    const journal = await this.#client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
+    const journal = await this.#parts.client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
     return journal
       .flatMap(([, fields]) => readJournalEntry(fields[1]) ?? [])
       .filter((entry) => entry.accountId === accountId);

@@ -19,33 +19,24 @@ const REPAIR_MS = 5_000;
 /** Much less than the time before it that is looked at again (live-state-check.ts). */
 const KNOWN_MS = 60_000;
 
-/** Background loops that set right what a death or a lost reply left behind. Several gateways may run each step at once. */
+interface SweepParts {
+  readonly log: Log;
+  readonly clock: RedisClock;
+  readonly publisher: Publisher;
+  readonly rebuilder: Rebuilder;
+  readonly unanswered: UnansweredAdmissions;
+  readonly expiredHolds: ExpiredHolds;
+  readonly pendingGrants: PendingGrants;
+  readonly gate: ConnectionGate;
+}
+
 export class Sweep {
-  readonly #unanswered: UnansweredAdmissions;
-  readonly #expiredHolds: ExpiredHolds;
-  readonly #pendingGrants: PendingGrants;
-  readonly #publisher: Publisher;
-  readonly #rebuilder: Rebuilder;
-  readonly #clock: RedisClock;
+  readonly #parts: SweepParts;
   readonly #loops: readonly Loop[];
 
-  constructor(parts: {
-    log: Log;
-    clock: RedisClock;
-    publisher: Publisher;
-    rebuilder: Rebuilder;
-    unanswered: UnansweredAdmissions;
-    expiredHolds: ExpiredHolds;
-    pendingGrants: PendingGrants;
-    gate: ConnectionGate;
-  }) {
+  constructor(parts: SweepParts) {
+    this.#parts = parts;
     const { log } = parts;
-    this.#unanswered = parts.unanswered;
-    this.#expiredHolds = parts.expiredHolds;
-    this.#pendingGrants = parts.pendingGrants;
-    this.#publisher = parts.publisher;
-    this.#rebuilder = parts.rebuilder;
-    this.#clock = parts.clock;
     const cancel = () => this.cancelUnanswered();
     this.#loops = [
       new Loop('cancelling unanswered admissions', CANCEL_MS, cancel, log, CANCEL_BACKOFF_MS),
@@ -68,7 +59,7 @@ export class Sweep {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     for (;;) {
       await this.cancelUnanswered().catch(() => {});
-      const left = this.#unanswered.count;
+      const left = this.#parts.unanswered.count;
       if (left === 0 || Date.now() >= until) return left;
       await new Promise((resolve) => setTimeout(resolve, STOPPING_MS));
     }
@@ -76,17 +67,17 @@ export class Sweep {
 
   /** Cancels unanswered admissions that are due at `now` (ms since the epoch). Rejects where Redis did not answer. */
   async cancelUnanswered(now = Date.now()): Promise<void> {
-    await this.#unanswered.cancel(now);
+    await this.#parts.unanswered.cancel(now);
   }
 
   /** Releases holds whose deadline is before `now` (ms since the epoch). Rejects where some could not be. */
   async expireHolds(now: number): Promise<void> {
-    await this.#expiredHolds.release(() => now);
+    await this.#parts.expiredHolds.release(() => now);
   }
 
   /** Holds of all gateways as they were at most EXPIRE_MS ago. */
   get holds(): Holds {
-    return this.#expiredHolds.live;
+    return this.#parts.expiredHolds.live;
   }
 
   /**
@@ -95,14 +86,14 @@ export class Sweep {
    */
   async repair(): Promise<void> {
     const failures = new Failures();
-    await failures.note(this.#publisher.publishUnpublished());
-    await failures.note(this.#pendingGrants.apply());
-    await failures.note(this.#rebuilder.rebuildAstray());
+    await failures.note(this.#parts.publisher.publishUnpublished());
+    await failures.note(this.#parts.pendingGrants.apply());
+    await failures.note(this.#parts.rebuilder.rebuildAstray());
     failures.throwAny();
   }
 
   async #expireDue(): Promise<void> {
-    await this.#clock.adjust();
-    await this.#expiredHolds.release((bucket) => this.#clock.known(bucket));
+    await this.#parts.clock.adjust();
+    await this.#parts.expiredHolds.release((bucket) => this.#parts.clock.known(bucket));
   }
 }

@@ -30,24 +30,19 @@ interface ToCancel extends HeldCall {
   readonly sentAt: number | undefined;
 }
 
-/**
- * Admissions whose answer nobody waits for any more. Redis may have one, get it within its time, or never: nothing of it is to
- * be left. States of an admission: unanswered → (lua/cancel.lua releases its hold, if there is one) → cancelled → (once
- * Redis would refuse it, cancelled once more) → forgotten.
- *
- * The second cancel finds what the first came too early for: an admission on a connection that was cut, executed after it; and
- * the hold on a replica that took over and had not received its release. Later than that, Redis refuses the admission.
- */
+interface UnansweredAdmissionsParts {
+  readonly client: RedisClient;
+  readonly rebuilder: Rebuilder;
+}
+
 export class UnansweredAdmissions {
-  readonly #client: RedisClient;
-  readonly #rebuilder: Rebuilder;
+  readonly #parts: UnansweredAdmissionsParts;
   readonly #unanswered = new Map<string, ToCancel>();
   /** Cancelled admissions, and when their second cancel is due. */
   readonly #cancelled = new Map<string, { readonly call: ToCancel; readonly againAt: number }>();
 
-  constructor(parts: { client: RedisClient; rebuilder: Rebuilder }) {
-    this.#client = parts.client;
-    this.#rebuilder = parts.rebuilder;
+  constructor(parts: UnansweredAdmissionsParts) {
+    this.#parts = parts;
   }
 
   /** Number of admissions that are to be cancelled, once or once more. */
@@ -101,7 +96,7 @@ export class UnansweredAdmissions {
    * False: its account was rebuilt, and it must be tried again.
    */
   async cancelOne({ requestId, accountId, keyId }: HeldCall, fate: Fate): Promise<boolean> {
-    const reply = await this.#client.cancel(
+    const reply = await this.#parts.client.cancel(
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
@@ -109,7 +104,7 @@ export class UnansweredAdmissions {
       fate === 'not sent' ? 0 : 1,
     );
     if (reply !== 'MISSING') return true;
-    await this.#rebuilder.rebuild(accountId, { keyId });
+    await this.#parts.rebuilder.rebuild(accountId, { keyId });
     return false;
   }
 }
