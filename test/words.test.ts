@@ -12,7 +12,7 @@ const RETIRED: Retired = [
   [/\bnew Turns\b|: Turns\b|\bendTurn\b/, 'FairPool, release'],
   [/RecentSettles|recent-settles/, 'ReplayBuffer'],
   [/LostAdmissions|lost-admissions/, 'UnansweredAdmissions'],
-  [/entryAnew|entry-anew|repost|superseded/, 'posted; an account is astray'],
+  [/entryAnew|entry-anew|repost|superseded/, 'posted; an account is diverged'],
   [/\b(?:holds|journal)Name\b/, 'holdsRedisKey, journalRedisKey'],
   [/condens|LongText/i, 'elide, ElidedString'],
   [/\bwrittenIn\b|WrittenText|written-text/, 'output text'],

@@ -39,7 +39,7 @@ export type PostResult =
   | 'refused';
 
 /** An account whose live state may not be what the book has: it must be rebuilt in a later epoch than this. */
-export interface AstrayAccount {
+export interface DivergedAccount {
   readonly accountId: number;
   readonly epoch: number;
 }
@@ -51,7 +51,7 @@ export interface Posting {
    * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
    * than the book does. Their epoch in the book is over with this posting, so that they are found if nobody rebuilds them.
    */
-  readonly astray: readonly AstrayAccount[];
+  readonly diverged: readonly DivergedAccount[];
   /** Number of alerts that crossings queued. */
   readonly alerts: number;
 }

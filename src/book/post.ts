@@ -25,7 +25,7 @@ interface Plan {
   /** The new entries, as the book numbers them. */
   readonly posted: JournalEntry[];
   /** Epochs that are over, by account. */
-  readonly astray: ReadonlyMap<number, number>;
+  readonly diverged: ReadonlyMap<number, number>;
   /** Ends of the accounts' ledgers after the batch. */
   readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
@@ -41,7 +41,7 @@ class IdTaken extends Error {}
 export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
   return {
     async post(entries) {
-      if (entries.length === 0) return { results: [], astray: [], alerts: 0 };
+      if (entries.length === 0) return { results: [], diverged: [], alerts: 0 };
       try {
         return await post(store, entries, false);
       } catch (error) {
@@ -68,7 +68,7 @@ async function post(store: Store, entries: readonly JournalEntry[], careful: boo
     await write(store, trx, plan);
     return {
       results: plan.results,
-      astray: [...plan.astray].map(([accountId, epoch]) => ({ accountId, epoch })),
+      diverged: [...plan.diverged].map(([accountId, epoch]) => ({ accountId, epoch })),
       alerts: plan.posted.filter(isCrossing).length,
     };
   });
@@ -105,7 +105,7 @@ function planPosting(
   const written = new Set(known);
   const following = new Set<JournalEntry>();
   const posted: JournalEntry[] = [];
-  const astray = new Map<number, number>();
+  const diverged = new Map<number, number>();
   const results = entries.map((entry): PostResult => {
     const position = positions.get(entry.accountId);
     if (!position) return 'refused';
@@ -113,17 +113,17 @@ function planPosting(
     if (written.has(entry.id)) {
       // An entry with an id that the ledger has, offered again, would stand where it was posted. This one stands
       // beyond: Redis has counted it twice.
-      if (isCurrent && entry.seq > position.seq) astray.set(entry.accountId, position.epoch);
+      if (isCurrent && entry.seq > position.seq) diverged.set(entry.accountId, position.epoch);
       return 'duplicate';
     }
     const balance = position.balance + entry.credits;
     if (!Number.isSafeInteger(balance)) {
-      if (isCurrent) astray.set(entry.accountId, position.epoch);
+      if (isCurrent) diverged.set(entry.accountId, position.epoch);
       return 'refused';
     }
     const follows = isCurrent && entry.seq === position.seq + 1 && entry.balanceAfter === balance;
     if (follows) following.add(entry);
-    else astray.set(entry.accountId, position.epoch);
+    else diverged.set(entry.accountId, position.epoch);
     posted.push(follows ? entry : numbered(entry, position));
     written.add(entry.id);
     position.seq++;
@@ -131,8 +131,8 @@ function planPosting(
     position.lastEntryAt = Math.max(position.lastEntryAt, entry.createdAt);
     return 'posted';
   });
-  for (const [id, epoch] of astray) (positions.get(id) as LedgerPosition).epoch = epoch + 1;
-  return { results, following, posted, astray, positions };
+  for (const [id, epoch] of diverged) (positions.get(id) as LedgerPosition).epoch = epoch + 1;
+  return { results, following, posted, diverged, positions };
 }
 
 /** The entry after the end of a ledger. */
@@ -145,13 +145,13 @@ function isCrossing({ credits, balanceAfter, threshold }: JournalEntry): boolean
   return credits < 0 && balanceAfter - credits >= threshold && balanceAfter < threshold;
 }
 
-async function write(store: Store, trx: Trx, { posted, positions, astray }: Plan): Promise<void> {
+async function write(store: Store, trx: Trx, { posted, positions, diverged }: Plan): Promise<void> {
   const rows = posted.map(entryRow);
   const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();
   await store.inOrder([
     () =>
-      moveAccounts(store, trx, positions, [...posted.map(({ accountId }) => accountId), ...astray.keys()]),
+      moveAccounts(store, trx, positions, [...posted.map(({ accountId }) => accountId), ...diverged.keys()]),
     () => addSpendDays(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),

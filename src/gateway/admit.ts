@@ -45,9 +45,9 @@ export async function admit(
   // A call that check 10 refuses does not wait, because that check comes before the limits.
   if (isBehind && !modelRefusalOf(compiled, body.model))
     return await waitForRoom(request, reply, read, parts);
-  const asked = await ask(request, reply, read, parts);
-  if (!('limitedCall' in asked)) return asked;
-  const { limitedCall, limits, onlyLimits } = asked;
+  const result = await tryAdmit(request, reply, read, parts);
+  if (!('limitedCall' in result)) return result;
+  const { limitedCall, limits, onlyLimits } = result;
   if (onlyLimits && queue.isOn) return await waitForRoom(request, reply, limitedCall, parts, limits);
   throw refusalBy(fullLimits(limits, limitedCall.tokens), parts);
 }
@@ -56,7 +56,7 @@ export async function admit(
  * Asks the ledger to admit a call. It refuses one that was authorised by a record which is not the current one; such a call is
  * authorised again, from check 3 on, by the current record. So revocation is exact without a round trip of its own.
  */
-async function ask(
+async function tryAdmit(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadCall,
@@ -84,7 +84,7 @@ async function ask(
 
 /**
  * Lets a call wait for room in its limits. `limits`: their state when the ledger refused the call; undefined where the
- * call has not asked yet, because others are ahead of it. Each attempt checks the call again from check 3 on: its hours
+ * call has not been tried yet, because others are ahead of it. Each attempt checks the call again from check 3 on: its hours
  * by the clock, everything else by the current record.
  */
 async function waitForRoom(
@@ -104,7 +104,7 @@ async function waitForRoom(
       get limits() {
         return call.compiled.limits ?? NO_LIMITS;
       },
-      async ask() {
+      async attempt() {
         const cached = gatekeeper.authoriseCached(request);
         call = {
           ...call,
@@ -112,10 +112,10 @@ async function waitForRoom(
           recordIsCurrent: cached === undefined,
         };
         clearLimitHeaders(reply, call.endpoint.format);
-        const asked = await ask(request, reply, call, parts);
-        if (!('limitedCall' in asked)) return { held: asked };
-        call = asked.limitedCall;
-        return asked;
+        const result = await tryAdmit(request, reply, call, parts);
+        if (!('limitedCall' in result)) return { held: result };
+        call = result.limitedCall;
+        return result;
       },
       giveBack: (held) => ledger.cancel(heldOf(held)),
     },
@@ -138,7 +138,7 @@ async function waitForRoom(
 
 /**
  * Refuses a call that the queue does not let in, by the current record: the queue goes by the one that it came with, and one
- * behind others has not asked the ledger. Where the record has changed meanwhile, the ledger decides at once.
+ * behind others has not been tried. Where the record has changed meanwhile, the ledger decides at once.
  */
 async function confirmLimited(
   request: FastifyRequest,
@@ -152,9 +152,9 @@ async function confirmLimited(
   // Of limits that others are before it in line for, the wait may not be known, or may be over.
   if (compiled === call.compiled) throw refusalBy(full.length > 0 ? full : allLimits(limits), parts);
   clearLimitHeaders(reply, call.endpoint.format);
-  const asked = await ask(request, reply, { ...call, compiled, recordIsCurrent: true }, parts);
-  if (!('limitedCall' in asked)) return asked;
-  throw refusalBy(fullLimits(asked.limits, asked.limitedCall.tokens), parts);
+  const result = await tryAdmit(request, reply, { ...call, compiled, recordIsCurrent: true }, parts);
+  if (!('limitedCall' in result)) return result;
+  throw refusalBy(fullLimits(result.limits, result.limitedCall.tokens), parts);
 }
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };

@@ -75,7 +75,7 @@ export function clearLimitHeaders(reply: FastifyReply, format: WireFormat): void
 }
 
 /** True where a refusal tells of limits: strangers are told nothing, and where the gateway itself fails, Redis may be away. */
-export function tellsLimits(statusCode: number): boolean {
+export function reportsLimits(statusCode: number): boolean {
   return statusCode !== 401 && statusCode < 500;
 }
 

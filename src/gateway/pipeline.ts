@@ -7,7 +7,7 @@ import type { Bounds } from '../metering/bounds.ts';
 import { inMemory } from '../metering/byte-source.ts';
 import { tokensOfSounds } from '../metering/media.ts';
 import { checkMembers, type MemberFindings } from '../metering/members.ts';
-import { type Asked, NONE, refuseUnpriced } from '../metering/plan.ts';
+import { type CostPlan, NONE, refuseUnpriced } from '../metering/plan.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
@@ -15,7 +15,7 @@ import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import { hasLimitHeaders, setLimitHeaders, tellsLimits } from './limits.ts';
+import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
@@ -147,7 +147,7 @@ export class Pipeline {
     metrics.refused(path, refusal.code);
     if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     tracing?.refused(headers, path, refusal, call);
-    if (tellsLimits(refusal.statusCode) && !reply.raw.destroyed)
+    if (reportsLimits(refusal.statusCode) && !reply.raw.destroyed)
       await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }
 
@@ -190,13 +190,13 @@ export class Pipeline {
     const type = request.headers['content-type'];
     const body = await readFormBody(request.body, type, this.#parts.catalog(), this.#endpoint);
     const findings = members && checkMembers(body, members);
-    const asked = meter.ask(body);
+    const plan = meter.plan(body);
     const named = referencedIds(body.value);
     request.body = undefined;
     // The model's name was replaced while the form was read, so that the form is not in memory twice.
     const sent = { bytes: body.bytes, injectedUsage: false };
     const read = { ...entered, body, upstreamBody: sent };
-    return await this.#bounded(request, read, { asked, findings, named });
+    return await this.#bounded(request, read, { plan, findings, named });
   }
 
   /** `reads`: those of the account, for a body that is large or has very many parts. */
@@ -215,28 +215,28 @@ export class Pipeline {
     const bytes = spool ? new Upload(spool) : (request.body as Buffer);
     const body = checkJsonBody(read, value, bytes, catalog(), this.#endpoint);
     const findings = members && (await step(() => checkMembers(body, members)));
-    const { asked, sent } = await step(() => {
-      const wanted = meter.ask(body);
-      const { sets = NONE } = wanted;
-      return { asked: wanted, sent: upstreamJson(body, read, { asksForUsage, sets, bounds }) };
+    const { plan, sent } = await step(() => {
+      const made = meter.plan(body);
+      const { sets = NONE } = made;
+      return { plan: made, sent: upstreamJson(body, read, { asksForUsage, sets, bounds }) };
     });
     const named = await step(() => referencedIds(value));
-    const { sounds = NONE } = asked;
+    const { sounds = NONE } = plan;
     const source = spool ?? inMemory(bytes as Buffer);
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
     // What goes upstream is in `sent`; the upload as it came need not stay beside it.
     request.body = undefined;
     const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
-    const scalars = retainScalars(body, asked.said, sent.bytes);
+    const scalars = retainScalars(body, plan.hints, sent.bytes);
     const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
-    return await this.#bounded(request, cut, { asked, findings, named, soundTokens });
+    return await this.#bounded(request, cut, { plan, findings, named, soundTokens });
   }
 
   /** The end of step 3: what the request refers to, and what it asks for that has no price. */
   async #bounded(
     { headers, log }: FastifyRequest,
     read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
-    { asked, findings, named, soundTokens }: Findings,
+    { plan, findings, named, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
     const { body, compiled } = read;
@@ -244,17 +244,17 @@ export class Pipeline {
     if (unpriced === 'refuse') {
       refuseBetas(headers, body.model);
       if (findings) refuseUnpriced(findings, body.model);
-      refuseUnpriced(asked, body.model);
+      refuseUnpriced(plan, body.model);
     }
     if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, body.model, log);
-    const cost = asked.cost({ ...bounds, storedTokens, soundTokens });
-    return { ...read, storedTokens, ...cost, serviceTiers: asked.serviceTiers };
+    const cost = plan.cost({ ...bounds, storedTokens, soundTokens });
+    return { ...read, storedTokens, ...cost, serviceTiers: plan.serviceTiers };
   }
 }
 
 /** What a body asks for, has that no table knows, and refers to. */
 interface Findings {
-  readonly asked: Asked;
+  readonly plan: CostPlan;
   readonly findings: MemberFindings | undefined;
   readonly named: ReadonlyMap<string, string>;
   readonly soundTokens?: number | undefined;

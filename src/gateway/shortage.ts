@@ -22,8 +22,8 @@ export function shortage(short: Short, call: ReadCall, now: number): GatewayErro
   return new GatewayError(code, message, null, undefined, { metadata });
 }
 
-/** Words about a hold: what makes up most of it, and what to do about that. */
-interface Words {
+/** The largest part of a hold, and how to lower it. */
+interface HoldAdvice {
   readonly advice: string;
   readonly part: string;
 }
@@ -31,7 +31,7 @@ interface Words {
 function overLimit(
   short: Extract<Short, { verdict: 'over_limit' }>,
   call: ReadCall,
-  { advice, part }: Words,
+  { advice, part }: HoldAdvice,
   now: number,
 ): string {
   const { spendingPeriod, spendingLimit } = call.compiled.key;
@@ -46,31 +46,31 @@ function overLimit(
 function insufficient(
   short: Extract<Short, { verdict: 'insufficient' }>,
   { hold, compiled }: ReadCall,
-  { advice, part }: Words,
+  { advice, part }: HoldAdvice,
 ): string {
-  const mend = advice ? `, or ${advice}` : '';
+  const remedy = advice ? `, or ${advice}` : '';
   // A key that cannot manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
       'The account has too few credits for this call, which could cost ' +
-      `${creditsString(hold)}${part}. Have it topped up${mend}.`
+      `${creditsString(hold)}${part}. Have it topped up${remedy}.`
     );
   }
   const overdraft = short.overdraft > 0 ? ` and an overdraft of ${creditsString(short.overdraft)}` : '';
   return (
     `The account has ${creditsString(short.balance)} credits${overdraft}, of which ${creditsString(short.held)} are held ` +
-    `by calls in flight; this call could cost ${creditsString(hold)}${part}. Top up the account${mend}.`
+    `by calls in flight; this call could cost ${creditsString(hold)}${part}. Top up the account${remedy}.`
   );
 }
 
 /** Names what makes up most of the hold, and what there is to leave out or to lower. */
-function adviceOf({ bound, hold }: ReadCall, affordable: number | null): Words {
+function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdvice {
   if (!bound) return { advice: '', part: '' };
   const { tools, media, answer } = partsOf(bound);
-  const { ask } = bound;
+  const { plan } = bound;
   if (tools > hold / 2) {
     return {
-      advice: ask.roundsAdvice,
+      advice: plan.roundsAdvice,
       part: ` (${creditsString(tools)} of it for provider-run tools)`,
     };
   }
@@ -80,9 +80,9 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): Words {
       part: ` (${creditsString(media)} of it for images, files and audio)`,
     };
   }
-  const lower = affordable === null ? '' : `lower ${ask.maxField} to ${affordable}`;
+  const lower = affordable === null ? '' : `lower ${plan.maxField} to ${affordable}`;
   if (answer <= hold / 2) return { advice: lower, part: '' };
-  const named = ask.maxTokens === undefined ? `, as no ${ask.maxField} is sent` : '';
+  const named = plan.maxTokens === undefined ? `, as no ${plan.maxField} is sent` : '';
   return {
     advice: lower || 'send less',
     part: ` (${creditsString(answer)} of it for the answer${named})`,

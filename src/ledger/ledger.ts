@@ -54,7 +54,7 @@ export interface TokenCorrection {
 }
 
 /** The identity of a hold. */
-export type HeldCall = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
+export type HoldId = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
 
 export type Admitted =
   /** The credits are held. */
@@ -140,12 +140,12 @@ export interface Ledger {
    * Gives back everything that the admission of a call took, where the call is not sent upstream. It leaves no ledger
    * entry. Never throws.
    */
-  cancel(call: HeldCall): void;
+  cancel(call: HoldId): void;
   /**
    * Ends an admitted read of a job: its place among the calls in flight is free again; the request stays counted. Never
    * throws.
    */
-  endRead(call: HeldCall): void;
+  endRead(call: HoldId): void;
 
   /** The key whose value has this SHA-256 (hex), with its account; undefined: there is none. */
   find(hash: string): Promise<Subject | undefined>;

@@ -93,7 +93,7 @@ export class OpenLedger {
     if (!(await this.#parts.settler.idle(SETTLED_WITHIN_MS)))
       throw new Error('redis has not answered every settle');
     await this.drain.drainAll();
-    await this.#parts.rebuilder.rebuildAstray();
+    await this.#parts.rebuilder.rebuildDiverged();
   }
 
   /**
@@ -110,7 +110,7 @@ export class OpenLedger {
       );
     }
     // A gateway that ends takes with it the settles that Redis has lost: they are made again before.
-    await this.#parts.gate.resolveDoubts(until - Date.now()).catch((error: unknown) => {
+    await this.#parts.gate.awaitReconciled(until - Date.now()).catch((error: unknown) => {
       this.#parts.log.error(
         { err: error },
         'stopped before redis was compared with the book; it may lack the latest charges',

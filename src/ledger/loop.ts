@@ -90,7 +90,7 @@ export class Failures {
   readonly #errors: unknown[] = [];
 
   /** Resolves when `work` has settled; its rejection is remembered. Never rejects. */
-  async note(work: Promise<unknown>, onFailure?: () => void): Promise<void> {
+  async collect(work: Promise<unknown>, onFailure?: () => void): Promise<void> {
     try {
       await work;
     } catch (error) {

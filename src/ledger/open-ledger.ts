@@ -78,7 +78,7 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
 }
 
 /**
- * Every part of the ledger, each made from parts above it. One arrow runs back: a drain that finds an account astray has it
+ * Every part of the ledger, each made from parts above it. One arrow runs back: a drain that finds an account diverged has it
  * rebuilt, and a rebuild drains. That one is an event, so that the drain does not know who rebuilds.
  */
 function construct({ address, book, log, bounds = UNBOUNDED, ...options }: LedgerOptions) {
@@ -96,7 +96,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
   drain.events.on('alertsQueued', options.onAlerts);
   const rebuilder = new Rebuilder({ client: background, book, log, drain, clock });
-  drain.events.on('accountAstray', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
+  drain.events.on('accountDiverged', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
 
   const unanswered = new UnansweredAdmissions({ client: background, rebuilder });
   const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered, clock });

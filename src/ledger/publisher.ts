@@ -107,10 +107,10 @@ export class Publisher {
     await Promise.all([
       ...accounts
         .filter(({ id }) => concerns(id))
-        .map((account) => failures.note(this.publishAccount(account))),
+        .map((account) => failures.collect(this.publishAccount(account))),
       ...keys
         .filter(({ accountId }) => concerns(accountId))
-        .map((key) => failures.note(this.publishKey(key))),
+        .map((key) => failures.collect(this.publishKey(key))),
     ]);
     failures.throwAny();
   }

@@ -11,7 +11,7 @@ import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
   type Admitted,
-  type HeldCall,
+  type HoldId,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
@@ -64,11 +64,11 @@ export class RedisLedger implements Ledger {
     this.#parts.settler.settle(draft, onWire, correction);
   }
 
-  cancel(call: HeldCall): void {
+  cancel(call: HoldId): void {
     this.#parts.admissions.cancel(call);
   }
 
-  endRead(call: HeldCall): void {
+  endRead(call: HoldId): void {
     this.#parts.admissions.endRead(call);
   }
 
@@ -112,7 +112,7 @@ export class RedisLedger implements Ledger {
   async #current(accountId: number, keyId: number): Promise<Subject | undefined> {
     const { client, writer } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [account, key] = await this.#parts.live.ask(accountId, () => {
+      const [account, key] = await this.#parts.live.run(accountId, () => {
         writer.open();
         return Promise.all([
           client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim'),
@@ -147,7 +147,7 @@ export class RedisLedger implements Ledger {
   }
 
   async time(accountId: number): Promise<number> {
-    await this.#parts.live.ask(accountId, () => this.#parts.clock.adjust(bucketOf(accountId)));
+    await this.#parts.live.run(accountId, () => this.#parts.clock.adjust(bucketOf(accountId)));
     return this.now(accountId);
   }
 
@@ -162,7 +162,7 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [balance, held, epoch, slack, overdraft] = await this.#parts.live.ask(accountId, () =>
+      const [balance, held, epoch, slack, overdraft] = await this.#parts.live.run(accountId, () =>
         client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep', 'slack', 'od'),
       );
       if (epoch) {
@@ -200,7 +200,7 @@ export class RedisLedger implements Ledger {
     const { client } = this.#parts;
     const starts = periodStarts(this.now(accountId));
     const read = () =>
-      this.#parts.live.ask(accountId, () =>
+      this.#parts.live.run(accountId, () =>
         Promise.all(
           keys.map(({ id, period }) => {
             const field = PERIOD_FIELDS[period];
@@ -223,7 +223,7 @@ export class RedisLedger implements Ledger {
   async limitStates(accountId: number, keyId: number): Promise<LimitStates> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const reply = await this.#parts.live.ask(accountId, () =>
+      const reply = await this.#parts.live.run(accountId, () =>
         client.limitStates(accountRedisKey(accountId), keyRedisKey(accountId, keyId)),
       );
       if (reply !== 'MISSING') return limitStatesIn(reply);
@@ -235,7 +235,7 @@ export class RedisLedger implements Ledger {
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const [held, slack] = await this.#parts.live.ask(accountId, () =>
+    const [held, slack] = await this.#parts.live.run(accountId, () =>
       client.hmget(keyRedisKey(accountId, keyId), 'held', 'slack'),
     );
     return reserved(held, slack);

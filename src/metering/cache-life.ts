@@ -1,6 +1,6 @@
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
-import type { Charge } from './plan.ts';
+import type { Surcharge } from './plan.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export class CacheLife {
   }
 
   /** The charge for it; undefined for the shortest life, which is charged as `cacheWrite`. */
-  get charge(): Charge | undefined {
+  get charge(): Surcharge | undefined {
     if (this.#member === undefined) return undefined;
     return {
       param: this.#member,
@@ -44,6 +44,6 @@ export class CacheLife {
  * Whether a request asks for a longer life of the cache than the vendor's shortest. For reports that do not divide written
  * tokens by how long they are kept.
  */
-export function asksLongCache({ said }: Pick<MeteredBody, 'said'>): boolean {
-  return said?.asksLongCache === true;
+export function asksLongCache({ hints }: Pick<MeteredBody, 'hints'>): boolean {
+  return hints?.asksLongCache === true;
 }

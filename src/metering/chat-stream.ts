@@ -4,7 +4,7 @@ import { inputTokens, type Usage } from '../domain/units.ts';
 import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
-import type { StreamMeter, Verdict } from './meter.ts';
+import type { EventAction, StreamMeter } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
@@ -149,7 +149,7 @@ export class ChatStream implements StreamMeter {
     return this.#outputText.toString();
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     if (saysDone(event)) {
       this.#isDone = true;
       return 'end';
@@ -172,7 +172,7 @@ export class ChatStream implements StreamMeter {
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
   }
 
-  #usageEvent(event: string, at: number): Verdict {
+  #usageEvent(event: string, at: number): EventAction {
     // Every chunk but the last has `"usage": null` where usage was asked for. Parsing each took 5 % of a stream's CPU.
     const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
     if (isNull && !this.#injectedUsage) return 'pass';

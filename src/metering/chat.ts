@@ -18,14 +18,14 @@ import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './m
 import { chatToUsage } from './openai-usage.ts';
 import { outputTextIn } from './output-text.ts';
 import {
-  type Asked,
-  type Charge,
+  type CostPlan,
   checkContent,
-  isAsked,
+  isSet,
   listOf,
   NONE,
   refuseModels,
   SEARCHES,
+  type Surcharge,
   shown,
   toolOf,
 } from './plan.ts';
@@ -35,12 +35,12 @@ import {
   REQUEST_OVERHEAD,
   TEXT_ONLY,
   TOOL_OVERHEAD,
-  type TokenAsk,
+  type TokenPlan,
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { reportedBy, searchesAsked, withSearches } from './usage.ts';
+import { reportedBy, requestedSearches, withSearches } from './usage.ts';
 
 /** Messages of a chat and their parts. */
 const MESSAGE = membersOf({
@@ -91,20 +91,20 @@ export const CHAT = membersOf({
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
-  ask: askChat,
+  plan: planChat,
   usage(answer, body) {
     const usage = chatToUsage(reportedBy(answer), body.model.price, () => asksLongCache(body));
-    return usage && withSearches(usage, searchesAsked(body));
+    return usage && withSearches(usage, requestedSearches(body));
   },
   terms: (answer, { model }) => openaiTerms(answer, model.price),
-  mergeReported: (estimate, _answer, body) => withSearches(estimate, searchesAsked(body)),
+  mergeReported: (estimate, _answer, body) => withSearches(estimate, requestedSearches(body)),
   outputText: outputTextOf,
   failed: saysError,
   stream: (injectedUsage, body) =>
     new ChatStream({
       injectedUsage,
       price: body.model.price,
-      searches: searchesAsked(body),
+      searches: requestedSearches(body),
       asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
       // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
@@ -184,7 +184,7 @@ const ONE_SEARCH: ProviderTools = {
 const SOUND_OUT: readonly Unit[] = ['outputAudio'];
 
 /** What a chat call asks for. Throws 400 `invalid_field` for a tool with a model of its own. */
-function askChat(body: MeteredBody): Asked {
+function planChat(body: MeteredBody): CostPlan {
   const { value, model } = body;
   const said = new ChatParts(body.elidedStrings);
   said.read(value.messages);
@@ -193,18 +193,18 @@ function askChat(body: MeteredBody): Asked {
   const tier = serviceTierOf(value.service_tier);
   if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
   // Counted as one, as the answer does not tell how many (specification section 10).
-  const searches = isAsked(value.web_search_options) ? 1 : 0;
+  const searches = isSet(value.web_search_options) ? 1 : 0;
   const knowsBoth = !ONLY_MAX_TOKENS.has(model.upstream.provider);
   const completion = knowsBoth ? maximumOf(body, 'max_completion_tokens') : undefined;
   const named = Math.max(maximumOf(body, 'max_tokens') ?? 0, completion ?? 0);
   const definitions = tools.length + listOf(value.functions, 'functions').length;
-  const ask: TokenAsk = {
+  const plan: TokenPlan = {
     ...TEXT_ONLY,
     textBytes: body.textBytes - said.base64,
     overhead: REQUEST_OVERHEAD + said.turns * TURN_OVERHEAD + definitions * TOOL_OVERHEAD,
     media: said.media,
     maxTokens: named || undefined,
-    maxField: isAsked(value.max_tokens) || !knowsBoth ? 'max_tokens' : 'max_completion_tokens',
+    maxField: isSet(value.max_tokens) || !knowsBoth ? 'max_tokens' : 'max_completion_tokens',
     answers: Math.max(1, countOf(body, 'n') ?? 1),
     predicted: predictedBytes(value.prediction, body.elidedStrings),
     tools: searches > 0 ? ONE_SEARCH : NO_TOOLS,
@@ -217,24 +217,24 @@ function askChat(body: MeteredBody): Asked {
     charges,
     serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     sounds: said.sounds,
-    said: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
-    cost: (bounds) => tokenCost(model, ask, bounds),
+    hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 
 type Tool = Readonly<Record<string, unknown>>;
 
-function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: ChatParts): Charge[] {
-  const charges: Charge[] = [];
+function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: ChatParts): Surcharge[] {
+  const charges: Surcharge[] = [];
   for (const tool of tools) {
     refuseModels(tool, TOOL_MODELS, 'tools');
     if (!CLIENT_TOOLS.has(tool.type ?? undefined))
       charges.push({ param: 'tools', what: `tools of type ${shown(tool.type)}` });
     said.cacheLife.read(tool);
   }
-  if (isAsked(value.web_search_options)) charges.push({ param: 'web_search_options', ...SEARCHES.search });
+  if (isSet(value.web_search_options)) charges.push({ param: 'web_search_options', ...SEARCHES.search });
   const isSpoken = listOf(value.modalities, 'modalities').includes('audio');
-  if (isSpoken || isAsked(value.audio))
+  if (isSpoken || isSet(value.audio))
     charges.push({ param: isSpoken ? 'modalities' : 'audio', what: 'audio output', unit: 'outputAudio' });
   said.cacheLife.read(value);
   const { charge } = said.cacheLife;

@@ -4,9 +4,9 @@ import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
 import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
-import { type Asked, NONE } from './plan.ts';
+import { type CostPlan, NONE } from './plan.ts';
 import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
-import { TEXT_ONLY, type TokenAsk, tokenCost } from './token-cost.ts';
+import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 
@@ -22,7 +22,7 @@ export const COMPLETIONS = membersOf({
 
 /** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
-  ask,
+  plan: planCompletion,
   usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputText: outputTextOf,
@@ -40,11 +40,11 @@ export const completions: Meter = {
  * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each of its completions,
  * those included that `best_of` makes and does not show; with `echo`, each repeats the prompt.
  */
-function ask(body: MeteredBody): Asked {
+function planCompletion(body: MeteredBody): CostPlan {
   const { value, model, textBytes } = body;
   const tier = serviceTierOf(value.service_tier);
   const prompts = countPrompts(value.prompt);
-  const asked: TokenAsk = {
+  const plan: TokenPlan = {
     ...TEXT_ONLY,
     textBytes,
     prompts,
@@ -56,7 +56,7 @@ function ask(body: MeteredBody): Asked {
   return {
     charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NONE,
     serviceTiers: typeof tier === 'string' ? [tier] : NONE,
-    cost: (bounds) => tokenCost(model, asked, bounds),
+    cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 

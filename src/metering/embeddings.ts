@@ -5,7 +5,7 @@ import { countPrompts, readPrompts } from './completions.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import { type Meter, type MeteredBody, saysError } from './meter.ts';
 import { embeddingsToUsage } from './openai-usage.ts';
-import { plainAsk } from './plain-plan.ts';
+import { plainPlan } from './plain-plan.ts';
 import { openaiTerms } from './terms.ts';
 import { reportedBy } from './usage.ts';
 
@@ -25,14 +25,14 @@ const TEXT_OVERHEAD = 4;
  * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
  */
 export const embeddings: Meter = {
-  ask(body) {
+  plan(body) {
     const { textBytes, value, model } = body;
     const texts = countPrompts(value.input);
     const said = textBytes + REQUEST_OVERHEAD + texts * TEXT_OVERHEAD;
-    return plainAsk(body, {
+    return plainPlan(body, {
       usage: {},
       input: (bounds) => ({ tokens: Math.min(said, texts * windowOf(model, bounds)), media: 0 }),
-      likely: { textBytes, maxTokens: 0, answers: 1 },
+      expected: { textBytes, maxTokens: 0, answers: 1 },
     });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),

@@ -6,10 +6,17 @@ import { priceOfVariant } from '../domain/variants.ts';
 import { pictureBound } from './bounds.ts';
 import type { Shape } from './json/sieve.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { countOf, type Meter, type MeteredBody, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import {
+  countOf,
+  type EventAction,
+  type Meter,
+  type MeteredBody,
+  type StreamMeter,
+  saysError,
+} from './meter.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
-import { plainAsk } from './plain-plan.ts';
-import { type Asked, refuseModels } from './plan.ts';
+import { plainPlan } from './plain-plan.ts';
+import { type CostPlan, refuseModels } from './plan.ts';
 import { eventData, eventName, saysDone, sifted } from './sse/event.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
@@ -42,20 +49,20 @@ function imagesAsked(body: MeteredBody): number {
  * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {
-  ask(body: MeteredBody): Asked {
+  plan(body: MeteredBody): CostPlan {
     const { value, model, textBytes, files } = body;
     const asked = imagesAsked(body);
     const most = pictureTokens(model, value);
     // An SVG is written by a model of its own.
     refuseModels(value.output_format === 'svg' ? { svg: true } : value, ['svg']);
-    return plainAsk(body, {
+    return plainPlan(body, {
       usage: { images: asked, output: most * asked },
       input: (bounds) => {
         const media = files * pictureBound(model, bounds);
         return { tokens: textBytes + REQUEST_OVERHEAD + media, media };
       },
       reach: { input: ['inputImage', 'cachedInputImage'], output: ['outputImage'] },
-      likely: { textBytes, maxTokens: most, answers: asked, besides: { images: asked } },
+      expected: { textBytes, maxTokens: most, answers: asked, besides: { images: asked } },
       charges: variantCharges(body, 'image'),
       price: priceOfVariant(model.price, variantIn(value)),
     });
@@ -161,7 +168,7 @@ export class ImageStream implements StreamMeter {
     this.#isBegun = true;
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     if (saysDone(event)) return 'end';
     const small = sifted(event, this.kept);
     const data = eventData(small);

@@ -1,7 +1,7 @@
 import { foldName } from '../domain/errors.ts';
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
-import { type Charge, refuseModels } from './plan.ts';
+import { refuseModels, type Surcharge } from './plan.ts';
 
 /**
  * Treatment of a member of a request (docs/charges.md): `priced` at a unit of its own, `held` as tokens, `refused` where no
@@ -118,7 +118,7 @@ const MOST_UNKNOWN = 20;
 /** What the names in a request say, without their values. */
 export interface MemberFindings {
   /** What none of its members may ask for without a price. */
-  readonly charges: readonly Charge[];
+  readonly charges: readonly Surcharge[];
   /** Members that no table has, as `reasoning.style`. */
   readonly unknown: readonly string[];
 }
@@ -137,7 +137,7 @@ export function checkMembers({ kind, model, value }: MeteredBody, table: Members
 }
 
 class Walk implements MemberFindings {
-  readonly charges: Charge[] = [];
+  readonly charges: Surcharge[] = [];
   readonly unknown: string[] = [];
   readonly #knowsAll: boolean;
   /** Whether an unknown member is among the charges; one is enough for a refusal. */

@@ -16,7 +16,7 @@ import {
   passTerms,
   usageOfCounts,
 } from './messages-usage.ts';
-import type { MeteredBody, StreamMeter, Verdict } from './meter.ts';
+import type { EventAction, MeteredBody, StreamMeter } from './meter.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { eventData, eventName } from './sse/event.ts';
 import { type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
@@ -132,7 +132,7 @@ export class MessagesStream implements StreamMeter {
     return this.#outputText.toString();
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     switch (eventName(event)) {
       case 'content_block_delta':
         this.#contentDelta(event);

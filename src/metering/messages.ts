@@ -11,7 +11,7 @@ import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import { hasOtherModels, iterationsOf, messagesToUsage, passTerms } from './messages-usage.ts';
 import { type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { outputTextIn } from './output-text.ts';
-import { type Asked, type Charge, checkContent, isAsked, listOf, wholeNumberOf } from './plan.ts';
+import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
   highestMultiplier,
   messagesTiers,
@@ -26,7 +26,7 @@ import {
   REQUEST_OVERHEAD,
   TEXT_ONLY,
   TOOL_OVERHEAD,
-  type TokenAsk,
+  type TokenPlan,
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
@@ -116,7 +116,7 @@ const TURN_TOKENS = 4;
 
 /** `/v1/messages`. */
 export const messages: Meter = {
-  ask: askMessages,
+  plan: planMessages,
   usage: (answer, body) => messagesToUsage(reportedBy(answer), () => asksLongCache(body)),
   terms: messageTerms,
   isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
@@ -175,7 +175,7 @@ const TOOL_PROMPT = 1_024;
 const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
 
 /** What a message call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
-function askMessages(body: MeteredBody): Asked {
+function planMessages(body: MeteredBody): CostPlan {
   const { value, model } = body;
   checkMessage(value);
   const said = new MessageParts(body);
@@ -185,7 +185,7 @@ function askMessages(body: MeteredBody): Asked {
   const tiers = tiersOf(value);
   const turns = listOf(value.messages, 'messages').length;
   const toolPrompts = tools.count === 0 ? 0 : 1 + tools.typed;
-  const ask: TokenAsk = {
+  const plan: TokenPlan = {
     ...TEXT_ONLY,
     textBytes: body.textBytes - said.base64,
     overhead:
@@ -196,27 +196,27 @@ function askMessages(body: MeteredBody): Asked {
     // Thinking is inside max_tokens, unless its budget is larger.
     thinking: budgetOf(value.thinking),
     tools: tools.rounds(servers > 0),
-    tellsPasses: true,
+    reportsPasses: true,
     roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or send a lower max_uses`,
     compactsAt: compactsAt(value),
     inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
     multiplier: multiplierOf(body, tiers),
   };
-  const asked = tiers.filter((tier): tier is [TierField, string] => typeof tier[1] === 'string');
+  const named = tiers.filter((tier): tier is [TierField, string] => typeof tier[1] === 'string');
   return {
-    charges: [...chargesOf(value, said), ...asked.map(([param, tier]) => tierCharge(param, tier))],
-    serviceTiers: asked.map(([, tier]) => tier),
+    charges: [...chargesOf(value, said), ...named.map(([param, tier]) => tierCharge(param, tier))],
+    serviceTiers: named.map(([, tier]) => tier),
     sets: tools.sets,
     sounds: said.sounds,
-    said: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
-    cost: (bounds) => tokenCost(model, ask, bounds),
+    hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 
 /** Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. */
 function checkMessage(value: MeteredBody['value']): void {
   for (const name of ['thread', 'billing_policy']) {
-    if (isAsked(value[name]))
+    if (isSet(value[name]))
       throw invalidField(
         name,
         `${name} is not supported, because the response does not report its cost. Leave it out.`,
@@ -224,10 +224,10 @@ function checkMessage(value: MeteredBody['value']): void {
   }
 }
 
-function chargesOf(value: MeteredBody['value'], said: MessageParts): Charge[] {
+function chargesOf(value: MeteredBody['value'], said: MessageParts): Surcharge[] {
   const { charges } = said.tools;
   // Files and skills for code that the provider runs.
-  if (isAsked(value.container)) charges.push({ param: 'container', what: 'code containers' });
+  if (isSet(value.container)) charges.push({ param: 'container', what: 'code containers' });
   const { charge } = said.cacheLife;
   if (charge) charges.push(charge);
   return charges;
@@ -315,7 +315,7 @@ class MessageParts extends PartCounts {
 
 /** Input tokens from which on the conversation is summarised: by a `compact_…` edit, or at once by `compaction`. */
 function compactsAt(value: MeteredBody['value']): number | undefined {
-  if (isAsked(value.compaction)) return 0;
+  if (isSet(value.compaction)) return 0;
   const { context_management: management } = value;
   const edits = listOf(isObject(management) ? management.edits : undefined, 'context_management');
   const triggers = edits
@@ -326,7 +326,7 @@ function compactsAt(value: MeteredBody['value']): number | undefined {
 }
 
 function tokensOf(trigger: unknown): number {
-  if (!isAsked(trigger)) return COMPACTS_AT;
+  if (!isSet(trigger)) return COMPACTS_AT;
   const value = isObject(trigger) ? trigger.value : undefined;
   return wholeNumberOf(value, 'context_management', 'The value of a trigger') ?? 0;
 }

@@ -5,18 +5,18 @@ import type { AudioLength } from './audio/audio-length.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
-import type { Asked, Said } from './plan.ts';
+import type { CostPlan, ReportHints } from './plan.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 
 /**
  * Treatment of an event by the relay: pass it on, drop it, send another text instead, or hold it back because it ends
  * the answer.
  */
-export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
+export type EventAction = 'pass' | 'drop' | 'end' | { readonly replacement: string };
 
 /** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
 export interface StreamMeter {
-  event(event: string): Verdict;
+  event(event: string): EventAction;
   /**
    * Members to keep of an event that is too large to hold in memory: `event` gets the event with these only, at its
    * end.
@@ -69,7 +69,7 @@ export interface Meter {
    * Reads from the body what the request asks for; its bound and its estimate follow from that (specification section
    * 5). Throws the GatewayError for what this endpoint cannot meter.
    */
-  ask(body: MeteredBody): Asked;
+  plan(body: MeteredBody): CostPlan;
   /**
    * Usage of a whole answer, as it is reported or as it is known without a report; undefined where it is absent,
    * negative or absurd. `answer` is undefined where it is no JSON. Of an answer that was too large to be held, it has
@@ -173,7 +173,7 @@ export interface MeteredBody {
   /** Long strings of a large body, which `value` has placeholders for. */
   readonly elidedStrings: ElidedStrings | undefined;
   /** Undefined until the meter was asked, and for calls without such. */
-  readonly said: Said | undefined;
+  readonly hints: ReportHints | undefined;
 }
 
 /** Members and fields whose value is a count. */

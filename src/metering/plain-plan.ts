@@ -3,33 +3,33 @@ import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
 import { type Meter, type MeteredBody, type StreamMeter, saysError } from './meter.ts';
-import { type Asked, type Charge, fixedCost, NONE } from './plan.ts';
+import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
-import { type Likely, likelyCost, likelyTokens } from './token-cost.ts';
+import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
 
 /** What a call of an endpoint without tools asks for. */
-interface PlainAsk {
+interface PlainPlan {
   /** The most that it uses. */
   readonly usage: Usage;
   /** Its input tokens, and those of them that are for pictures, where they depend on the bounds. */
   readonly input?: (bounds: Bounds) => { readonly tokens: number; readonly media: number };
   /** Units, beside the plain ones, that its tokens can be charged by. */
   readonly reach?: { readonly input?: readonly Unit[]; readonly output?: readonly Unit[] };
-  readonly likely: Likely;
+  readonly expected: ExpectedUse;
   /** What else it asks for that may have no price. */
-  readonly charges?: readonly Charge[];
+  readonly charges?: readonly Surcharge[];
   /** The prices of what it makes, where they go by that; absent: those of the model. */
   readonly price?: Price;
 }
 
 /** What a call of an endpoint without tools asks for; of the fields with fees such a call can have a service tier only. */
-export function plainAsk(
+export function plainPlan(
   { model, value }: MeteredBody,
-  { usage, input, reach, likely, charges = NONE, price = model.price }: PlainAsk,
-): Asked {
+  { usage, input, reach, expected, charges = NONE, price = model.price }: PlainPlan,
+): CostPlan {
   const { category } = model;
   // Pictures and sound are made of tokens only where they are priced so; text always is.
-  const tokens = category === 'text' || isPricedByToken(price) ? likelyTokens(likely) : 0;
+  const tokens = category === 'text' || isPricedByToken(price) ? estimatedTokens(expected) : 0;
   const tier = serviceTierOf(value.service_tier);
   const multiplier = highestMultiplier(price, tier);
   const most: Reach = { ...reach, multiplier };
@@ -39,7 +39,12 @@ export function plainAsk(
     cost(bounds) {
       const read = input?.(bounds);
       const hold = holdFor(price, read ? { ...usage, input: read.tokens } : usage, most);
-      return { hold, estimate: likelyCost({ price }, hold, likely), tokens, mediaTokens: read?.media ?? 0 };
+      return {
+        hold,
+        estimate: estimatedCost({ price }, hold, expected),
+        tokens,
+        mediaTokens: read?.media ?? 0,
+      };
     },
   };
 }
@@ -57,7 +62,7 @@ const PASSES: StreamMeter = {
  * the hold and the charge (specification section 5), whatever is sent and whatever the answer reports.
  */
 export const perRequest: Meter = {
-  ask: ({ model }) => fixedCost(holdFor(model.price, {})),
+  plan: ({ model }) => fixedCost(holdFor(model.price, {})),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
   outputText: () => '',

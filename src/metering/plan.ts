@@ -7,7 +7,7 @@ import { isObject } from './json/value.ts';
 import type { CallCost } from './token-cost.ts';
 
 /** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
-export interface Charge {
+export interface Surcharge {
   /** The field of the request that asks for it. */
   readonly param: string;
   /** What it is, in words that follow "for". */
@@ -21,7 +21,7 @@ export interface Charge {
 }
 
 /** What a request says that its report is read by, found when it was asked for: the lists that said it are not kept. */
-export interface Said {
+export interface ReportHints {
   /** It asks for a longer life of the cache than the vendor's shortest. */
   readonly asksLongCache: boolean;
   /** It has a tool that searches as a preview. */
@@ -29,14 +29,14 @@ export interface Said {
 }
 
 /** What one call asks for. Read from its body once. */
-export interface Asked {
-  readonly charges: readonly Charge[];
+export interface CostPlan {
+  readonly charges: readonly Surcharge[];
   /** Service tiers that the request names, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
   /** Bounds that the request leaves open and the gateway sends. */
   readonly sets?: readonly FieldToSet[];
   /** What the report of the call is read by; undefined: nothing of the request. */
-  readonly said?: Said;
+  readonly hints?: ReportHints;
   /** Inline sounds, to be measured; undefined: one that is not inline. */
   readonly sounds?: readonly (string | undefined)[];
   /**
@@ -49,7 +49,7 @@ export interface Asked {
 export const NONE: readonly never[] = Object.freeze([]);
 
 /** The `Asked` of a call that costs exactly its hold, and is not counted in tokens. */
-export function fixedCost(hold: Micro, charges: readonly Charge[] = NONE): Asked {
+export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): CostPlan {
   return {
     charges,
     serviceTiers: NONE,
@@ -78,7 +78,7 @@ export type ToolBound = 'max_uses' | 'max_content_tokens';
  * Refuses what a request asks for where its model has no price for it (specification section 10): 400 `unpriced_parameter`,
  * whose `param` names the field. A free model gives everything away.
  */
-export function refuseUnpriced({ charges }: Pick<Asked, 'charges'>, model: Model): void {
+export function refuseUnpriced({ charges }: Pick<CostPlan, 'charges'>, model: Model): void {
   if (charges.length === 0 || model.priceSource === 'free') return;
   const unpriced = charges.find((charge) => !isPriced(charge, model));
   if (!unpriced) return;
@@ -92,19 +92,19 @@ export function refuseUnpriced({ charges }: Pick<Asked, 'charges'>, model: Model
   );
 }
 
-function isPriced({ unit, serviceTier }: Charge, { price }: Model): boolean {
+function isPriced({ unit, serviceTier }: Surcharge, { price }: Model): boolean {
   if (unit !== undefined) return price.named.has(unit);
   return serviceTier !== undefined && price.serviceTiers.has(serviceTier);
 }
 
 /** Web searches, by the kind of the tool. */
-export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Charge, 'param'>>> = {
+export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Surcharge, 'param'>>> = {
   search: { what: 'web searches', unit: 'webSearch' },
   preview: { what: 'web searches by a web_search_preview tool', unit: 'webSearchPreview' },
 };
 
 /** True where an optional member is there. */
-export function isAsked(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -118,7 +118,7 @@ export function refuseModels(
   param?: string,
 ): void {
   for (const name of names) {
-    if (!isAsked(members[name])) continue;
+    if (!isSet(members[name])) continue;
     throw invalidField(
       param ?? name,
       `${name}${param ? ` in ${param}` : ''} is not supported, because it would run a model other than the one in the request. ` +

@@ -12,22 +12,22 @@ import { PartCounts } from './media.ts';
 import { CACHE_BREAKPOINT, EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
 import {
   countOf,
+  type EventAction,
   type Meter,
   type MeteredBody,
   maximumOf,
   type StreamMeter,
   saysError,
-  type Verdict,
 } from './meter.ts';
 import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector, outputTextIn } from './output-text.ts';
 import {
-  type Asked,
-  type Charge,
+  type CostPlan,
   checkContent,
   type FieldToSet,
   listOf,
   NONE,
+  type Surcharge,
   shown,
   wholeNumberOf,
 } from './plan.ts';
@@ -39,7 +39,7 @@ import {
   REQUEST_OVERHEAD,
   TEXT_ONLY,
   TOOL_OVERHEAD,
-  type TokenAsk,
+  type TokenPlan,
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
@@ -121,7 +121,7 @@ const AUDIO = /audio\.delta$/;
 
 /** `/v1/responses`. */
 export const responses: Meter = {
-  ask: askResponses,
+  plan: planResponses,
   usage: responseUsage,
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   mergeReported: (estimate, answer, body) => withSearchesOf(body, estimate, searchesOf(answer)),
@@ -161,7 +161,7 @@ function responseUsage(response: unknown, body: MeteredBody): Usage | undefined 
 }
 
 /** The parts of a request that its answer is read by. */
-interface PricedRequest extends Pick<MeteredBody, 'said'> {
+interface PricedRequest extends Pick<MeteredBody, 'hints'> {
   readonly model: Pick<Model, 'price'>;
 }
 
@@ -243,7 +243,7 @@ export class ResponsesStream implements StreamMeter {
     return this.#outputText.toString();
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     const name = eventName(event);
     if (name.endsWith('.delta')) {
       if (!AUDIO.test(name)) this.#outputText.collect(event, '"delta"');
@@ -306,7 +306,7 @@ function itemsOf(response: unknown): Record<string, unknown>[] {
 }
 
 /** What a response call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
-function askResponses(body: MeteredBody): Asked {
+function planResponses(body: MeteredBody): CostPlan {
   const { value, model } = body;
   checkResponse(value);
   checkContent(value.input, 'input');
@@ -322,7 +322,7 @@ function askResponses(body: MeteredBody): Asked {
     // Items that bring tools: `additional_tools`, `tool_search_output`. What a list of MCP tools has is text.
     if (part.tools !== undefined && part.type !== 'mcp_list_tools') tools.add(part.tools, 'input');
   }
-  const charges: Charge[] = tools.charges;
+  const charges: Surcharge[] = tools.charges;
   if (cacheLife.charge) charges.push(cacheLife.charge);
   const tier = serviceTierOf(value.service_tier);
   if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
@@ -330,7 +330,7 @@ function askResponses(body: MeteredBody): Asked {
   if (mode !== 'standard') charges.push({ param: 'reasoning', what: `the reasoning mode ${shown(mode)}` });
   const calls = countOf(body, 'max_tool_calls');
   const turns = Array.isArray(value.input) ? value.input.length : 1;
-  const ask: TokenAsk = {
+  const plan: TokenPlan = {
     ...TEXT_ONLY,
     textBytes: body.textBytes - said.base64,
     overhead: REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD,
@@ -349,11 +349,11 @@ function askResponses(body: MeteredBody): Asked {
     serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     sets: tools.isProvided && calls === undefined ? MAX_TOOL_CALLS : NONE,
     sounds: said.sounds,
-    said: {
+    hints: {
       asksLongCache: cacheLife.charge !== undefined,
       searchesAsPreview: tools.searches === 'preview',
     },
-    cost: (bounds) => tokenCost(model, ask, bounds),
+    cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 

@@ -7,15 +7,15 @@ import { type PassingSound, passingSound } from './audio/passing-length.ts';
 import type { Shape } from './json/sieve.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {
+  type EventAction,
   type HeardAnswer,
   type Meter,
   type MeteredBody,
   type StreamMeter,
   saysError,
-  type Verdict,
 } from './meter.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
-import { plainAsk } from './plain-plan.ts';
+import { plainPlan } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 
 export const SPEECH = membersOf({
@@ -92,13 +92,13 @@ function soundPrice(price: Price): Price {
  * leaves or the upstream breaks off after the first byte: the provider has all of the text and bills it.
  */
 export const speech: Meter = {
-  ask(body) {
+  plan(body) {
     const { textBytes, model } = body;
     const characters = charactersOf(body);
-    return plainAsk(body, {
+    return plainPlan(body, {
       usage: { characters, input: textBytes, output: mostTokens(body) },
       reach: { output: ['outputAudio'] },
-      likely: { textBytes, maxTokens: likelyTokens(body), answers: 1, besides: { characters } },
+      expected: { textBytes, maxTokens: likelyTokens(body), answers: 1, besides: { characters } },
       price: isPricedByToken(model.price) ? soundPrice(model.price) : model.price,
     });
   },
@@ -152,7 +152,7 @@ class SpeechStream implements StreamMeter {
     return '';
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     if (saysDone(event)) return 'end';
     if (saysFailed(event)) {
       this.#failed = true;

@@ -4,7 +4,7 @@ import { TIMES_ONE } from '../domain/price.ts';
 import { madeVariant, unpricedMember, type VariedUnit } from '../domain/variants.ts';
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
-import { type Charge, shown } from './plan.ts';
+import { type Surcharge, shown } from './plan.ts';
 
 /**
  * What a request says of one thing that its price is multiplied by: a name; null: the plain one; undefined: nothing, or that
@@ -38,7 +38,7 @@ export function highestMultiplier(
 }
 
 /** The charge for a tier that a field names. */
-export function tierCharge(param: string, serviceTier: string): Charge {
+export function tierCharge(param: string, serviceTier: string): Surcharge {
   return { param, what: `${param} ${JSON.stringify(serviceTier.slice(0, 100))}`, serviceTier };
 }
 
@@ -104,7 +104,7 @@ function named(member: keyof Variant, value: unknown): Variant {
 }
 
 /** The charge for a size or quality that the model has no price for. */
-export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit): readonly Charge[] {
+export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit): readonly Surcharge[] {
   const param = unpricedMember(model, unit, variantIn(value));
   if (param === undefined) return [];
   return [{ param, what: `${param} ${shown(value[param])}`, setting: `price.${unit} by ${param}` }];

@@ -28,12 +28,12 @@ export const COMPACTS_AT = 150_000;
  * Numbers of an estimate (specification section 5): bytes of text for a token of input, and most tokens of an answer,
  * and of a round of tools.
  */
-const LIKELY_BYTES = 3;
-const LIKELY_OUTPUT = 4_096;
-const LIKELY_ROUND = 16_384;
+const ESTIMATED_BYTES = 3;
+const ESTIMATED_OUTPUT = 4_096;
+const ESTIMATED_ROUND = 16_384;
 
 /** A request that is charged by token, in numbers. */
-export interface TokenAsk {
+export interface TokenPlan {
   /** UTF-8 bytes of its text: those of the body, less the base64 of its media. */
   readonly textBytes: number;
   /** Bound of the tokens that templates add. */
@@ -57,7 +57,7 @@ export interface TokenAsk {
   /** The dimension of usage that the searches are; absent: `webSearches`. */
   readonly searchedAs?: 'webSearches' | 'webSearchPreviews';
   /** The answer reports each pass of a loop of tools, so that each has its own length tier. */
-  readonly tellsPasses: boolean;
+  readonly reportsPasses: boolean;
   /** Advice on what to leave out or lower for fewer rounds. */
   readonly roundsAdvice: string;
   /** Input tokens from which on the provider summarises the conversation with one more call; undefined: it does not. */
@@ -86,7 +86,7 @@ export interface CallCost {
 /** Parts of the hold of a call. */
 export interface TokenBound {
   readonly model: Model;
-  readonly ask: TokenAsk;
+  readonly plan: TokenPlan;
   /** Tokens that the model reads in one pass at most. */
   readonly window: number;
   /** Input tokens that are in the request and behind what it names, though the model may not read as many. */
@@ -100,7 +100,7 @@ export interface TokenBound {
 }
 
 /** A request for text alone. */
-export const TEXT_ONLY: TokenAsk = Object.freeze({
+export const TEXT_ONLY: TokenPlan = Object.freeze({
   textBytes: 0,
   overhead: REQUEST_OVERHEAD,
   media: NO_MEDIA,
@@ -112,7 +112,7 @@ export const TEXT_ONLY: TokenAsk = Object.freeze({
   echoed: 0,
   predicted: 0,
   tools: NO_TOOLS,
-  tellsPasses: false,
+  reportsPasses: false,
   roundsAdvice: '',
   compactsAt: undefined,
   inputUnits: undefined,
@@ -133,29 +133,29 @@ const IMAGES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
  * bounded by the maximum that the request names, beside what it predicts. Where it names none, the model's
  * `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
  */
-export function tokenCost(model: Model, ask: TokenAsk, bounds: Bounds): CallCost {
+export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCost {
   const window = windowOf(model, bounds);
-  const media = mediaOf(ask.media, model, bounds);
-  const said = Math.max(0, ask.textBytes + ask.overhead + media) + (bounds.storedTokens ?? 0);
-  const passes = passesOf(ask, { said, window }, bounds);
+  const media = mediaOf(plan.media, model, bounds);
+  const said = Math.max(0, plan.textBytes + plan.overhead + media) + (bounds.storedTokens ?? 0);
+  const passes = passesOf(plan, { said, window }, bounds);
   const bound: TokenBound = {
     model,
     // A stored answer and what tools find may hold pictures.
-    ask: bounds.storedTokens || passes.rounds > 0 ? withImages(ask) : ask,
+    plan: bounds.storedTokens || passes.rounds > 0 ? withImages(plan) : plan,
     window,
     said,
     media,
     passes,
-    searches: countOfRounds(ask.tools.searches, bounds),
-    isSummarised: ask.compactsAt !== undefined && longestPass(passes) >= ask.compactsAt,
+    searches: countOfRounds(plan.tools.searches, bounds),
+    isSummarised: plan.compactsAt !== undefined && longestPass(passes) >= plan.compactsAt,
   };
-  const most = ask.maxTokens ?? model.maxOutputTokens;
+  const most = plan.maxTokens ?? model.maxOutputTokens;
   const hold = holdOf(bound, most);
   const likely = likelyOf(bound, most);
   return {
     hold,
-    estimate: likelyCost(model, hold, likely),
-    tokens: likelyTokens(likely),
+    estimate: estimatedCost(model, hold, likely),
+    tokens: estimatedTokens(likely),
     mediaTokens: Math.min(media, passes.most),
     bound,
   };
@@ -169,7 +169,7 @@ function mediaOf({ pictures, files, textBytes, sounds }: Media, model: Model, bo
 }
 
 function passesOf(
-  { tools, prompts }: TokenAsk,
+  { tools, prompts }: TokenPlan,
   { said, window }: { readonly said: number; readonly window: number },
   bounds: Bounds,
 ): Passes {
@@ -185,12 +185,12 @@ function passesOf(
 
 /** Hold of a call that has this bound, were `maxTokens` its maximum of output tokens. */
 function holdOf(bound: TokenBound, maxTokens: number): Micro {
-  const { ask, model, passes, window, isSummarised, searches } = bound;
+  const { plan, model, passes, window, isSummarised, searches } = bound;
   const reach = reachOf(bound);
   const output = outputOf(bound, maxTokens);
   const summary = isSummarised ? window : 0;
-  const fees = searches > 0 ? { [ask.searchedAs ?? 'webSearches']: searches } : undefined;
-  if (!ask.tellsPasses || model.price.tiers.length === 0)
+  const fees = searches > 0 ? { [plan.searchedAs ?? 'webSearches']: searches } : undefined;
+  if (!plan.reportsPasses || model.price.tiers.length === 0)
     return holdFor(model.price, { input: allTokens(passes) + summary, output, ...fees }, reach);
   const longest = Math.max(longestPass(passes), summary);
   const sums = sumsByTier(
@@ -211,13 +211,13 @@ function holdOf(bound: TokenBound, maxTokens: number): Micro {
 }
 
 /** Likely use of a call that has this bound, were `maxTokens` its maximum of output tokens. */
-function likelyOf({ ask, window, passes }: TokenBound, maxTokens: number): Likely {
-  const found = passes.rounds > 0 ? Math.min(LIKELY_ROUND, window) : 0;
-  return { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers };
+function likelyOf({ plan, window, passes }: TokenBound, maxTokens: number): ExpectedUse {
+  const found = passes.rounds > 0 ? Math.min(ESTIMATED_ROUND, window) : 0;
+  return { textBytes: plan.textBytes, more: found, maxTokens, answers: plan.answers };
 }
 
 /** Likely use of a call. */
-export interface Likely {
+export interface ExpectedUse {
   /** UTF-8 bytes of its text. */
   readonly textBytes: number;
   /** Input tokens beside its text. */
@@ -234,7 +234,7 @@ export interface Likely {
  * What a call with this hold is likely to cost: a third of its bytes as input tokens at the plain price, and `more` of them;
  * answers of at most 4,096 tokens. The hold itself where tokens have no price; never more.
  */
-export function likelyCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: Likely): Micro {
+export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: ExpectedUse): Micro {
   if (!isPricedByToken(price)) return hold;
   const usage: Usage = { input: likelyInput(likely), output: likelyOutput(likely) };
   const { besides } = likely;
@@ -242,16 +242,16 @@ export function likelyCost({ price }: Pick<Model, 'price'>, hold: Micro, likely:
 }
 
 /** Tokens that a call is likely to use, whatever they cost; no more than the largest limit, so that the number is exact. */
-export function likelyTokens(likely: Likely): number {
+export function estimatedTokens(likely: ExpectedUse): number {
   return Math.min(MAX_CALL_LIMIT, likelyInput(likely) + likelyOutput(likely));
 }
 
-function likelyInput({ textBytes, more = 0 }: Likely): number {
-  return Math.ceil(Math.max(0, textBytes) / LIKELY_BYTES) + more;
+function likelyInput({ textBytes, more = 0 }: ExpectedUse): number {
+  return Math.ceil(Math.max(0, textBytes) / ESTIMATED_BYTES) + more;
 }
 
-function likelyOutput({ maxTokens, answers }: Likely): number {
-  return Math.min(maxTokens, LIKELY_OUTPUT) * answers;
+function likelyOutput({ maxTokens, answers }: ExpectedUse): number {
+  return Math.min(maxTokens, ESTIMATED_OUTPUT) * answers;
 }
 
 /** The parts of the hold that are for tools which the provider runs, for media, and for the answer. */
@@ -260,17 +260,17 @@ export function partsOf(bound: TokenBound): {
   readonly media: Micro;
   readonly answer: Micro;
 } {
-  const { ask, passes, said, media } = bound;
-  const most = ask.maxTokens ?? bound.model.maxOutputTokens;
+  const { plan, passes, said, media } = bound;
+  const most = plan.maxTokens ?? bound.model.maxOutputTokens;
   const hold = holdOf(bound, most);
   const first = (tokens: number) => Math.min(tokens, passes.most);
   const withoutTools = { ...bound, passes: { ...passes, first: first(said), rounds: 0 }, searches: 0 };
   const text = first(Math.max(0, said - media));
-  const withoutMedia = { ...bound, passes: { ...passes, first: ask.tools.isOpen ? passes.first : text } };
+  const withoutMedia = { ...bound, passes: { ...passes, first: plan.tools.isOpen ? passes.first : text } };
   return {
     tools: micro(hold - holdOf(withoutTools, most)),
     media: micro(hold - holdOf(withoutMedia, most)),
-    answer: micro(hold - holdOf({ ...bound, ask: { ...ask, thinking: 0, echoed: 0, predicted: 0 } }, 0)),
+    answer: micro(hold - holdOf({ ...bound, plan: { ...plan, thinking: 0, echoed: 0, predicted: 0 } }, 0)),
   };
 }
 
@@ -282,12 +282,12 @@ export function affordableMaximum(
   call: TokenBound,
   fits: (hold: Micro, estimate: Micro) => boolean,
 ): number | null {
-  const bound = call.ask.maxTokens === undefined ? withMaximum(call) : call;
-  const most = bound.ask.maxTokens ?? bound.model.maxOutputTokens;
-  const { thinking } = bound.ask;
+  const bound = call.plan.maxTokens === undefined ? withMaximum(call) : call;
+  const most = bound.plan.maxTokens ?? bound.model.maxOutputTokens;
+  const { thinking } = bound.plan;
   const passes = (maximum: number) => {
     const hold = holdOf(bound, maximum);
-    return fits(hold, likelyCost(bound.model, hold, likelyOf(bound, maximum)));
+    return fits(hold, estimatedCost(bound.model, hold, likelyOf(bound, maximum)));
   };
   // Below the budget of its thinking an answer can have more tokens, not fewer.
   let fitting = Math.max(1, thinking <= most ? thinking : 1);
@@ -303,30 +303,30 @@ export function affordableMaximum(
 
 /** A call that names no maximum, with the field that would name it, written with spaces as Python does. */
 function withMaximum(bound: TokenBound): TokenBound {
-  const { ask, model, passes } = bound;
-  const more = `, "${ask.maxField}": ${model.maxOutputTokens}`.length;
+  const { plan, model, passes } = bound;
+  const more = `, "${plan.maxField}": ${model.maxOutputTokens}`.length;
   const said = bound.said + more;
   return {
     ...bound,
     said,
-    passes: { ...passes, first: ask.tools.isOpen ? passes.most : Math.min(said, passes.most) },
-    ask: { ...ask, textBytes: ask.textBytes + more },
+    passes: { ...passes, first: plan.tools.isOpen ? passes.most : Math.min(said, passes.most) },
+    plan: { ...plan, textBytes: plan.textBytes + more },
   };
 }
 
-function outputOf({ ask, model, window, isSummarised }: TokenBound, maxTokens: number): number {
-  const thinking = ask.thinking > maxTokens ? ask.thinking : 0;
-  const echoed = Math.min(ask.echoed, window);
-  const predicted = Math.min(ask.predicted, window);
-  const answers = (maxTokens + thinking + echoed + predicted) * ask.answers;
+function outputOf({ plan, model, window, isSummarised }: TokenBound, maxTokens: number): number {
+  const thinking = plan.thinking > maxTokens ? plan.thinking : 0;
+  const echoed = Math.min(plan.echoed, window);
+  const predicted = Math.min(plan.predicted, window);
+  const answers = (maxTokens + thinking + echoed + predicted) * plan.answers;
   return answers + (isSummarised ? model.maxOutputTokens : 0);
 }
 
 const PLAIN: Reach = Object.freeze({});
 
 /** Units without a price of their own are left out: those that they refine are in every hold. */
-function reachOf({ ask, model: { price } }: TokenBound): Reach {
-  const { inputUnits, outputUnits, multiplier } = ask;
+function reachOf({ plan, model: { price } }: TokenBound): Reach {
+  const { inputUnits, outputUnits, multiplier } = plan;
   if (!inputUnits && !outputUnits && multiplier === TIMES_ONE) return PLAIN;
   const input = inputUnits?.filter((unit) => price.named.has(unit)) ?? [];
   const output = outputUnits?.filter((unit) => price.named.has(unit)) ?? [];
@@ -337,8 +337,8 @@ function reachOf({ ask, model: { price } }: TokenBound): Reach {
   };
 }
 
-function withImages(ask: TokenAsk): TokenAsk {
-  return { ...ask, inputUnits: [...(ask.inputUnits ?? []), ...IMAGES] };
+function withImages(plan: TokenPlan): TokenPlan {
+  return { ...plan, inputUnits: [...(plan.inputUnits ?? []), ...IMAGES] };
 }
 
 const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];

@@ -2,11 +2,11 @@ import { invalidField } from '../domain/errors.ts';
 import { addRounds, NO_ROUNDS, type ProviderTools, type Rounds, UNNAMED_ROUNDS } from './bounds.ts';
 import type { CacheLife } from './cache-life.ts';
 import {
-  type Charge,
   type FieldToSet,
   listOf,
   refuseModels,
   SEARCHES,
+  type Surcharge,
   shown,
   type ToolBound,
   toolOf,
@@ -120,7 +120,7 @@ export class ToolTally {
   readonly #boundsOf: (tool: Tool) => readonly ToolBound[];
   readonly #cacheLife: CacheLife;
   readonly #identity: 'function' | 'name';
-  readonly charges: Charge[] = [];
+  readonly charges: Surcharge[] = [];
   /** Bounds of tools that the request leaves open, which the gateway sends. */
   readonly sets: FieldToSet[] = [];
   /** Number of all definitions. */

@@ -6,10 +6,10 @@ import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type Meter, type MeteredBody, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import { type EventAction, type Meter, type MeteredBody, type StreamMeter, saysError } from './meter.ts';
 import { above0, responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
-import { plainAsk } from './plain-plan.ts';
+import { plainPlan } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { reportedSeconds } from './usage.ts';
 
@@ -50,16 +50,16 @@ function check({ audio, model, value }: MeteredBody): void {
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 export const transcription: Meter = {
-  ask(body) {
+  plan(body) {
     check(body);
     const { textBytes, model } = body;
     // Providers report whole seconds, rounded up.
     const audioSeconds = Math.ceil(boundSeconds(body));
     const heard = Math.ceil(audioSeconds * AUDIO_TOKENS_PER_SECOND);
-    return plainAsk(body, {
+    return plainPlan(body, {
       usage: { audioSeconds, input: textBytes + heard, output: model.maxOutputTokens },
       reach: { input: ['inputAudio', 'cachedInputAudio'] },
-      likely: {
+      expected: {
         textBytes,
         more: heard,
         maxTokens: model.maxOutputTokens,
@@ -166,7 +166,7 @@ class TranscriptionStream implements StreamMeter {
     return withSound(this.#outputText.scaled(estimate));
   }
 
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     if (saysDone(event)) return 'end';
     if (saysFailed(event)) {
       this.#failed = true;

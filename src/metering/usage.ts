@@ -65,7 +65,7 @@ export function mergeReported(estimate: Usage, reported: Usage | undefined): Usa
 }
 
 /** Searches of a chat call: one where the request has `web_search_options` (specification section 10). */
-export function searchesAsked({ value }: MeteredBody): number {
+export function requestedSearches({ value }: MeteredBody): number {
   return isObject(value.web_search_options) ? 1 : 0;
 }
 
@@ -78,9 +78,9 @@ export function withSearches(usage: Usage, webSearches: number): Usage {
  * As `withSearches`, for a response: an answer does not say which tool searched, so all are previews where the request has such
  * a tool, and else none.
  */
-export function withSearchesOf({ said }: Pick<MeteredBody, 'said'>, usage: Usage, searches: number): Usage {
+export function withSearchesOf({ hints }: Pick<MeteredBody, 'hints'>, usage: Usage, searches: number): Usage {
   if (searches === 0) return usage;
-  return said?.searchesAsPreview
+  return hints?.searchesAsPreview
     ? { ...usage, webSearchPreviews: searches }
     : { ...usage, webSearches: searches };
 }

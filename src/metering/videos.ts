@@ -61,7 +61,7 @@ function passes(body: MeteredBody): StreamMeter {
  * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (job-routes.ts).
  */
 export const videos: Meter = {
-  ask(body) {
+  plan(body) {
     checkPicture(body);
     const price = priceOfVariant(body.model.price, variantIn(body.value));
     const hold = holdFor(price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS });

@@ -10,9 +10,9 @@ eachBook('an entry for which the balance has no room is refused until it has', a
   const [first] = entries(account.id, [{ type: 'top_up', credits: micro(HUGE) }]);
   if (!first) throw new Error('an entry');
   const second = { ...first, id: 'second', seq: 2, balanceAfter: (2 * HUGE) as never };
-  const astray = [{ accountId: account.id, epoch: 0 }];
-  t.same(await book.post([first, second]), { results: ['posted', 'refused'], astray, alerts: 0 });
-  t.same(await book.post([second]), { results: ['refused'], astray: [], alerts: 0 });
+  const diverged = [{ accountId: account.id, epoch: 0 }];
+  t.same(await book.post([first, second]), { results: ['posted', 'refused'], diverged, alerts: 0 });
+  t.same(await book.post([second]), { results: ['refused'], diverged: [], alerts: 0 });
   const debit = { ...first, id: 'debit', seq: 2, epoch: 1, credits: micro(-HUGE), balanceAfter: micro(0) };
   t.same((await book.post([second, debit])).results, ['refused', 'posted']);
   t.same((await book.post([second])).results, ['posted']);

@@ -56,8 +56,8 @@ eachBook('the balance is the sum of the entries', async (t, book) => {
 eachBook('an entry that was posted before is a duplicate and changes nothing', async (t, book) => {
   const { account, key } = await stored(book);
   const batch = [entry(account.id, { keyId: key.id }), entry(account.id, { seq: 2, threshold: micro(-1) })];
-  t.same(await book.post(batch), { results: ['posted', 'posted'], astray: [], alerts: 1 });
-  t.same(await book.post(batch), { results: ['duplicate', 'duplicate'], astray: [], alerts: 0 });
+  t.same(await book.post(batch), { results: ['posted', 'posted'], diverged: [], alerts: 1 });
+  t.same(await book.post(batch), { results: ['duplicate', 'duplicate'], diverged: [], alerts: 0 });
   t.equal(await balanceOf(book, account.id), -2);
   t.equal((await book.alerts(account.id, 10)).length, 1);
   t.match(await book.usage(account.id, TODAY, TODAY + 1, 'key'), [{ calls: 1, credits: 1 }]);
@@ -71,18 +71,18 @@ eachBook('an entry that comes twice in one batch is posted once', async (t, book
 });
 
 eachBook(
-  'an entry of an epoch before the last rebuild is posted, and its account astray',
+  'an entry of an epoch before the last rebuild is posted, and its account diverged',
   async (t, book) => {
     const { account } = await stored(book);
     await book.post([entry(account.id)]);
     await book.snapshot(account.id, STARTS);
     const late = entry(account.id, { seq: 2 });
-    const astray = [{ accountId: account.id, epoch: 1 }];
-    t.same(await book.post([late]), { results: ['posted'], astray, alerts: 0 });
+    const diverged = [{ accountId: account.id, epoch: 1 }];
+    t.same(await book.post([late]), { results: ['posted'], diverged, alerts: 0 });
     t.equal(await balanceOf(book, account.id), -2);
     // Its epoch is over, so that whoever compares finds it.
     t.match(await book.recentAccounts(0), [{ id: account.id, seq: 2, epoch: 2 }]);
-    t.same(await book.post([late]), { results: ['duplicate'], astray: [], alerts: 0 });
+    t.same(await book.post([late]), { results: ['duplicate'], diverged: [], alerts: 0 });
   },
 );
 
@@ -110,13 +110,13 @@ async function ledgerOf(book: Book, accountId: number): Promise<string[]> {
 }
 
 eachBook(
-  'entries of another history of the same epoch are posted behind it, and the account is astray',
+  'entries of another history of the same epoch are posted behind it, and the account is diverged',
   async (t, book) => {
     const { account, here, there } = await twoHistories(book);
     const [one, two] = here;
     await posts(t, book, [one, two], ['posted', 'posted']);
-    const astray = [{ accountId: account.id, epoch: 0 }];
-    t.same(await book.post(there), { results: ['posted', 'posted'], astray, alerts: 0 });
+    const diverged = [{ accountId: account.id, epoch: 0 }];
+    t.same(await book.post(there), { results: ['posted', 'posted'], diverged, alerts: 0 });
     t.same(await ledgerOf(book, account.id), [there[1]?.id, there[0]?.id, two.id, one.id]);
     t.match(await book.ledger({ accountId: account.id, limit: 2 }), [
       { seq: 4, balanceAfter: -13 },
@@ -138,22 +138,22 @@ eachBook('in whichever order entries come, and however often, the sum is the sam
   );
 });
 
-eachBook('an entry that Redis counts a second time shows that its account is astray', async (t, book) => {
+eachBook('an entry that Redis counts a second time shows that its account is diverged', async (t, book) => {
   const { account } = await stored(book);
   const one = entry(account.id);
   await posts(t, book, [one], ['posted']);
-  const astray = [{ accountId: account.id, epoch: 0 }];
+  const diverged = [{ accountId: account.id, epoch: 0 }];
   const again = { ...one, seq: 2, balanceAfter: micro(-2) };
-  t.same(await book.post([again]), { results: ['duplicate'], astray, alerts: 0 });
+  t.same(await book.post([again]), { results: ['duplicate'], diverged, alerts: 0 });
   t.equal(await balanceOf(book, account.id), -1);
 });
 
-eachBook('an entry after a gap is posted at the end, and the account is astray', async (t, book) => {
+eachBook('an entry after a gap is posted at the end, and the account is diverged', async (t, book) => {
   const [{ account: one }, { account: two }] = [await stored(book), await stored(book)];
   const batch = [entry(one.id), entry(two.id, { seq: 3, balanceAfter: micro(-1) })];
   const posting = await book.post(batch);
-  const astray = [{ accountId: two.id, epoch: 0 }];
-  t.same(posting, { results: ['posted', 'posted'], astray, alerts: 0 });
+  const diverged = [{ accountId: two.id, epoch: 0 }];
+  t.same(posting, { results: ['posted', 'posted'], diverged, alerts: 0 });
   t.match(await book.snapshot(two.id, STARTS), { balance: -1, seq: 1 });
 });
 
@@ -206,7 +206,7 @@ eachBook(
 );
 
 eachBook('an empty batch posts nothing', async (t, book) => {
-  t.same(await book.post([]), { results: [], astray: [], alerts: 0 });
+  t.same(await book.post([]), { results: [], diverged: [], alerts: 0 });
 });
 
 eachBook('a posted entry can be asked for by its id', async (t, book) => {

@@ -136,7 +136,7 @@ onPostgres('a transaction that loses a deadlock is run again', async (t, { place
       throw error;
     });
   }
-  t.same(posted, { results: ['posted'], astray: [], alerts: 1 });
+  t.same(posted, { results: ['posted'], diverged: [], alerts: 1 });
   await rival.end();
 });
 

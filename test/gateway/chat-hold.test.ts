@@ -20,7 +20,7 @@ function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
   const read = jsonBodyOf(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint);
   return (
     endpoint.meter
-      .ask(read)
+      .plan(read)
       .cost({ imageTokens, contextTokens: 1_000_000, toolRounds: 3, toolTokens: 50_000 }).hold / 1e6
   );
 }

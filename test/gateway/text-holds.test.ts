@@ -17,7 +17,7 @@ function holdOf(path: string, body: Record<string, unknown>, storedTokens = 0): 
   const price = creditPrice({ input: 1_000_000, output: 1_000_000 });
   const catalog: Catalog = new Map([['m', { ...base, slug: 'm', price }]]);
   const read = jsonBodyOf(Buffer.from(JSON.stringify({ model: 'm', ...body })), catalog, endpoint);
-  return endpoint.meter.ask(read).cost({ ...BOUNDS, storedTokens }).hold / 1e6;
+  return endpoint.meter.plan(read).cost({ ...BOUNDS, storedTokens }).hold / 1e6;
 }
 
 const TEXT = 'Ünïcödé, 日本語 😀 '.repeat(50);
@@ -116,7 +116,7 @@ test('a conversation nested very deep is walked without running out of stack', (
   if (!endpoint) throw new Error('no endpoint');
   const body = Buffer.from(`{"model":"tokens","input":[${deep}]}`);
   const read = jsonBodyOf(body, testCatalog('http://127.0.0.1'), endpoint);
-  t.ok(endpoint.meter.ask(read).cost(BOUNDS).hold > 0);
+  t.ok(endpoint.meter.plan(read).cost(BOUNDS).hold > 0);
   t.equal(referencedIds(read.value).size, 0);
   t.end();
 });

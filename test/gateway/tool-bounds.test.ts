@@ -20,7 +20,7 @@ async function sentFor(path: Path, text: string): Promise<string> {
   const catalog: Catalog = new Map([['m', model]]);
   const sentOf = async (read: ReadJson, from: JsonBody['bytes']) => {
     const body = checkJsonBody(read, read.parse(), from, catalog, endpoint);
-    const { sets = [] } = endpoint.meter.ask(body);
+    const { sets = [] } = endpoint.meter.plan(body);
     const { bytes } = upstreamJson(body, read, { asksForUsage: false, sets, bounds });
     if (Buffer.isBuffer(bytes)) return bytes;
     const pieces: Buffer[] = [];

@@ -130,7 +130,13 @@ test('an entry that another gateway has committed and not yet deleted counts onc
   t.teardown(() => client.disconnect());
   // Its own drain found nothing: the other gateway had read the entry before.
   const clock = new RedisClock(client, new BucketOwners(client));
-  const rebuilder = new Rebuilder({ client, book, log, drain: { drain: async () => {}, touch() {} }, clock });
+  const rebuilder = new Rebuilder({
+    client,
+    book,
+    log,
+    drain: { drain: async () => {}, markDirty() {} },
+    clock,
+  });
   await rebuilder.rebuild(key.accountId);
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000 });
 });

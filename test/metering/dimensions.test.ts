@@ -36,7 +36,7 @@ function bodyOf({ model, body }: DimensionRow): MeteredBody {
     files: 0,
     audio: { seconds: 2, how: 'measured', bytes: 32_044 },
     elidedStrings: undefined,
-    said: undefined,
+    hints: undefined,
   };
 }
 
@@ -85,7 +85,7 @@ for (const row of DIMENSIONS) {
   const { what, from, path, json, events } = row;
   test(`${path}: ${what} (${from})`, async (t) => {
     const [meter, unread] = [meterOf(row), bodyOf(row)];
-    const body = { ...unread, said: meter.ask(unread).said };
+    const body = { ...unread, said: meter.plan(unread).hints };
     if (json) {
       for (const answer of [json, sieved(json)]) {
         const read = {

@@ -116,7 +116,7 @@ test('what whole answers say', (t) => {
 });
 
 test('a responses stream: what is written, in all its deltas, and no sound', (t) => {
-  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
+  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, hints: undefined });
   for (const [type, delta] of [
     ['response.reasoning_summary_text.delta', 'Hm. '],
     ['response.output_text.delta', '日本 "x"'],
@@ -133,7 +133,7 @@ test('a responses stream: what is written, in all its deltas, and no sound', (t)
 });
 
 test('a responses stream without event lines is read by its types', (t) => {
-  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
+  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, hints: undefined });
   const usage = { input_tokens: 1, output_tokens: 2 };
   const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
   t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
-import { tellsLimits } from '../../gateway/limits.ts';
+import { reportsLimits } from '../../gateway/limits.ts';
 import { isFinal, refusalText } from '../../gateway/refuse.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { JsonSchema } from './json-type.ts';
@@ -151,7 +151,7 @@ export function errorAnswers(
       headers: {
         ...(isFinal(status) ? FINAL : {}),
         ...HEADERS[status],
-        ...(tellsLimits(status) ? limitHeaders : {}),
+        ...(reportsLimits(status) ? limitHeaders : {}),
       },
       content: {
         'application/json': {

@@ -34,7 +34,7 @@ export class AccountLines<Held> {
       line !== undefined && (tokens > 0 || !line.waiting.every(lacksTokensOnly));
     if (holdsUp(this.lines.get(keyId))) return true;
     if (!hasCallLimits(limits.account)) return false;
-    return this.heads.some((head) => standsInLine(head) && holdsUp(this.lines.get(head.call.keyId)));
+    return this.heads.some((head) => isQueuedForAccount(head) && holdsUp(this.lines.get(head.call.keyId)));
   }
 
   /** Adds a call behind all others. Returns true where it is the head of its line. */
@@ -60,7 +60,7 @@ export class AccountLines<Held> {
     line.accountTokens -= waiter.tokens.account;
     const [next] = line.waiting;
     // As far as is known, the next call lacks what the first one lacked.
-    if (at === 0 && next) next.lacks = waiter.lacks;
+    if (at === 0 && next) next.blockedBy = waiter.blockedBy;
     this.#recount(line);
     if (at > 0) return;
     this.heads.splice(this.heads.indexOf(waiter), 1);
@@ -83,9 +83,9 @@ export class AccountLines<Held> {
     this.#recount(line);
   }
 
-  /** Stores what a head lacks. */
-  noteLack(head: Waiter<Held>, lacks: Waiter<Held>['lacks']): void {
-    head.lacks = lacks;
+  /** Stores what blocks a head. */
+  setBlocked(head: Waiter<Held>, blockedBy: Waiter<Held>['blockedBy']): void {
+    head.blockedBy = blockedBy;
     const line = this.lines.get(head.call.keyId);
     if (line) this.#recount(line);
   }
@@ -124,7 +124,7 @@ export class AccountLines<Held> {
 /** What of a line goes before a call of another key, in the line for room in the limits of the account. */
 function aheadIn<Held>({ waiting, accountTokens }: KeyLine<Held>): Ahead {
   const [head] = waiting;
-  if (!head || !standsInLine(head)) return { calls: 0, tokens: 0 };
+  if (!head || !isQueuedForAccount(head)) return { calls: 0, tokens: 0 };
   // How many calls of a key with limits of its own go before another one is not known: its head at least.
   if (hasCallLimits(head.call.limits.key)) return { calls: 1, tokens: head.tokens.account };
   return { calls: waiting.length, tokens: accountTokens };
@@ -136,11 +136,11 @@ function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
 }
 
 /** True where a head stands in line for room in the limits of its account, so that later calls do not overtake it. */
-export function standsInLine({
-  lacks,
+export function isQueuedForAccount({
+  blockedBy,
   call,
-}: Pick<Waiter<never>, 'lacks'> & { readonly call: Pick<QueuedCall<never>, 'limits'> }): boolean {
-  return lacks !== 'key' && hasCallLimits(call.limits.account);
+}: Pick<Waiter<never>, 'blockedBy'> & { readonly call: Pick<QueuedCall<never>, 'limits'> }): boolean {
+  return blockedBy !== 'key' && hasCallLimits(call.limits.account);
 }
 
 /** Limits without room for a call behind `ahead` others; `tokens`: those of all these calls together. */
@@ -163,7 +163,7 @@ function fullBehind(owner: LimitOwner, known: Known | undefined, ahead: number, 
 }
 
 /** Result of one attempt to admit a call: the admitted call, or the limits that have no room for it. */
-export type AskResult<Held> =
+export type AttemptResult<Held> =
   | { readonly held: Held }
   /** `onlyLimits`: the call lacks nothing else, so that waiting can help. */
   | { readonly limits: LimitStates; readonly onlyLimits: boolean };
@@ -180,7 +180,7 @@ export interface QueuedCall<Held> {
    * Checks the call again by the current record and asks the ledger to admit it. Rejects with the refusal for the
    * client.
    */
-  ask(): Promise<AskResult<Held>>;
+  attempt(): Promise<AttemptResult<Held>>;
   /** Gives back what the admission took of a call whose client has left meanwhile. */
   giveBack(held: Held): void;
 }
@@ -192,7 +192,7 @@ export type Outcome<Held> =
   | { readonly end: 'left' };
 
 /**
- * Handle of a call in the queue. `outcome` rejects with what `ask` rejected with, or with a 503 where the gateway
+ * Handle of a call in the queue. `outcome` rejects with the rejection of `attempt`, or with a 503 where the gateway
  * stops.
  */
 export interface Waiting<Held> {
@@ -205,7 +205,7 @@ export interface Waiting<Held> {
 
 /**
  * A waiting call. States: behind others → ready (it asks when its turn comes) → asking → in, or refused, or waiting for room in
- * the limits of its key or of its account (`lacks`) → ready …
+ * the limits of its key or of its account (`blockedBy`) → ready …
  */
 export class Waiter<Held> {
   readonly call: QueuedCall<Held>;
@@ -215,7 +215,7 @@ export class Waiter<Held> {
   readonly tokens: { readonly key: number; readonly account: number };
   readonly #settled = Promise.withResolvers<Outcome<Held>>();
   /** Owner of the limits that had no room at the last attempt; undefined where that is not known. */
-  lacks: 'key' | 'account' | undefined;
+  blockedBy: 'key' | 'account' | undefined;
   isReady = true;
   isAsking = false;
   /** True once the call has left the queue. */

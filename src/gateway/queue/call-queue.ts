@@ -11,10 +11,10 @@ import type { Pools } from '../../shares/pools.ts';
 import type { CallMetrics } from '../call-metrics.ts';
 import {
   AccountLines,
-  type AskResult,
+  type AttemptResult,
+  isQueuedForAccount,
   type Newcomer,
   type QueuedCall,
-  standsInLine,
   Waiter,
   type Waiting,
   waitBound,
@@ -28,7 +28,7 @@ const SLOT_POLL_MS = 100;
 /** Longest pause between attempts, because another gateway may give tokens back, or a limit be raised. */
 const ASK_AGAIN_MS = 1_000;
 /** Most calls of an account that begin to ask in one step: each takes some 0.1 ms. */
-const ASKS_AT_ONCE = 20;
+const ATTEMPTS_AT_ONCE = 20;
 
 export interface CallQueueOptions {
   /** Longest wait in milliseconds; 0: no call waits. */
@@ -73,7 +73,7 @@ export class CallQueue<Held> {
   }
 
   /**
-   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined where it has not asked yet,
+   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined where it has not been tried yet,
    * because others are ahead of it. Refuses the call at once where its wait is known to be too long, or where the queue
    * is full.
    */
@@ -122,8 +122,8 @@ export class CallQueue<Held> {
     const lines = this.#accounts.size > 0 ? this.#accounts.get(accountId) : undefined;
     if (!lines) return;
     const ofKey = lines.lines.get(keyId)?.waiting[0];
-    if (ofKey?.lacks !== 'account') this.#wake(ofKey);
-    this.#wake(lines.heads.find(standsInLine));
+    if (ofKey?.blockedBy !== 'account') this.#wake(ofKey);
+    this.#wake(lines.heads.find(isQueuedForAccount));
     this.#pump(lines);
   }
 
@@ -154,45 +154,45 @@ export class CallQueue<Held> {
 
   /** Those that wait for their key ask, and the first that waits for the account. */
   #askNext(lines: AccountLines<Held>): void {
-    let asks = 0;
+    let attempts = 0;
     for (const head of lines.heads) {
       if (head.isReady && !head.isAsking && !head.isEnding) {
-        if (asks++ === ASKS_AT_ONCE) {
+        if (attempts++ === ATTEMPTS_AT_ONCE) {
           this.#pump(lines);
           return;
         }
-        void this.#ask(lines, head);
+        void this.#attempt(lines, head);
       }
-      if (standsInLine(head)) return;
+      if (isQueuedForAccount(head)) return;
     }
   }
 
-  async #ask(lines: AccountLines<Held>, head: Waiter<Held>): Promise<void> {
+  async #attempt(lines: AccountLines<Held>, head: Waiter<Held>): Promise<void> {
     head.isAsking = true;
     head.isWoken = false;
-    let asked: AskResult<Held>;
+    let result: AttemptResult<Held>;
     try {
-      asked = await head.call.ask();
+      result = await head.call.attempt();
     } catch (error) {
       head.isAsking = false;
       this.#refuse(lines, head, error);
       return;
     }
     head.isAsking = false;
-    if ('held' in asked) {
-      if (head.isOut) head.call.giveBack(asked.held);
+    if ('held' in result) {
+      if (head.isOut) head.call.giveBack(result.held);
       else {
         this.#takeOut(lines, head);
-        head.resolve({ end: 'held', held: asked.held, waitedMs: head.waitedMs });
+        head.resolve({ end: 'held', held: result.held, waitedMs: head.waitedMs });
       }
-    } else if (!head.isOut) this.#limited(lines, head, asked);
+    } else if (!head.isOut) this.#limited(lines, head, result);
     this.#pump(lines);
   }
 
   #limited(
     lines: AccountLines<Held>,
     head: Waiter<Held>,
-    { limits, onlyLimits }: Exclude<AskResult<Held>, { held: Held }>,
+    { limits, onlyLimits }: Exclude<AttemptResult<Held>, { held: Held }>,
   ): void {
     lines.note(head.call.keyId, limits);
     head.full = fullLimits(limits, head.call.tokens);
@@ -214,7 +214,7 @@ export class CallQueue<Held> {
   #wait(lines: AccountLines<Held>, head: Waiter<Held>): void {
     const lacksKey = head.full.some(({ owner }) => owner === 'key');
     const awaited = head.full.filter(({ owner }) => owner === (lacksKey ? 'key' : 'account'));
-    lines.noteLack(head, lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account');
+    lines.setBlocked(head, lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account');
     head.wakesOnEnd = awaited.every(({ name }) => name !== 'rpm_limit');
     // All keys of an account together ask about once a millisecond at most.
     const pollMs = Math.max(SLOT_POLL_MS, lines.heads.length);

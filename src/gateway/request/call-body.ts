@@ -3,7 +3,7 @@ import type { Catalog, Model } from '../../domain/catalog.ts';
 import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { COUNTS, type MeteredBody } from '../../metering/meter.ts';
-import type { Said } from '../../metering/plan.ts';
+import type { ReportHints } from '../../metering/plan.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { INSPECTED_FIELDS, InspectedNames } from './json/inspected-names.ts';
 import { type ReadJson, readJson } from './json/json-reader.ts';
@@ -48,15 +48,19 @@ export function checkJsonBody(
     files: 0,
     audio: undefined,
     elidedStrings: read.elidedStrings,
-    said: undefined,
+    hints: undefined,
   };
 }
 
 /**
  * A body as it stays in memory while its call runs: of the inspected fields those that are no lists or objects, and these
- * without what is in them. `said`: what its meter found; `bytes`: what goes upstream.
+ * without what is in them. `hints`: what its meter found; `bytes`: what goes upstream.
  */
-export function retainScalars(body: JsonBody, said: Said | undefined, bytes: JsonBody['bytes']): JsonBody {
+export function retainScalars(
+  body: JsonBody,
+  hints: ReportHints | undefined,
+  bytes: JsonBody['bytes'],
+): JsonBody {
   const value: Record<string, unknown> = {};
   for (const name in body.value) {
     if (!INSPECTED_FIELDS.has(name)) continue;
@@ -64,7 +68,7 @@ export function retainScalars(body: JsonBody, said: Said | undefined, bytes: Jso
     value[name] = Array.isArray(member) ? [] : isObject(member) ? {} : member;
   }
   body.elidedStrings?.keepOnly(Object.values(value));
-  return { ...body, value, bytes, said };
+  return { ...body, value, bytes, hints };
 }
 
 /**

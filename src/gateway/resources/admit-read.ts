@@ -4,7 +4,7 @@ import { type FullLimit, fullLimits, type LimitStates } from '../../domain/call-
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
-import type { Admission, HeldCall } from '../../ledger/ledger.ts';
+import type { Admission, HoldId } from '../../ledger/ledger.ts';
 import { type AdmitParts, REAUTHORISE_MAX, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { replacedValue } from '../gatekeeper.ts';
@@ -12,7 +12,7 @@ import { allLimits, setLimitHeaders } from '../limits.ts';
 
 /** A read of an existing job, by a key that may use the job's model. */
 export interface JobRead {
-  readonly asker: CompiledKey;
+  readonly callerKey: CompiledKey;
   readonly resource: ProviderResource;
   readonly endpoint: Endpoint;
   /** The route's path, as metrics write it. */
@@ -33,15 +33,15 @@ export async function admitRead(
   parts: AdmitParts,
 ): Promise<() => void> {
   const { ledger, gatekeeper, queue } = parts;
-  let { asker } = read;
+  let { callerKey } = read;
   for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
-    const { limits } = asker;
+    const { limits } = callerKey;
     if (!limits) return noPlace;
-    const { accountId, id: keyId } = asker.key;
+    const { accountId, id: keyId } = callerKey.key;
     // Those that wait in this gateway come first.
     if (queue.isOn && queue.isBehind({ accountId, keyId, limits, tokens: 0 }))
       throw refusalBy(allLimits(limits), parts);
-    const admission = admissionOf(request.id, { ...read, asker });
+    const admission = admissionOf(request.id, { ...read, callerKey });
     const admitted = await ledger.admit(admission);
     if (admitted.verdict === 'ended') throw replacedValue();
     if ('limits' in admitted && admitted.limits)
@@ -49,16 +49,16 @@ export async function admitRead(
     if (admitted.verdict === 'limited') throw refusalBy(fullFor(admitted.limits), parts);
     if (admitted.verdict === 'held') return once(() => end(admission, parts));
     if (admitted.verdict !== 'stale') throw new Error('a read of a job was asked for credits');
-    asker = await gatekeeper.authorise(request);
+    callerKey = await gatekeeper.authorise(request);
     const { category } = read.endpoint;
-    const refusal = modelRefusalOf(asker, { slug: read.resource.model, category });
+    const refusal = modelRefusalOf(callerKey, { slug: read.resource.model, category });
     if (refusal) throw refusal;
   }
   throw new GatewayError('service_unavailable', 'The key is being changed too often. Try again shortly.');
 }
 
-function admissionOf(requestId: string, { asker, resource, endpoint, label }: JobRead): Admission {
-  const { key, accountVersion, limits, valueEndsAt } = asker;
+function admissionOf(requestId: string, { callerKey, resource, endpoint, label }: JobRead): Admission {
+  const { key, accountVersion, limits, valueEndsAt } = callerKey;
   return {
     requestId,
     accountId: key.accountId,
@@ -78,7 +78,7 @@ function admissionOf(requestId: string, { asker, resource, endpoint, label }: Jo
   };
 }
 
-function end({ requestId, accountId, keyId }: HeldCall, { ledger, queue }: AdmitParts): void {
+function end({ requestId, accountId, keyId }: HoldId, { ledger, queue }: AdmitParts): void {
   ledger.endRead({ requestId, accountId, keyId });
   queue.ended(accountId, keyId);
 }

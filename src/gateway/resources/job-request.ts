@@ -10,8 +10,8 @@ import type { Endpoint } from '../endpoints.ts';
 import { resourceKind } from '../settle.ts';
 import { CredentialFilter, hasCredential, unmeasured, withoutCredential } from '../upstream/credential.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
-import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
-import { ask, type Question, send, type WholeAnswer } from '../upstream/fetch.ts';
+import { failureOf, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
+import { fetchAnswer, send, type UpstreamRequest, type WholeAnswer } from '../upstream/fetch.ts';
 import { clientHeaders, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
 import { admitRead } from './admit-read.ts';
@@ -35,11 +35,11 @@ interface OwnJob {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The authorised key by its current record; null on all routes but those of jobs. */
-    asker: CompiledKey | null;
+    callerKey: CompiledKey | null;
   }
 }
 
-export type AskRequest = FastifyRequest<{ Params: { id: string } }>;
+export type JobFastifyRequest = FastifyRequest<{ Params: { id: string } }>;
 
 /** One request about an existing job: its state, its content or its deletion. */
 export class JobRequest {
@@ -47,7 +47,7 @@ export class JobRequest {
   readonly #endpoint: Endpoint;
   /** The route's path, as metrics and the log write it. */
   readonly #label: string;
-  readonly #request: AskRequest;
+  readonly #request: JobFastifyRequest;
   readonly #reply: FastifyReply;
   readonly #startedAt = performance.now();
   #upstreamMs = 0;
@@ -56,7 +56,7 @@ export class JobRequest {
   constructor(
     parts: JobRouteParts,
     route: { readonly endpoint: Endpoint; readonly label: string },
-    request: AskRequest,
+    request: JobFastifyRequest,
     reply: FastifyReply,
   ) {
     this.#parts = parts;
@@ -72,16 +72,16 @@ export class JobRequest {
    */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
-    const { asker, params } = this.#request;
-    if (!asker) throw new Error('a job is asked for by nobody');
-    const resource = await ownership.ownedBy(asker.key, resourceKind(this.#endpoint), params.id);
+    const { callerKey, params } = this.#request;
+    if (!callerKey) throw new Error('a job is asked for by nobody');
+    const resource = await ownership.ownedBy(callerKey.key, resourceKind(this.#endpoint), params.id);
     const { category } = this.#endpoint;
-    const refusal = modelRefusalOf(asker, { slug: resource.model, category });
+    const refusal = modelRefusalOf(callerKey, { slug: resource.model, category });
     if (refusal) throw refusal;
     // The model may have left the catalog or moved to another upstream; the job stays where it was created.
     for (const { upstream } of catalog().values()) {
       if (upstream.name !== resource.upstream) continue;
-      const read = { asker, resource, endpoint: this.#endpoint, label: this.#label };
+      const read = { callerKey, resource, endpoint: this.#endpoint, label: this.#label };
       this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
       return { resource, upstream };
     }
@@ -97,25 +97,25 @@ export class JobRequest {
   }
 
   /** The upstream's whole answer about the job. Throws the GatewayError for the client if there is no usable one. */
-  ask(method: Question['method'], job: OwnJob): Promise<WholeAnswer> {
-    return this.#ask(this.#question(method, job, ''));
+  fetch(method: UpstreamRequest['method'], job: OwnJob): Promise<WholeAnswer> {
+    return this.#fetch(this.#requestOf(method, job, ''));
   }
 
   /** The upstream's whole answer about the state of the job, where the client asked for something else. */
   state(job: OwnJob): Promise<WholeAnswer> {
     const path = `${this.#endpoint.path}/${job.resource.id}`;
-    return this.#ask({ upstream: job.upstream, method: 'GET', path, client: undefined });
+    return this.#fetch({ upstream: job.upstream, method: 'GET', path, client: undefined });
   }
 
-  async #ask(question: Question): Promise<WholeAnswer> {
+  async #fetch(request: UpstreamRequest): Promise<WholeAnswer> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
     const sentAt = performance.now();
-    const answer = await ask(transport, question, exchange, requestTimeoutMs).catch((error: Error) => {
+    const answer = await fetchAnswer(transport, request, exchange, requestTimeoutMs).catch((error: Error) => {
       throw failureOf(error, false)[0];
     });
     this.#upstreamMs += performance.now() - sentAt;
-    const unfit = unfitStatus(answer.status);
+    const unfit = unforwardableStatus(answer.status);
     if (unfit && answer.status !== 304) throw unfit;
     return answer;
   }
@@ -156,9 +156,9 @@ export class JobRequest {
       this.end();
       reject(refusal);
     };
-    send(transport, this.#question('GET', job, suffix), exchange, (error, answer) => {
+    send(transport, this.#requestOf('GET', job, suffix), exchange, (error, answer) => {
       if (!answer) return fail(failureOf(error as Error, false)[0]);
-      const unfit = answer.statusCode === 304 ? undefined : unfitStatus(answer.statusCode);
+      const unfit = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
       if (unfit) {
         fail(unfit);
         exchange.cancel(unfit);
@@ -179,7 +179,11 @@ export class JobRequest {
     return promise;
   }
 
-  #question(method: Question['method'], { resource, upstream }: OwnJob, suffix: string): Question {
+  #requestOf(
+    method: UpstreamRequest['method'],
+    { resource, upstream }: OwnJob,
+    suffix: string,
+  ): UpstreamRequest {
     const { url } = this.#request;
     const query = upstreamQuery(url, this.#endpoint);
     const path = `${this.#endpoint.path}/${resource.id}${suffix}${query && `?${query}`}`;

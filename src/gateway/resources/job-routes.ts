@@ -3,7 +3,7 @@ import { micro } from '../../domain/credits.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
 import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
 import { refusalFrom } from '../refuse.ts';
-import { type AskRequest, isDeleted, isGood, JobRequest, type JobRouteParts } from './job-request.ts';
+import { isDeleted, isGood, type JobFastifyRequest, JobRequest, type JobRouteParts } from './job-request.ts';
 
 /** Most bytes of a request's body, which has no meaning here; some clients send `{}` with a DELETE. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -22,7 +22,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  * an account without credits can fetch what they have paid for.
  */
 export function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
-  app.decorateRequest('asker', null);
+  app.decorateRequest('callerKey', null);
   // A body has no meaning on these routes; it is read and dropped.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, _body, done) =>
@@ -37,7 +37,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   const options = (label: string) => ({
     exposeHeadRoute: false,
     onRequest: async (request: FastifyRequest) => {
-      request.asker = await parts.gatekeeper.authorise(request);
+      request.callerKey = await parts.gatekeeper.authorise(request);
     },
     onError: async (_request: FastifyRequest, { raw }: FastifyReply, error: Error) => {
       if (raw.destroyed) metrics.ended(label, 'client_left', 0, 0, micro(0));
@@ -47,7 +47,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   });
   const asking = (label: string, work: (it: JobRequest) => Promise<FastifyReply>) => ({
     ...options(label),
-    handler: async (request: AskRequest, reply: FastifyReply) => {
+    handler: async (request: JobFastifyRequest, reply: FastifyReply) => {
       const it = new JobRequest(parts, { endpoint, label }, request, reply);
       return await work(it);
     },
@@ -58,7 +58,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     asking(labelOf(one), async (it) => {
       const job = await it.job();
       try {
-        const answer = await it.ask('GET', job);
+        const answer = await it.fetch('GET', job);
         await it.refundIfFailed(job, answer);
         return it.answer(job, answer);
       } finally {
@@ -76,7 +76,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
         const state = await it.state(job);
         if (!isGood(state) && state.status !== 404) return it.answer(job, state);
         await it.refundIfFailed(job, state);
-        const answer = await it.ask('DELETE', job);
+        const answer = await it.fetch('DELETE', job);
         if (isDeleted(answer)) await parts.ownership.release(job.resource);
         return it.answer(job, answer);
       } finally {

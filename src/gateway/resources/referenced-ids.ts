@@ -14,7 +14,7 @@ const ROOT = Symbol('root');
 /**
  * Place of an object or a list: the name of the list that contains it, or undefined where it is a member's own value.
  */
-type Place = string | undefined | typeof ROOT;
+type Origin = string | undefined | typeof ROOT;
 
 /**
  * Every id by which a request refers to something that its provider stores, mapped to the name of the member that holds
@@ -35,7 +35,7 @@ class Walk {
   readonly named = new Map<string, string>();
   /** Stack of the objects and lists that are still to be searched, and below it that of their places. */
   readonly #open: object[] = [];
-  readonly #places: Place[] = [];
+  readonly #places: Origin[] = [];
   /**
    * Ids of the approval requests that this request contains, and below them the ids of those that it answers. One that
    * is answered and not contained is a reference.
@@ -45,18 +45,18 @@ class Walk {
 
   rest(): void {
     for (let inner = this.#open.pop(); inner !== undefined; inner = this.#open.pop()) {
-      const place = this.#places.pop();
-      if (Array.isArray(inner)) this.#list(inner, String(place));
-      else this.object(inner as Members, place);
+      const origin = this.#places.pop();
+      if (Array.isArray(inner)) this.#list(inner, String(origin));
+      else this.object(inner as Members, origin);
     }
     for (const id of this.#answered) if (!this.#requests.has(id)) this.named.set(id, 'approval_request_id');
   }
 
-  object(object: Members, place: Place): void {
+  object(object: Members, origin: Origin): void {
     for (const name in object) {
       const value = object[name];
       if (typeof value === 'string') {
-        if (name === 'id') this.#id(value, object, place);
+        if (name === 'id') this.#id(value, object, origin);
         else if (isReference(name, object)) this.#note(value, name);
       } else if (typeof value === 'object' && value !== null && !isFreeForm(name, object)) {
         this.#push(value, Array.isArray(value) ? name : undefined);
@@ -72,15 +72,15 @@ class Walk {
     }
   }
 
-  #push(value: object, place: Place): void {
+  #push(value: object, origin: Origin): void {
     this.#open.push(value);
-    this.#places.push(place);
+    this.#places.push(origin);
   }
 
-  #id(id: string, object: Members, place: Place): void {
+  #id(id: string, object: Members, origin: Origin): void {
     if (object.type === 'mcp_approval_request') this.#requests.add(id);
-    if (place === ROOT) return;
-    if (place !== undefined && (NUMBERED.has(place) || (ITEM_LISTS.has(place) && isSentAlong(object))))
+    if (origin === ROOT) return;
+    if (origin !== undefined && (NUMBERED.has(origin) || (ITEM_LISTS.has(origin) && isInlined(object))))
       return;
     this.#note(id, 'id');
   }
@@ -138,7 +138,7 @@ const LABELS: ReadonlySet<string> = new Set([
 ]);
 
 /** True where an item comes with its content, so that its id is a label and no reference to what a provider stores. */
-function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
+function isInlined(item: Readonly<Record<string, unknown>>): boolean {
   // OpenAI treats an item without a type as a message.
   const type = item.type ?? 'message';
   if (typeof type !== 'string') return false;

@@ -15,7 +15,7 @@ import type { CallTrace, Tracing } from '../tracing.ts';
 import { CredentialFilter, hasCredential, unmeasured } from '../upstream/credential.ts';
 import { DecodingSink, decodedHead, decoderOf } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
-import { failureOf, isTimeout, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
+import { failureOf, isTimeout, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import type { CacheShares } from './cache-shares.ts';
@@ -117,7 +117,7 @@ export class ResponseLifecycle implements Recipient {
     const { statusCode } = encoded;
     this.trace?.head(statusCode);
     this.#isRefused = statusCode >= 300;
-    const unfit = unfitStatus(statusCode);
+    const unfit = unforwardableStatus(statusCode);
     if (unfit) {
       this.#fail(unfit, 'upstream_error');
       return;

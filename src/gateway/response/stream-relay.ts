@@ -68,7 +68,7 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   data(chunk: Buffer): boolean {
-    if (this.#ending) return this.#wentOn(chunk);
+    if (this.#ending) return this.#trailingData(chunk);
     this.#received = true;
     this.#events.push(chunk);
     let passed = '';
@@ -161,7 +161,7 @@ export class StreamRelay implements AnswerSink, Relay {
   /**
    * Forwards what an upstream sends after the end of its answer, within bounds; beyond them the exchange is cancelled.
    */
-  #wentOn(chunk: Buffer): boolean {
+  #trailingData(chunk: Buffer): boolean {
     this.#afterEndChars += chunk.length;
     if (this.#afterEndChars > AFTER_END_MAX_CHARS) {
       this.#recipient.exchange.cancel(WENT_ON);

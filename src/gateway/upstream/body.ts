@@ -101,7 +101,7 @@ function objectEdits(read: ReadJson, sets: readonly FieldToSet[], bounds: Bounds
   return edits;
 }
 
-interface Place {
+interface ToolSpan {
   readonly object: unknown;
   readonly start: number;
   readonly end: number;
@@ -116,8 +116,8 @@ function placesOf(
   from: number,
   root: unknown,
   wanted: { has(value: unknown): boolean },
-): Place[] {
-  const places: Place[] = [];
+): ToolSpan[] {
+  const places: ToolSpan[] = [];
   const open: { readonly value: unknown; index: number }[] = [];
   let value = root;
   for (let at = skipSpace(text, from); ; ) {

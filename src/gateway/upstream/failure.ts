@@ -59,7 +59,7 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
  * 403 refuse the gateway's credential, and a redirect would send it elsewhere. Undefined for any status that is passed
  * on.
  */
-export function unfitStatus(statusCode: number): GatewayError | undefined {
+export function unforwardableStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) {
     return new GatewayError(
       'upstream_auth_failed',

@@ -9,7 +9,7 @@ import { EXCHANGE, originOf, type UpstreamTransport } from './transport.ts';
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A request without a body about a resource at an upstream. */
-export interface Question {
+export interface UpstreamRequest {
   readonly upstream: Upstream;
   readonly method: 'GET' | 'DELETE';
   /** Path below the upstream's address, with the query. */
@@ -30,7 +30,7 @@ export interface WholeAnswer {
  */
 export function send(
   transport: UpstreamTransport,
-  { upstream, method, path, client }: Question,
+  { upstream, method, path, client }: UpstreamRequest,
   exchange: Exchange,
   onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
 ): void {
@@ -52,9 +52,9 @@ export function send(
  * Sends the question and resolves with the whole, decoded answer. Rejects if the answer breaks off, is too large, or
  * has not ended within `timeoutMs`.
  */
-export async function ask(
+export async function fetchAnswer(
   transport: UpstreamTransport,
-  question: Question,
+  question: UpstreamRequest,
   exchange: Exchange,
   timeoutMs: number,
 ): Promise<WholeAnswer> {

@@ -2,7 +2,7 @@ import { micro } from '../../domain/credits.ts';
 import type { SpendingPeriod } from '../../domain/key.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../domain/period.ts';
 import { estimateOf, holdText } from '../journal/entry-text.ts';
-import { type Admission, type Admitted, type HeldCall, LedgerUnavailable } from '../ledger.ts';
+import { type Admission, type Admitted, type HoldId, LedgerUnavailable } from '../ledger.ts';
 import { limitStatesIn } from '../limits-text.ts';
 import { type ConnectionGate, type LiveAccess, orUnavailable } from '../recovery/connection-gate.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
@@ -35,8 +35,8 @@ interface AdmitReply {
   readonly sentAt: number;
 }
 
-/** Replies after which something is mended, and the call asks again. */
-type ToMend = 'MISSING' | 'LATE';
+/** Replies after which the ledger recovers something and the call tries again. */
+type Recoverable = 'MISSING' | 'LATE';
 
 /** Milliseconds below which an admission that Redis refuses as late was not late: then the clocks have moved. */
 const LATE_MS = 500;
@@ -62,7 +62,7 @@ export class Admissions {
   }
 
   /** Gives back what the admission of a call took, now, or once Redis answers. */
-  cancel(call: HeldCall): void {
+  cancel(call: HoldId): void {
     const { unanswered } = this.#parts;
     unanswered.add(call);
     // The sweep cancels it again, whatever becomes of this one.
@@ -70,7 +70,7 @@ export class Admissions {
   }
 
   /** Ends an admitted read, now, or once Redis answers. */
-  endRead(call: HeldCall): void {
+  endRead(call: HoldId): void {
     this.#parts.unanswered.endRead(call).catch(() => undefined);
   }
 
@@ -83,17 +83,17 @@ export class Admissions {
       scripts.send('admit', this.#commandOf(admission), (error, reply) => {
         waiting.leave();
         if (reply === HELD) resolve({ verdict: 'held' });
-        else this.#goOn(admission, { error, reply, sentAt }).then(resolve, reject);
+        else this.#handleNotHeld(admission, { error, reply, sentAt }).then(resolve, reject);
       });
     });
   }
 
-  /** Reads a reply that did not hold the credits; where something must be mended first, asks again. */
-  async #goOn(admission: Admission, reply: AdmitReply): Promise<Admitted> {
+  /** Reads a reply that did not hold the credits; where something must be recovered first, asks again. */
+  async #handleNotHeld(admission: Admission, reply: AdmitReply): Promise<Admitted> {
     const read = this.#read(admission, reply);
     if (typeof read === 'object') return read;
     return await this.#parts.waiting.during(async () => {
-      await this.#mend(admission, read, reply, reply.sentAt);
+      await this.#recover(admission, read, reply, reply.sentAt);
       return await this.#admitInTime(admission, reply.sentAt);
     });
   }
@@ -114,7 +114,7 @@ export class Admissions {
         if (read.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
         return read;
       }
-      await this.#mend(admission, read, reply, since);
+      await this.#recover(admission, read, reply, since);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -130,7 +130,12 @@ export class Admissions {
    * Rebuilds the live state, or reads the clock of Redis again where an admission was refused as late. Throws
    * LedgerUnavailable where the call has asked for long enough.
    */
-  async #mend(admission: Admission, what: ToMend, { sentAt }: AdmitReply, since: number): Promise<void> {
+  async #recover(
+    admission: Admission,
+    what: Recoverable,
+    { sentAt }: AdmitReply,
+    since: number,
+  ): Promise<void> {
     const { accountId, keyId } = admission;
     if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, keyId);
     const adjusted = orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
@@ -141,8 +146,8 @@ export class Admissions {
     if (now - since > ASK_AGAIN_WITHIN_MS) throw new LedgerUnavailable('redis is slow', { reason: 'late' });
   }
 
-  /** The verdict in a reply, or what must be mended before the call asks again. Throws LedgerUnavailable. */
-  #read(admission: Admission, { error, reply, sentAt }: AdmitReply): Admitted | ToMend {
+  /** The verdict in a reply, or what must be recovered before the call asks again. Throws LedgerUnavailable. */
+  #read(admission: Admission, { error, reply, sentAt }: AdmitReply): Admitted | Recoverable {
     const { unanswered } = this.#parts;
     if (error) {
       unanswered.add(admission, 'not sent', sentAt);

@@ -175,12 +175,12 @@ export class Settler implements Replays {
       else if (reply === SETTLED) {
         this.#settled(settlement);
         this.#answered();
-      } else this.#follow(settlement, this.#goOn(settlement, String(reply)));
+      } else this.#follow(settlement, this.#handleNotHeld(settlement, String(reply)));
     });
   }
 
   /** Continues a settle that found no hold, or no live state. */
-  async #goOn(settlement: Settlement, reply: string): Promise<void> {
+  async #handleNotHeld(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
       this.#send(settlement);
@@ -251,7 +251,7 @@ export class Settler implements Replays {
     const bucket = bucketOf(settlement.draft.accountId);
     settlement.settledAt = performance.now();
     this.#replayBuffer.add(bucket, settlement);
-    this.#parts.drain.touch(bucket);
+    this.#parts.drain.markDirty(bucket);
     this.#unwritten.delete(settlement);
     settlement.journalled?.resolve();
   }

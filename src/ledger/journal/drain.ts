@@ -53,7 +53,7 @@ export class JournalDrain {
   }
 
   /** Has the bucket drained soon: something was appended to its journal. */
-  touch(bucket: number): void {
+  markDirty(bucket: number): void {
     this.#dirty.add(bucket);
     if (this.#stopped) return;
     const waitMs = Math.max(GATHER_MS, this.#backoffMs);
@@ -177,7 +177,7 @@ export class JournalDrain {
       if (length.value === 0) this.#pass.emptied(bucket);
       if (length.value === 0) continue;
       this.#length += length.value;
-      this.touch(bucket);
+      this.markDirty(bucket);
     }
   }
 
@@ -209,7 +209,7 @@ export class JournalDrain {
       this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
       for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
-        this.touch(bucket);
+        this.markDirty(bucket);
       }
     }
     if (undrained.size === 0) this.#isAsideLogged = false;

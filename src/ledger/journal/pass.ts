@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { type AstrayAccount, type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
+import { type Book, BookUnavailable, type DivergedAccount, type PostResult } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -16,7 +16,7 @@ export const OLDEST = '-';
 /** Findings of a drain that others must act on. */
 export interface JournalEvents {
   /** The account's live state may not be what the book has; `epoch` is over. */
-  accountAstray: [accountId: number, epoch: number];
+  accountDiverged: [accountId: number, epoch: number];
   /** Alerts were queued in the book. */
   alertsQueued: [];
 }
@@ -86,9 +86,9 @@ export class JournalPass {
         this.#delete(bucket, booked).catch((error: unknown) => failed(bucket, error)),
       ),
     );
-    for (const { accountId, epoch } of posting.astray) {
+    for (const { accountId, epoch } of posting.diverged) {
       this.#parts.log.warn({ accountId, epoch }, 'redis and book differ about an account; it is rebuilt');
-      this.#parts.events.emit('accountAstray', accountId, epoch);
+      this.#parts.events.emit('accountDiverged', accountId, epoch);
     }
     return more;
   }
@@ -144,7 +144,7 @@ const AGAIN_MS = 2_000;
 interface PostedApart {
   /** In the order of the entries offered. An error: the book refused the entry, or an earlier one of its account. */
   readonly results: readonly (PostResult | Error)[];
-  readonly astray: readonly AstrayAccount[];
+  readonly diverged: readonly DivergedAccount[];
   readonly alerts: number;
 }
 
@@ -166,12 +166,12 @@ export class PostApart {
   async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
     const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
     const results = new Map<JournalEntry, PostResult | Error>();
-    const astray: AstrayAccount[] = [];
+    const diverged: DivergedAccount[] = [];
     let alerts = 0;
     const post = async (some: readonly JournalEntry[]) => {
       const posting = await this.#book.post(some);
       for (const [index, entry] of some.entries()) results.set(entry, posting.results[index] as PostResult);
-      astray.push(...posting.astray);
+      diverged.push(...posting.diverged);
       alerts += posting.alerts;
     };
     let failure: Error | undefined;
@@ -183,7 +183,7 @@ export class PostApart {
     for (const [accountId, own] of accounts) await this.#postOwn(accountId, own, post, results);
     const isNoneTaken = [...results.values()].every((result) => result instanceof Error);
     if (failure && accounts.size > 1 && isNoneTaken) throw failure;
-    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), astray, alerts };
+    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), diverged, alerts };
   }
 
   async #postOwn(

@@ -6,7 +6,7 @@ import { BalanceBeyondBound, LedgerUnavailable } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { type RedisClient, RedisCluster } from '../redis/connect.ts';
 import { ALL_BUCKETS, bucketOf } from '../redis/redis-keys.ts';
-import { type LiveStateCheck, noteKnown, type Replays } from './live-state-check.ts';
+import { type LiveStateCheck, type Replays, recordCheckpoint } from './live-state-check.ts';
 import type { Rebuilder } from './rebuild.ts';
 
 /** Longest wait of a call for Redis to come back, before it is refused. */
@@ -193,39 +193,39 @@ export class ConnectionGate {
       this.#parts.log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }
-    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, generation));
+    const opened = group.filter((bucket) => this.#open(bucket, owner, generation));
     if (isChecked) this.#compared(opened);
     else this.#checkLater(opened, owner, generation);
   }
 
-  #letThrough(bucket: number, owner: string, generation: number): boolean {
+  #open(bucket: number, owner: string, generation: number): boolean {
     const state = this.#at(bucket);
     if (state.generation !== generation || this.#parts.owners.ownerOf(bucket) !== owner) return false;
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
     // Its journal may hold what another gateway left.
-    this.#parts.drain.touch(bucket);
+    this.#parts.drain.markDirty(bucket);
     return true;
   }
 
   #compared(buckets: readonly number[]): void {
     for (const bucket of buckets) this.#at(bucket).isCompared = true;
     // At once as well: nothing may be noted yet, or the time of long ago.
-    this.noteKnown(buckets).catch(() => undefined);
+    this.recordCheckpoint(buckets).catch(() => undefined);
   }
 
   /**
    * Notes in Redis until when it had every write (live-state-check.ts), for the buckets that are open and were compared: of others
    * it is not known. Goes over the very connections on which they were. Rejects with the Redis error.
    */
-  async noteKnown(buckets: readonly number[] = ALL_BUCKETS): Promise<void> {
+  async recordCheckpoint(buckets: readonly number[] = ALL_BUCKETS): Promise<void> {
     const known = buckets.filter((bucket) => this.#at(bucket).open && this.#at(bucket).isCompared);
     const groups = Map.groupBy(known, (bucket) => this.#at(bucket).owner as string);
     await Promise.all(
       [...groups].map(async ([owner, group]) => {
         const writer = this.#parts.owners.writer(owner);
-        if (writer) await noteKnown(group, writer);
+        if (writer) await recordCheckpoint(group, writer);
       }),
     );
   }
@@ -251,7 +251,7 @@ export class ConnectionGate {
    * Resolves once none of the latest settles of this gateway is in doubt: its bucket has been compared with the book, and what
    * Redis had lost of it is made again. Rejects with LedgerUnavailable where that is not so within `withinMs`.
    */
-  async resolveDoubts(withinMs: number): Promise<void> {
+  async awaitReconciled(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
     const isInDoubt = (bucket: number) =>
       !this.isCompared(bucket) && this.#parts.replays.hasReplayable(bucket);
@@ -273,7 +273,7 @@ export class LiveAccess {
   }
 
   /** Runs commands about an account once the gate lets them through. Passes BalanceBeyondBound on. */
-  async ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
+  async run<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
     const bucket = bucketOf(accountId);
     if (!this.#gate.isOpen(bucket)) await this.#gate.opened(bucket);
     return await orUnavailable(commands);

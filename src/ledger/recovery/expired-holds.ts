@@ -55,7 +55,7 @@ export class ExpiredHolds {
     const found = { count: 0, amount: 0 };
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       const now = nowIn(bucket) ?? Number.NEGATIVE_INFINITY;
-      await failures.note(this.#releaseIn(bucket, now, failures, found));
+      await failures.collect(this.#releaseIn(bucket, now, failures, found));
     }
     this.#live = found;
     failures.throwAny();
@@ -85,7 +85,7 @@ export class ExpiredHolds {
           found.amount += hold.amount;
         }
       }
-      if (due.size > 0) await failures.note(this.#releaseAll(bucket, due, now, failures));
+      if (due.size > 0) await failures.collect(this.#releaseAll(bucket, due, now, failures));
     } while (cursor !== '0');
   }
 
@@ -109,7 +109,7 @@ export class ExpiredHolds {
     for (const [id, hold] of due) {
       if (hold.amount === undefined && journalled.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
-      await failures.note(
+      await failures.collect(
         charged.has(id) || hold.isRead
           ? this.#parts.unanswered.cancelOne(
               { requestId: id, accountId, keyId },
@@ -140,7 +140,7 @@ export class ExpiredHolds {
         { reqId: requestId, accountId },
         'released the hold of a call whose gateway ended before it did',
       );
-      this.#parts.drain.touch(bucket);
+      this.#parts.drain.markDirty(bucket);
     } else if (reply === 'MISSING') {
       await this.#parts.rebuilder.rebuild(accountId, { keyId: hold.keyId });
     }

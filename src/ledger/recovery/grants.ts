@@ -32,17 +32,17 @@ export class Grants {
   async apply(grant: Omit<Grant, 'balanceAfter'>): Promise<Micro> {
     const { accountId, id } = grant;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [epoch, now] = await this.#parts.live.ask(accountId, () =>
+      const [epoch, now] = await this.#parts.live.run(accountId, () =>
         this.#parts.client.hmget(accountRedisKey(accountId), 'ep', 'bal'),
       );
       if (epoch) {
         if (await this.#isInBook(id)) return micro(Number(now));
         const starts = periodStarts(this.#parts.clock.now(bucketOf(accountId)));
-        const balance = await this.#parts.live.ask(accountId, () =>
+        const balance = await this.#parts.live.run(accountId, () =>
           applyGrant(this.#parts.client, grant, epoch, starts),
         );
         if (balance !== undefined) {
-          this.#parts.drain.touch(bucketOf(accountId));
+          this.#parts.drain.markDirty(bucketOf(accountId));
           return balance;
         }
       }
@@ -89,13 +89,13 @@ export class PendingGrants {
     const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
     await Promise.all(
       [...buckets].map((bucket) =>
-        failures.note(this.#parts.drain.drain(bucket), () => {
+        failures.collect(this.#parts.drain.drain(bucket), () => {
           undrained.add(bucket);
         }),
       ),
     );
     for (const grant of await this.#read()) {
-      if (!undrained.has(bucketOf(grant.accountId))) await failures.note(this.#apply(grant));
+      if (!undrained.has(bucketOf(grant.accountId))) await failures.collect(this.#apply(grant));
     }
     failures.throwAny();
   }
@@ -144,14 +144,14 @@ export class Refunds {
     if ((await this.#parts.book.charge(accountId, chargeId))?.isRefunded) return;
     let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REFUND_REBUILDS; rebuilds++) {
-      const epoch = await this.#parts.live.ask(accountId, () =>
+      const epoch = await this.#parts.live.run(accountId, () =>
         this.#parts.client.hget(accountRedisKey(accountId), 'ep'),
       );
       if (epoch !== null) {
-        const isOpen = await this.#parts.live.ask(accountId, () =>
+        const isOpen = await this.#parts.live.run(accountId, () =>
           this.#parts.client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
-        const waiting = await this.#parts.live.ask(accountId, () =>
+        const waiting = await this.#parts.live.run(accountId, () =>
           this.#parts.drain.undrained(bucketOf(accountId)),
         );
         // The book has every charge but those, and every refund whose idempotency marker Redis may have forgotten.
@@ -159,15 +159,15 @@ export class Refunds {
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#parts.live.ask(accountId, () => this.#apply(charge, epoch));
-        if (reply === 'APPLIED') this.#parts.drain.touch(bucketOf(accountId));
+        const reply = await this.#parts.live.run(accountId, () => this.#apply(charge, epoch));
+        if (reply === 'APPLIED') this.#parts.drain.markDirty(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'REBUILT') continue;
         if (reply === 'BEYOND')
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
-      await this.#parts.live.ask(accountId, () => this.#parts.live.rebuild(accountId, keyId));
+      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, keyId));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }

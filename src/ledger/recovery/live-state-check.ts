@@ -46,7 +46,7 @@ export class LiveStateCheck {
     // All are on one node, whose clock is to be known before it admits a call.
     const [bucket] = buckets;
     await this.#parts.clock.adjust(bucket);
-    const until = await knownUntil(buckets, reader);
+    const until = await lastCheckpoint(buckets, reader);
     // First, so that an account which cannot be restored keeps no deletion from Redis.
     const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
     await this.#parts.publisher.publishChangedSince(until - CHANGED_MS, concerns);
@@ -85,13 +85,13 @@ async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
  */
 
 /** Milliseconds since the epoch, by the clocks of gateways; now, where nothing is noted. Rejects with the Redis error. */
-async function knownUntil(buckets: Iterable<number>, reader: NodeReader): Promise<number> {
+async function lastCheckpoint(buckets: Iterable<number>, reader: NodeReader): Promise<number> {
   const noted = await Promise.all([...buckets].map((bucket) => reader.hmget(knownRedisKey(bucket), 'until')));
   return Math.min(Date.now(), ...noted.flatMap(([until]) => (until ? Number(until) : [])));
 }
 
 /** Notes that the node has had every write to these buckets until now. */
-export async function noteKnown(buckets: readonly number[], writer: NodeWriter): Promise<void> {
+export async function recordCheckpoint(buckets: readonly number[], writer: NodeWriter): Promise<void> {
   const now = Date.now();
   await Promise.all(buckets.map((bucket) => writer.hset(knownRedisKey(bucket), 'until', now)));
 }

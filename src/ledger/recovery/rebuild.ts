@@ -39,15 +39,15 @@ interface RebuilderParts {
   readonly client: RedisClient;
   readonly book: Book;
   readonly log: Log;
-  readonly drain: Pick<JournalDrain, 'drain' | 'touch'>;
+  readonly drain: Pick<JournalDrain, 'drain' | 'markDirty'>;
   readonly clock: RedisClock;
 }
 
 export class Rebuilder {
   readonly #parts: RebuilderParts;
   readonly #underWay = new Map<number, Promise<void>>();
-  /** Accounts that are astray, with the epoch that is over. */
-  readonly #astray = new Map<number, number>();
+  /** Accounts whose entries diverged from the book, with the epoch that is over. */
+  readonly #diverged = new Map<number, number>();
   readonly #name = randomUUID();
   #attempts = 0;
 
@@ -66,34 +66,35 @@ export class Rebuilder {
 
   /**
    * Has an account rebuilt whose `epoch` is over, without anybody to wait for it. Drains find such accounts and must not wait: a
-   * rebuild drains first, and would wait for that very drain. What fails is tried again by `rebuildAstray`.
+   * rebuild drains first, and would wait for that very drain. What fails is tried again by `rebuildDiverged`.
    */
   rebuildLater(accountId: number, epoch: number): void {
-    const isKnown = this.#astray.has(accountId);
-    this.#astray.set(accountId, Math.max(epoch, this.#astray.get(accountId) ?? epoch));
+    const isKnown = this.#diverged.has(accountId);
+    this.#diverged.set(accountId, Math.max(epoch, this.#diverged.get(accountId) ?? epoch));
     if (isKnown) return;
-    this.#rebuildAstray(accountId).catch((error: unknown) =>
+    this.#rebuildDiverged(accountId).catch((error: unknown) =>
       this.#parts.log.error({ err: error, accountId }, 'rebuild failed; it is tried again'),
     );
   }
 
   /** Tries again what `rebuildLater` could not do. Rejects where it fails once more. */
-  async rebuildAstray(): Promise<void> {
+  async rebuildDiverged(): Promise<void> {
     const failures = new Failures();
-    for (const accountId of [...this.#astray.keys()]) await failures.note(this.#rebuildAstray(accountId));
+    for (const accountId of [...this.#diverged.keys()])
+      await failures.collect(this.#rebuildDiverged(accountId));
     failures.throwAny();
   }
 
-  async #rebuildAstray(accountId: number): Promise<void> {
-    // A rebuild that is under way may have read the book before the account was found astray.
+  async #rebuildDiverged(accountId: number): Promise<void> {
+    // A rebuild that is under way may have read the book before the account was found diverged.
     for (let before = this.#underWay.get(accountId); before; before = this.#underWay.get(accountId)) {
       await before.catch(() => {});
     }
-    const epoch = this.#astray.get(accountId);
+    const epoch = this.#diverged.get(accountId);
     if (epoch === undefined) return;
     await this.rebuild(accountId, { epoch });
-    if (this.#astray.get(accountId) === epoch) this.#astray.delete(accountId);
-    else await this.#rebuildAstray(accountId);
+    if (this.#diverged.get(accountId) === epoch) this.#diverged.delete(accountId);
+    else await this.#rebuildDiverged(accountId);
   }
 
   async #rebuild(accountId: number, stale: Stale): Promise<void> {
@@ -143,7 +144,7 @@ export class Rebuilder {
     const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
     const { account, epoch } = snapshot;
-    const { balance, seq, keys } = withWaiting(snapshot, journal, starts);
+    const { balance, seq, keys } = withUndrained(snapshot, journal, starts);
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
       const reply = await this.#parts.client.restoreKeys(
@@ -190,7 +191,7 @@ export class Rebuilder {
       if (!applied.has(grant.id))
         await applyGrant(this.#parts.client, grant, `${epoch}`, starts).catch(ignoreBeyond);
     }
-    this.#parts.drain.touch(bucket);
+    this.#parts.drain.markDirty(bucket);
     this.#parts.log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
   }
@@ -221,7 +222,7 @@ interface RestoredState {
  * was read: their credits must not be spent a second time. `starts`: the periods that the snapshot was asked for. An
  * entry that the balance has no room for is left out, as the book leaves it out.
  */
-export function withWaiting(
+export function withUndrained(
   { balance, seq, keys, known }: AccountSnapshot,
   journal: readonly JournalEntry[],
   starts: PeriodStarts,

@@ -42,7 +42,7 @@ export class Sweep {
       new Loop('cancelling unanswered admissions', CANCEL_MS, cancel, log, CANCEL_BACKOFF_MS),
       new Loop('releasing expired holds', EXPIRE_MS, () => this.#expireDue(), log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), log),
-      new Loop('noting until when redis has everything', KNOWN_MS, () => parts.gate.noteKnown(), log),
+      new Loop('noting until when redis has everything', KNOWN_MS, () => parts.gate.recordCheckpoint(), log),
     ];
   }
 
@@ -82,13 +82,13 @@ export class Sweep {
 
   /**
    * Publishes committed records that Redis may not have, applies grants that were recorded but not posted, and rebuilds
-   * accounts that could not be when they were found astray.
+   * accounts that could not be when they were found diverged.
    */
   async repair(): Promise<void> {
     const failures = new Failures();
-    await failures.note(this.#parts.publisher.publishUnpublished());
-    await failures.note(this.#parts.pendingGrants.apply());
-    await failures.note(this.#parts.rebuilder.rebuildAstray());
+    await failures.collect(this.#parts.publisher.publishUnpublished());
+    await failures.collect(this.#parts.pendingGrants.apply());
+    await failures.collect(this.#parts.rebuilder.rebuildDiverged());
     failures.throwAny();
   }
 

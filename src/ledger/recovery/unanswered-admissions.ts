@@ -1,4 +1,4 @@
-import type { HeldCall } from '../ledger.ts';
+import type { HoldId } from '../ledger.ts';
 import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
@@ -22,10 +22,10 @@ const AGAIN_LEAST_MS = 2_000;
  * What became of a call whose hold is to be released: it never went to the provider, its charge is in the journal or the book, or
  * it was a read of a job, which has no charge.
  */
-type Fate = 'not sent' | 'charged' | 'read';
+type CancelReason = 'not sent' | 'charged' | 'read';
 
-interface ToCancel extends HeldCall {
-  readonly fate: Fate;
+interface ToCancel extends HoldId {
+  readonly reason: CancelReason;
   /** When its admission was sent, by performance.now(); undefined: the admission was answered. */
   readonly sentAt: number | undefined;
 }
@@ -52,18 +52,18 @@ export class UnansweredAdmissions {
 
   /**
    * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
-   * known. `fate`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), where that was not answered.
+   * known. `reason`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), where that was not answered.
    */
-  add({ requestId, accountId, keyId }: HeldCall, fate: Fate = 'not sent', sentAt?: number): void {
+  add({ requestId, accountId, keyId }: HoldId, reason: CancelReason = 'not sent', sentAt?: number): void {
     if (this.#unanswered.size < MAX)
-      this.#unanswered.set(requestId, { requestId, accountId, keyId, fate, sentAt });
+      this.#unanswered.set(requestId, { requestId, accountId, keyId, reason, sentAt });
   }
 
   /**
    * Releases the hold of a read that has ended, once; it is kept until Redis has answered. Not a second time, as for others:
    * jobs are polled by the thousand, and a hold that comes back with a replica ends at its deadline.
    */
-  async endRead(call: HeldCall): Promise<void> {
+  async endRead(call: HoldId): Promise<void> {
     this.add(call, 'read');
     if (await this.cancelOne(call, 'read')) this.#unanswered.delete(call.requestId);
   }
@@ -77,13 +77,13 @@ export class UnansweredAdmissions {
     for (const { call, againAt } of this.#cancelled.values()) if (againAt <= now) due.push(call);
     const failures = new Failures();
     for (let at = 0; at < due.length; at += AT_ONCE) {
-      await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.note(this.#cancelDue(call))));
+      await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.collect(this.#cancelDue(call))));
     }
     failures.throwAny();
   }
 
   async #cancelDue(call: ToCancel): Promise<void> {
-    if (!(await this.cancelOne(call, call.fate))) return;
+    if (!(await this.cancelOne(call, call.reason))) return;
     const { requestId } = call;
     this.#cancelled.delete(requestId);
     if (this.#unanswered.delete(requestId) && this.#cancelled.size < MAX) {
@@ -95,13 +95,13 @@ export class UnansweredAdmissions {
    * Cancels one call now. One that ran keeps what it took of limits of calls; one that was not sent gives it back.
    * False: its account was rebuilt, and it must be tried again.
    */
-  async cancelOne({ requestId, accountId, keyId }: HeldCall, fate: Fate): Promise<boolean> {
+  async cancelOne({ requestId, accountId, keyId }: HoldId, reason: CancelReason): Promise<boolean> {
     const reply = await this.#parts.client.cancel(
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
       requestId,
-      fate === 'not sent' ? 0 : 1,
+      reason === 'not sent' ? 0 : 1,
     );
     if (reply !== 'MISSING') return true;
     await this.#parts.rebuilder.rebuild(accountId, { keyId });

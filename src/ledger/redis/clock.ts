@@ -44,10 +44,10 @@ export class RedisClock {
       if (node?.status === 'ready') nodes.push(node);
     }
     if (nodes.length === 0) throw new Error('no node of redis is connected');
-    await Promise.any(nodes.map((node) => this.#ask(node)));
+    await Promise.any(nodes.map((node) => this.#read(node)));
   }
 
-  async #ask(node: Redis): Promise<void> {
+  async #read(node: Redis): Promise<void> {
     const askedAt = performance.now();
     const [seconds, microseconds] = await node.time();
     const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;

@@ -62,7 +62,7 @@ export class ReplicaWait {
   async confirm(bucket: number, requestId: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { reached, held } = await this.#ask(bucket, requestId);
+        const { reached, held } = await this.#query(bucket, requestId);
         if (!held.has(requestId))
           throw new Error('the node that has this account now does not have the hold');
         if (reached >= this.#replicas) return;
@@ -75,7 +75,7 @@ export class ReplicaWait {
   }
 
   /** Asks the bucket's node. Rejects where it does not answer, or is another one. */
-  async #ask(bucket: number, requestId: string): Promise<Answer> {
+  async #query(bucket: number, requestId: string): Promise<Answer> {
     const owner = this.#calls.ownerOf(bucket);
     if (owner === undefined) throw new Error('no node of redis is known to have this account');
     let round = this.#next.get(owner);

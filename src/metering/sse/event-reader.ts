@@ -1,4 +1,4 @@
-import type { StreamMeter, Verdict } from '../meter.ts';
+import type { EventAction, StreamMeter } from '../meter.ts';
 import { LargeEvent } from './event.ts';
 
 /**
@@ -9,7 +9,7 @@ export class EventReader {
   readonly #splitter = new EventSplitter();
   /** The event that is passing in parts, because it is too large to hold. */
   #large: LargeEvent | undefined;
-  #verdict: Verdict = 'pass';
+  #verdict: EventAction = 'pass';
 
   constructor(meter: StreamMeter) {
     this.#meter = meter;
@@ -19,7 +19,7 @@ export class EventReader {
    * The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed
    * already.
    */
-  get verdict(): Verdict {
+  get verdict(): EventAction {
     return this.#verdict;
   }
 

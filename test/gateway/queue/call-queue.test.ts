@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { type CallLimits, NO_CALL_LIMITS, REFILL_MS } from '../../../src/domain/call-limits.ts';
-import { type AskResult, type Outcome, waitBound } from '../../../src/gateway/queue/account-lines.ts';
+import { type AttemptResult, type Outcome, waitBound } from '../../../src/gateway/queue/account-lines.ts';
 import { CallQueue } from '../../../src/gateway/queue/call-queue.ts';
 import { FairPool } from '../../../src/shares/fair-pool.ts';
 import { LoopTurns } from '../../../src/shares/loop-turns.ts';
@@ -66,7 +66,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
     tokens: 0,
     limits: { key: { ...NO_CALL_LIMITS, maxParallelRequests: 1 } as CallLimits, account },
     given: false,
-    async ask(): Promise<AskResult<string>> {
+    async attempt(): Promise<AttemptResult<string>> {
       slots.asked.push(name);
       await Promise.resolve();
       if (!slots.has(`key ${keyId}`) || !slots.has('account'))
@@ -180,7 +180,7 @@ test('a call that is known to wait longer is refused at once, those ahead of it 
     keyId: 1,
     tokens: 0,
     limits: { key: { ...NO_CALL_LIMITS, rpmLimit: 60 }, account: NO_CALL_LIMITS },
-    ask: () => new Promise<never>(() => {}),
+    attempt: () => new Promise<never>(() => {}),
     giveBack() {},
   };
   const ahead = [queue.join(call, limits), queue.join(call)];
@@ -202,7 +202,7 @@ test('a call that waits for requests is not asked for again by every call that e
   let asked = 0;
   const call = {
     ...callOf('a'),
-    async ask() {
+    async attempt() {
       asked++;
       // Calls end while the answer is on its way.
       if (asked < 100) queue.ended(1, 1);
@@ -312,7 +312,7 @@ test('what an admission took whose client left meanwhile is given back', async (
 test('a call that is refused when it is asked for gets that answer, and the next one asks', async (t) => {
   const { slots, wait, free, queue, callOf, states } = world(t);
   slots.free.set('key 1', 0);
-  const revoked = { ...callOf('a'), ask: () => Promise.reject(new Error('revoked')) };
+  const revoked = { ...callOf('a'), attempt: () => Promise.reject(new Error('revoked')) };
   const first = queue.join(revoked, states(1));
   const second = wait('b');
   const rejected = t.rejects(first.outcome, /revoked/);

@@ -3,7 +3,7 @@ import type { AccountSnapshot } from '../../../src/book/book.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { KeyRecord } from '../../../src/domain/key.ts';
 import { periodStarts } from '../../../src/domain/period.ts';
-import { withWaiting } from '../../../src/ledger/recovery/rebuild.ts';
+import { withUndrained } from '../../../src/ledger/recovery/rebuild.ts';
 import { entry } from '../../helper/fixtures/book-records.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,8 @@ const SNAPSHOT = {
   ],
 } as unknown as AccountSnapshot;
 
-const restored = (...journal: Parameters<typeof withWaiting>[1]) => withWaiting(SNAPSHOT, journal, STARTS);
+const restored = (...journal: Parameters<typeof withUndrained>[1]) =>
+  withUndrained(SNAPSHOT, journal, STARTS);
 
 test('what the book has of the journal counts once, and so does what comes twice', async (t) => {
   const waiting = entry(1, { credits: micro(-5) });

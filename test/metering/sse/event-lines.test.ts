@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { FREE_PRICE } from '../../../src/domain/price.ts';
 import { ChatStream } from '../../../src/metering/chat-stream.ts';
-import type { StreamMeter, Verdict } from '../../../src/metering/meter.ts';
+import type { EventAction, StreamMeter } from '../../../src/metering/meter.ts';
 import { ResponsesStream } from '../../../src/metering/responses.ts';
 import { eventData } from '../../../src/metering/sse/event.ts';
 import { EventReader } from '../../../src/metering/sse/event-reader.ts';
@@ -16,7 +16,7 @@ function read(meter: StreamMeter, stream: string, cuts: readonly number[]): { ou
   const reader = new EventReader(meter);
   const bytes = Buffer.from(stream, 'latin1');
   let [out, passed, from] = ['', '', 0];
-  const take = (event: string, verdict: Verdict) => {
+  const take = (event: string, verdict: EventAction) => {
     out += event;
     if (verdict === 'pass' || verdict === 'end') passed += event;
     else if (verdict !== 'drop') passed += verdict.replacement;
@@ -36,7 +36,7 @@ class Notes implements StreamMeter {
   readonly usage = undefined;
   readonly kept = {};
   readonly pieces = 0;
-  event(event: string): Verdict {
+  event(event: string): EventAction {
     const data = eventData(event);
     if (data) this.data.push(data.n);
     return 'pass';
@@ -136,7 +136,7 @@ test('the last event of a response is read at any size, wherever it is cut', asy
           { length: Math.ceil(stream.length / partBytes) },
           (_, part) => part * partBytes,
         );
-        const meter = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
+        const meter = new ResponsesStream({ model: { price: FREE_PRICE }, hints: undefined });
         const { out } = read(meter, stream, cuts);
         t.ok(out === stream);
         t.match(meter, {

@@ -49,7 +49,7 @@ export async function readFormBody(
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
     elidedStrings: undefined,
-    said: undefined,
+    hints: undefined,
   };
 }
 
