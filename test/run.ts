@@ -16,8 +16,8 @@ import { startPostgres } from './helper/start/postgres-server.ts';
 import { buildPageOnce } from './helper/suite/build-page-once.ts';
 import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
-/** More than the cores, as most files wait for a deadline, a restart or a browser more than half of their time. */
-const JOBS = Math.min(4 * availableParallelism(), 12);
+/** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
+const JOBS = Math.min(3 * availableParallelism(), 12);
 /** A file's. */
 const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
@@ -35,7 +35,7 @@ const LONGEST_FIRST = [
  * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
  * which Node would load the gateway and compile what is used most.
  */
-const TOGETHER = 8;
+const TOGETHER = 5;
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
 const APART = /^test\/(?:torture|process|redis-server|[^/]+$)/;
 /** What changes the whole process, or measures it: a file with this in it has a process to itself. */

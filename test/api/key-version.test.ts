@@ -51,7 +51,7 @@ t.test(
     );
     const late = await api.patch(path, { allowed_models: ['tokens'] }, { 'if-match': '"1"' });
     t.same(refusalOf(late), CONFLICT);
-    t.match(late.error?.message, /version 2/);
+    t.match(late.error?.message, /version is now 2/);
     t.same(refusalOf(await api.delete(path, { 'if-match': '1' })), CONFLICT);
     t.equal(await versionOf(api, id), 2);
     t.equal((await world.chat(value)).status, 200, 'neither deleted nor moved to another model');

@@ -60,7 +60,7 @@ t.test('a grace counts down on the page, and ends there and at the gateway by it
   const value = await page.getByLabel('Key value').inputValue();
   t.equal(await statusOf(value), 200, 'the new value works');
   await page.getByRole('button', { name: 'I have saved it' }).click();
-  await page.getByText('The previous value of the key “Short” has ended.').waitFor();
+  await page.getByText('The previous value of key “Short” has expired.').waitFor();
   await page.getByText('The previous value is valid until').waitFor({ state: 'detached' });
   await until('the previous value is refused', async () => (await statusOf(key.key)) === 401);
   t.equal(await statusOf(value), 200);
@@ -108,7 +108,7 @@ t.test('a browser whose clock is ahead shows a previous value that is valid, and
   await page.getByText('(any moment now)').waitFor();
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('button', { name: 'End it now' }).click();
-  await page.getByText('The previous value of the key “Ahead” is refused from now on.').waitFor();
+  await page.getByText('The previous value of key “Ahead” is no longer valid.').waitFor();
   await page.getByText('The previous value is valid until').waitFor({ state: 'detached' });
   t.equal(await statusOf(key.key), 401);
 });
@@ -124,7 +124,7 @@ t.test('a previous value is ended now, after a question', async (t) => {
   await api.patch(`/api/keys/${key.id}/`, { description: 'x' });
   await page.getByRole('button', { name: 'End now' }).click();
   await question.getByRole('button', { name: 'End it now' }).click();
-  await page.getByText('The previous value of the key “Ended” is refused from now on.').waitFor();
+  await page.getByText('The previous value of key “Ended” is no longer valid.').waitFor();
   await page.getByText('The previous value is valid until').waitFor({ state: 'detached' });
   t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
 });

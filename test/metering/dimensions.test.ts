@@ -85,7 +85,7 @@ for (const row of DIMENSIONS) {
   const { what, from, path, json, events } = row;
   test(`${path}: ${what} (${from})`, async (t) => {
     const [meter, unread] = [meterOf(row), bodyOf(row)];
-    const body = { ...unread, said: meter.plan(unread).hints };
+    const body = { ...unread, hints: meter.plan(unread).hints };
     if (json) {
       for (const answer of [json, sieved(json)]) {
         const read = {
