@@ -2,7 +2,7 @@ import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];

@@ -6,7 +6,7 @@ import { until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { rotate, statusOf } from '../helper/clients/rotate.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];

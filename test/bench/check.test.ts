@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
 import { makeAccounts } from '../../bench/accounts.ts';
 import { checkBook } from '../../bench/check.ts';
-import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 
 const CREDIT = 1_000_000;
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 
 test('U+0000, which PostgreSQL cannot take, in a name is a name that nobody has, and no fault of the gateway', async (t) => {
   const world = await startGatewayInProcess(t, { config: { databaseUrl: await createDatabase() } });

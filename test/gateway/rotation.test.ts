@@ -5,7 +5,7 @@ import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { rotate, statusOf } from '../helper/clients/rotate.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 /** Two gateways on one Redis and one PostgreSQL, and a key that the owner's key manages. */

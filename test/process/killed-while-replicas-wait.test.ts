@@ -4,7 +4,7 @@ import { call, callAgent, type EndedCall } from '../helper/clients/ended-calls.t
 import { ledgerOf, makeOwner } from '../helper/clients/owner.ts';
 import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 /** Redis reads nothing further of a connection that waits for replicas, and drops what came meanwhile where it ends. */

@@ -7,7 +7,7 @@ import { call, callAgent, type EndedCall } from '../helper/clients/ended-calls.t
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 const CLIENTS = 24;

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const UPSTREAM = 'http://127.0.0.1:1';

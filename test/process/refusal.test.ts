@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
 import { type Ended, makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { freePort, startRedis } from '../helper/start/redis-process.ts';
 
 /** Specification section 1, "Refusal to start": one clear line on stderr, exit code 1. */

@@ -13,7 +13,7 @@ import {
   startGatewayProcess,
 } from '../helper/start/gateway-process.ts';
 import { admissionOf, log, spend, startLedger } from '../helper/start/ledger.ts';
-import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 interface Restored {

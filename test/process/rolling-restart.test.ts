@@ -12,7 +12,7 @@ import { until } from '../helper/check/until.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const LOOK_MS = 50;

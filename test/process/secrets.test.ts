@@ -20,7 +20,8 @@ import {
 } from '../helper/fixtures/planted-secrets.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { execute, startPostgres } from '../helper/start/postgres-server.ts';
+import { execute } from '../helper/start/postgres-database.ts';
+import { startPostgres } from '../helper/start/postgres-server.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const REDIS_PASSWORD = 'planted-redis-password-4714';

@@ -15,7 +15,7 @@ import {
   makePlace,
   startGatewayProcess,
 } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const CALLS = 1_000;

@@ -10,7 +10,7 @@ import {
   run,
   startGatewayProcess,
 } from '../helper/start/gateway-process.ts';
-import { createDatabase } from '../helper/start/postgres-server.ts';
+import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const WORKERS = 2;

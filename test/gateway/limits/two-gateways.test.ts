@@ -4,7 +4,7 @@ import { apiOf } from '../../helper/clients/api.ts';
 import { makeOwner } from '../../helper/clients/owner.ts';
 import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import { makePlace, startGatewayProcess } from '../../helper/start/gateway-process.ts';
-import { createDatabase } from '../../helper/start/postgres-server.ts';
+import { createDatabase } from '../../helper/start/postgres-database.ts';
 import { startRedis } from '../../helper/start/redis-process.ts';
 
 const CLIENTS = 500;

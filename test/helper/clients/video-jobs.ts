@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { until, untilServed } from '../check/until.ts';
 import { type ReceivedRequest, startScriptedProvider } from '../stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, type Place } from '../start/gateway-process.ts';
-import { createDatabase } from '../start/postgres-server.ts';
+import { createDatabase } from '../start/postgres-database.ts';
 import { startRedis } from '../start/redis-process.ts';
 import { balanceOf, ledgerOf, type Owner, sumOf } from './owner.ts';
 /** Line of a config file with the model `film`, at 0.5 credits a second. */

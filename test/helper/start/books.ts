@@ -7,7 +7,7 @@ import { type Test, test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import { type BookPlace, openBook } from '../../../src/book/open-book.ts';
 import type { Engine } from '../../../src/book/schema.ts';
-import { createDatabase, execute } from './postgres-server.ts';
+import { createDatabase, execute } from './postgres-database.ts';
 
 /** A fresh database, and books on it that are closed when the test ends. */
 export interface BookFixture {

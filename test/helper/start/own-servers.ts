@@ -2,7 +2,8 @@ import type { Test } from 'tap';
 import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
 import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from './gateway-process.ts';
-import { createDatabase, startPostgres } from './postgres-server.ts';
+import { createDatabase } from './postgres-database.ts';
+import { startPostgres } from './postgres-server.ts';
 import { startRedis } from './redis-process.ts';
 import type { Scope } from './scope.ts';
 

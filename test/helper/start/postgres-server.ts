@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import pg from 'pg';
-import { t } from 'tap';
 import { freePort } from './redis-process.ts';
 
 /** A real PostgreSQL that the tests started, on loopback. */
@@ -160,44 +158,3 @@ function unprivilegedUser(): Owner | undefined {
     'PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.',
   );
 }
-
-/** The server that test/run.ts has all files share: 1.5 s of processor time less a file. */
-const { TEST_POSTGRES_PORT } = process.env;
-
-/** One a test process, started when it is first asked for, where none is shared. */
-let server: Promise<PostgresServer> | undefined;
-const databases: string[] = [];
-
-/** A fresh, empty database; its `postgres://` address. It is gone when the test process ends. */
-export async function createDatabase(): Promise<string> {
-  const url = await findServer();
-  const name = `book_${process.pid}_${databases.length + 1}`;
-  databases.push(name);
-  await execute(url('postgres'), `create database ${name}`);
-  return url(name);
-}
-
-async function findServer(): Promise<(database: string) => string> {
-  if (TEST_POSTGRES_PORT) return (database) => addressOf(Number(TEST_POSTGRES_PORT), database);
-  // Nothing is to outlive the test, so nothing need reach the disk.
-  server ??= startPostgres({ fsync: 'off' });
-  return (await server).url;
-}
-
-/** Runs SQL on a connection of its own. */
-export async function execute(databaseUrl: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-t.teardown(async () => {
-  if (server) return await (await server).stop();
-  for (const name of databases) {
-    await execute((await findServer())('postgres'), `drop database if exists ${name} with (force)`);
-  }
-});
