@@ -75,7 +75,7 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
 
 type CallFields = Pick<
   JournalEntry,
-  'price' | 'passes' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
+  'price' | 'passes' | 'multiplier' | 'cost' | 'upstream' | 'attempts' | 'durationMs' | 'streamed'
 >;
 
 /**
@@ -88,6 +88,7 @@ function callOf({
   multiplier,
   cost,
   upstream,
+  attempts,
   durationMs,
   streamed,
 }: JournalEntry): string | null {
@@ -98,6 +99,7 @@ function callOf({
     multiplier,
     cost,
     upstream,
+    attempts,
     durationMs,
     streamed,
   };

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
-import type { Model, Price } from '../domain/catalog.ts';
+import { type Model, type Price, targetName } from '../domain/catalog.ts';
 import { isPriced } from '../domain/price.ts';
 import { writtenPrice } from '../domain/written-price.ts';
 import { Failure } from './arguments.ts';
+import { askProviders, type LiveAnswer } from './config-live.ts';
 import { fromCaller, unitText } from './models-of-config.ts';
 import { print, printJson, printTable } from './print.ts';
 
@@ -16,6 +17,7 @@ export function configCommands(program: Command): void {
     .command('check')
     .description('check the file and the environment: list every error, unset variables, and every price')
     .argument('[file]', 'file to check (default: TOLLGATE_CONFIG, else config/gateway.yaml)')
+    .option('--live', 'ask each provider for its models with each credential')
     .option('--json', 'print JSON')
     .action(check);
   config
@@ -26,14 +28,22 @@ export function configCommands(program: Command): void {
     });
 }
 
-function check(file: string | undefined, { json }: { json?: true }): void {
+interface CheckOptions {
+  readonly json?: true;
+  readonly live?: true;
+}
+
+async function check(file: string | undefined, { json, live }: CheckOptions): Promise<void> {
   try {
     const config = loadConfig({
       env: process.env,
       ...(file === undefined ? {} : { file: fromCaller(file) }),
     });
-    if (json) printJson({ ok: true, faults: [], ...facts(config) });
-    else show(config);
+    const answers = live ? await askProviders(config) : undefined;
+    const isOk = answers === undefined || answers.every(({ ok }) => ok);
+    if (json) printJson({ ok: isOk, faults: [], ...facts(config), ...(answers ? { live: answers } : {}) });
+    else show(config, answers);
+    if (!isOk) throw new Failure('a provider did not answer as it should');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) printJson({ ok: false, faults: error.faults.map(parted) });
@@ -70,6 +80,7 @@ function facts(config: Config) {
       model: model.slug,
       category: model.category,
       upstream: model.upstream.name,
+      targets: targetsOf(model),
       live: waitsFor.length === 0,
       waits_for: waitsFor,
       free: !isPriced(model.price),
@@ -81,14 +92,27 @@ function facts(config: Config) {
   };
 }
 
-function show(config: Config): void {
+/** The targets of a model by their names; of a model with one upstream that one. */
+function targetsOf({ upstream, targets }: Model): string[] {
+  return targets?.map((target) => targetName(target.model.upstream)) ?? [targetName(upstream)];
+}
+
+function showAnswers(answers: readonly LiveAnswer[]): void {
+  print('');
+  printTable(
+    ['PROVIDER', 'STATUS', 'TIME', 'ANSWER'],
+    answers.map(({ target, status, ms, answer }) => [target, String(status ?? 'none'), `${ms} ms`, answer]),
+  );
+}
+
+function show(config: Config, answers: readonly LiveAnswer[] | undefined): void {
   const rows = rowsOf(config);
   printTable(
     ['MODEL', 'CATEGORY', 'UPSTREAM', 'STATE', 'PRICE IN CREDITS'],
     rows.map(({ model, waitsFor }) => [
       model.slug,
       model.category,
-      model.upstream.name,
+      targetsOf(model).join(', '),
       waitsFor.length > 0 ? `waits for ${waitsFor.join(', ')}` : 'live',
       priceText(model.price),
     ]),
@@ -99,6 +123,7 @@ function show(config: Config): void {
   print(
     `No errors. Models: ${rows.length} (${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free).`,
   );
+  if (answers) showAnswers(answers);
 }
 
 function priceText(price: Price): string {

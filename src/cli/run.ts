@@ -10,6 +10,7 @@ import { operatorApi } from './gateway-api.ts';
 import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
 import { printJson, printTable } from './print.ts';
+import { providersCommand } from './providers-command.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
 
@@ -38,6 +39,7 @@ function commandLine(): Command {
   reconcileCommand(program);
   configCommands(program);
   pricesCommand(program);
+  providersCommand(program);
   return program;
 }
 

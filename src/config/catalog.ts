@@ -1,8 +1,8 @@
-import type { Model, Price, Upstream } from '../domain/catalog.ts';
+import { type Model, type Price, type Target, targetName, type Upstream } from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
 import type { ModelPricing, Pricing } from './pricing.ts';
 import type { Unset } from './reader.ts';
-import type { configFile, ModelSettings } from './schema.ts';
+import type { configFile, ModelSettings, TargetSettings, UpstreamSettings } from './schema.ts';
 
 /** Output tokens that are assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
@@ -13,7 +13,8 @@ const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
  * The catalog of a configuration: the upstreams whose variables are set, with their models; those that wait for a
- * variable; and a warning for each upstream that is left out, and for each bound that had to be assumed.
+ * variable; and a warning for each upstream that is left out, and for each bound that had to be assumed. A model is live while
+ * one of its targets is.
  */
 export function catalogOf(
   settings: NonNullable<ReturnType<typeof configFile>>,
@@ -21,36 +22,99 @@ export function catalogOf(
   pricing: Pricing,
 ): Pick<Config, 'upstreams' | 'catalog' | 'unconfigured' | 'warnings'> {
   const { unpriced } = settings.pricing;
+  const credentials = new Map(
+    [...settings.upstreams].map(([name, read]) => [name, credentialsOf(name, read)]),
+  );
+  const missing = new Map([...credentials].map(([name, all]) => [name, missingOf(name, all, unset)]));
   const upstreams = new Map<string, Upstream>();
   const catalog = new Map<string, Model>();
-  const unconfigured: UnconfiguredUpstream[] = [];
   const warnings: string[] = [];
-  for (const [name, upstream] of settings.upstreams) {
-    const used = { name, ...upstream };
-    const models = [...settings.models].flatMap(([slug, model]) => {
-      const priced = model.upstream === name && pricing.models.get(slug);
-      return priced ? [catalogModel(slug, model, { upstream: used, priced, unpriced })] : [];
+  for (const [name, [first]] of credentials) {
+    if (first && missing.get(name)?.whole.length === 0) upstreams.set(name, first);
+  }
+  const waiting = new Map<string, Model[]>();
+  for (const [slug, model] of settings.models) {
+    const all = model.targets.flatMap((target, index): Target[] => {
+      const priced = pricing.models.get(slug)?.[index];
+      if (!priced) return [];
+      return (credentials.get(target.upstream) ?? []).map((upstream) => ({
+        model: catalogModel(slug, model, { target, upstream, priced, unpriced }),
+        weight: target.weight,
+        priority: target.priority,
+      }));
     });
-    const missing = unset.filter(({ at }) => at[0] === 'upstreams' && at[1] === name);
-    if (missing.length > 0) {
-      const left = { upstream: name, variables: [...new Set(missing.map((one) => one.name))], models };
-      unconfigured.push(left);
-      warnings.push(leftOut(left));
+    const places = all.filter(
+      ({ model: { upstream } }) => !missing.get(upstream.name)?.targets.has(targetName(upstream)),
+    );
+    const [first] = places;
+    if (!first) {
+      const [left] = all;
+      if (left)
+        waiting.set(left.model.upstream.name, [...(waiting.get(left.model.upstream.name) ?? []), left.model]);
       continue;
     }
-    upstreams.set(name, used);
-    for (const model of models) catalog.set(model.slug, model);
-    const own = models.map((model) => [model, settings.models.get(model.slug)] as const);
-    warnings.push(...own.filter(isUnbounded).map(([{ slug }]) => assumedBound(slug)));
+    catalog.set(slug, places.length === 1 ? first.model : { ...first.model, targets: places });
+    if (hasPricedOutput(first.model.price) && model.maxOutputTokens === undefined)
+      warnings.push(assumedBound(slug));
+  }
+  const unconfigured: UnconfiguredUpstream[] = [];
+  for (const [name, { whole, ofCredentials }] of missing) {
+    if (whole.length > 0) {
+      const left = { upstream: name, variables: whole, models: waiting.get(name) ?? [] };
+      unconfigured.push(left);
+      warnings.push(leftOut(left));
+    } else if (ofCredentials.length > 0) {
+      warnings.push(`upstream ${name} has fewer credentials: ${ofCredentials.join(' and ')} not set`);
+    }
   }
   if (unpriced === 'pass') warnings.push(UNPRICED_PASS);
   return { upstreams, catalog, unconfigured, warnings: [...warnings, ...pricing.warnings] };
+}
+
+/** An upstream for each of its credentials. */
+function credentialsOf(name: string, { apiKeys, reportsUnasked, ...settings }: UpstreamSettings): Upstream[] {
+  return apiKeys.map((apiKey, index) => ({
+    name,
+    ...withoutUnset(settings),
+    apiKey,
+    ...(index === 0 ? {} : { target: `${name}#${index + 1}` }),
+    ...(reportsUnasked ? { reportsUnasked } : {}),
+  }));
+}
+
+function withoutUnset<T extends object>(settings: T): T {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** What an upstream lacks. */
+interface Missing {
+  /** Variables without which none of it can be called. */
+  readonly whole: readonly string[];
+  /** Variables of single credentials. */
+  readonly ofCredentials: readonly string[];
+  /** Its credentials that cannot be used, by their names as targets. */
+  readonly targets: ReadonlySet<string>;
+}
+
+function missingOf(name: string, credentials: readonly Upstream[], unset: readonly Unset[]): Missing {
+  const own = unset.filter(({ at }) => at[0] === 'upstreams' && at[1] === name);
+  const positions = new Set(own.filter(({ at }) => at[2] === 'apiKeys').map(({ at }) => Number(at[3])));
+  const without = credentials.filter((_, index) => positions.has(index));
+  const isKeyless = without.length === credentials.length;
+  const names = (some: readonly Unset[]) => [...new Set(some.map((one) => one.name))];
+  const whole = names(isKeyless ? own : own.filter(({ at }) => at[2] !== 'apiKeys'));
+  return {
+    whole,
+    ofCredentials: names(own),
+    targets: new Set((whole.length > 0 ? credentials : without).map(targetName)),
+  };
 }
 
 function catalogModel(
   slug: string,
   model: ModelSettings,
   more: {
+    readonly target: TargetSettings;
     readonly upstream: Upstream;
     readonly priced: ModelPricing;
     readonly unpriced: 'refuse' | 'pass';
@@ -61,7 +125,7 @@ function catalogModel(
   return {
     slug,
     upstream: more.upstream,
-    upstreamModel: model.upstreamModel ?? slug,
+    upstreamModel: more.target.upstreamModel ?? model.upstreamModel ?? slug,
     category: model.category,
     maxOutputTokens: model.maxOutputTokens ?? (hasPricedOutput(price) ? DEFAULT_OUTPUT_TOKENS : 0),
     contextWindow,
@@ -84,10 +148,6 @@ function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string 
   const verb = variables.length > 1 ? 'are' : 'is';
   const slugs = models.map(({ slug }) => slug).join(', ') || 'none';
   return `upstream ${upstream} is left out: ${variables.join(' and ')} ${verb} not set; models left out with it: ${slugs}`;
-}
-
-function isUnbounded([{ price }, settings]: readonly [Model, ModelSettings | undefined]): boolean {
-  return hasPricedOutput(price) && settings?.maxOutputTokens === undefined;
 }
 
 function assumedBound(slug: string): string {

@@ -1,4 +1,11 @@
-import type { Catalog, Model, Price, UnitPrices, Upstream } from '../domain/catalog.ts';
+import {
+  type Catalog,
+  type Model,
+  type Price,
+  targetName,
+  type UnitPrices,
+  type Upstream,
+} from '../domain/catalog.ts';
 import { priceInCredits, TIMES_ONE } from '../domain/price.ts';
 import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { variantKey } from '../domain/written-price.ts';
@@ -56,7 +63,12 @@ function modelChanges(before: Catalog, after: Catalog): Record<string, string[]>
   for (const [slug, model] of after) {
     const old = before.get(slug);
     const lines = old
-      ? [...fieldChanges(old, model), ...priceChanges(old.price, model.price), ...costChanges(old, model)]
+      ? [
+          ...fieldChanges(old, model),
+          ...priceChanges(old.price, model.price),
+          ...costChanges(old, model),
+          ...targetPriceChanges(old, model),
+        ]
       : [];
     if (lines.length > 0) changed.set(slug, lines);
   }
@@ -67,6 +79,7 @@ function fieldChanges(old: Model, model: Model): string[] {
   const shown = (of: Model) =>
     ({
       upstream: of.upstream.name,
+      targets: targetsShown(of),
       upstreamModel: of.upstreamModel,
       category: of.category,
       maxOutputTokens: of.maxOutputTokens,
@@ -78,6 +91,26 @@ function fieldChanges(old: Model, model: Model): string[] {
     }) as const;
   const [was, is] = [shown(old), shown(model)];
   return differing(was, is).map((field) => `${field}: ${was[field]} -> ${is[field]}`);
+}
+
+function targetsShown({ targets = [] }: Model): string {
+  const shown = targets.map(({ model: { upstream, upstreamModel }, weight, priority }) => {
+    return `${targetName(upstream)}/${upstreamModel} (weight ${weight}, priority ${priority})`;
+  });
+  return shown.join(', ') || 'none';
+}
+
+/** Changes of the prices of targets that both have; those of the first one are the model's. */
+function targetPriceChanges(old: Model, model: Model): string[] {
+  const before = new Map(old.targets?.map((target) => [placeOf(target.model), target.model.price]));
+  return (model.targets ?? []).slice(1).flatMap((target) => {
+    const was = before.get(placeOf(target.model));
+    return was ? priceChanges(was, target.model.price, `${targetName(target.model.upstream)} price`) : [];
+  });
+}
+
+function placeOf({ upstream, upstreamModel }: Model): string {
+  return `${targetName(upstream)}/${upstreamModel}`;
 }
 
 function priceChanges(was: Price, is: Price, name = 'price'): string[] {
@@ -128,6 +161,6 @@ function upstreamChanges(
 
 /** Fields of two objects of the same shape that are not equal; lists are compared by their items. */
 function differing<T extends object>(was: T, is: T): (keyof T & string)[] {
-  const fields = Object.keys(was) as (keyof T & string)[];
+  const fields = [...new Set([...Object.keys(was), ...Object.keys(is)])] as (keyof T & string)[];
   return fields.filter((field) => String(was[field]) !== String(is[field]));
 }

@@ -71,6 +71,10 @@ export interface Config {
     readonly toolRounds: number;
     /** Tokens that such a round adds to the input; also sent as the most of a fetched page. */
     readonly toolTokens: number;
+    /** Most targets that are asked for one call; absent: 3. */
+    readonly attempts?: number;
+    /** Whether a call goes on to the next target where the one before may have begun to bill. */
+    readonly retryUnsure?: boolean;
     /** Longest time that a call waits for room in limits of calls; 0: none waits. */
     readonly maxQueueMs: number;
     /** Calls of this process that wait at once for Redis, and as many for room in limits of calls. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { catalogOf } from './catalog.ts';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
+import { presetOf, withPresets } from './presets.ts';
 import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
 import {
   boolean,
@@ -64,7 +65,7 @@ export function loadConfig({
 }): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
-  const { tree, unset, used } = substitute(readYaml(path, faults), env);
+  const { tree, unset, used } = substitute(withPresets(readYaml(path, faults)), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
@@ -190,11 +191,32 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
   if (!(upstreams instanceof Map && models instanceof Map)) return;
   const names = [...upstreams.keys()].map(String);
   for (const [slug, model] of models) {
-    const name: unknown = model instanceof Map ? model.get('upstream') : undefined;
-    if (typeof name === 'string' && !names.includes(name)) {
-      faults.add(`models.${slug}.upstream`, `must be one of the upstreams: ${names.join(', ')}`);
+    const formats = new Set<unknown>();
+    for (const { at, name } of upstreamsOf(model)) {
+      const upstream: unknown = upstreams.get(name);
+      if (!names.includes(name))
+        faults.add(`models.${slug}.${at}`, `must be one of the upstreams: ${names.join(', ')}`);
+      else if (upstream instanceof Map) formats.add(upstream.get('format'));
     }
+    if (formats.size > 1)
+      faults.add(
+        `models.${slug}.targets`,
+        `must all speak one format, but speak ${[...formats].join(' and ')}`,
+      );
   }
+}
+
+/** The upstreams that a model of an unread tree names, with the places where it does. */
+function upstreamsOf(model: unknown): { at: string; name: string; hasPrice: boolean }[] {
+  if (!(model instanceof Map)) return [];
+  const targets: unknown = model.get('targets');
+  const places: [string, unknown][] = [['upstream', model]];
+  if (Array.isArray(targets))
+    places.push(...targets.map((target, index): [string, unknown] => [`targets[${index}].upstream`, target]));
+  return places.flatMap(([at, place]) => {
+    const name: unknown = place instanceof Map ? place.get('upstream') : undefined;
+    return typeof name === 'string' ? [{ at, name, hasPrice: (place as typeof model).has('price') }] : [];
+  });
 }
 
 /** Finds models that no list can price, where other faults keep the list from being asked. */
@@ -204,10 +226,16 @@ function checkPrices(tree: unknown, faults: Faults): void {
   if (!(upstreams instanceof Map && models instanceof Map)) return;
   for (const [slug, model] of models) {
     if (!(model instanceof Map) || model.has('price') || (model.get('free') ?? false) !== false) continue;
-    const upstream: unknown = upstreams.get(model.get('upstream'));
-    if (upstream instanceof Map && !upstream.has('provider'))
+    const places = upstreamsOf(model).flatMap(({ name, hasPrice }): unknown[] =>
+      hasPrice ? [] : [upstreams.get(name)],
+    );
+    if (places.some((upstream) => upstream instanceof Map && !hasListPrices(upstream)))
       faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${NO_PROVIDER}`);
   }
+}
+
+function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
+  return upstream.has('prices') || (upstream.has('provider') && !presetOf(upstream.get('provider')));
 }
 
 /** The value of a variable; undefined where it is absent or empty, as `NAME=` in an env file means none. */

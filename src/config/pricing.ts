@@ -6,7 +6,12 @@ import { type ListedModel, likeModels, listedModel, unknownProvider } from './pr
 import { listOfFile, type PriceList, packagedList } from './price-list/price-list.ts';
 import { NotAList } from './price-list/read-list.ts';
 import type { Faults } from './reader.ts';
-import { type configFile, type ModelSettings, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+import {
+  type configFile,
+  type ModelSettings,
+  NEITHER_PRICED_NOR_FREE,
+  type TargetSettings,
+} from './schema.ts';
 
 /** End of a fault about a missing price: what else would mend it where the upstream names no provider. */
 export const NO_PROVIDER =
@@ -19,7 +24,8 @@ export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'conte
 
 /** The prices of every model of a config file. */
 export interface Pricing {
-  readonly models: ReadonlyMap<string, ModelPricing>;
+  /** Of each target of each model, in the order of the file. */
+  readonly models: ReadonlyMap<string, readonly ModelPricing[]>;
   /** Version of the list; undefined: none was needed. */
   readonly version: string | undefined;
   /** A line for each model whose list price may be that of another one. */
@@ -48,27 +54,36 @@ export function pricesOf(
 ): Pricing {
   const list = neededList(settings, configPath, faults);
   const providers = list ? providersOf(settings, list, faults) : new Map<string, ListProvider>();
-  const models = new Map<string, ModelPricing>();
+  const models = new Map<string, readonly ModelPricing[]>();
   const warnings: string[] = [];
   // Without its list or provider, which are faults then, a model would have a second one that says nothing new.
   const isChecked = (upstream: string) =>
     providers.has(upstream) || settings.upstreams.get(upstream)?.provider === undefined;
   for (const [slug, model] of settings.models) {
-    const lookup: Lookup = {
-      name: model.upstreamModel ?? slug,
-      model,
-      list,
-      provider: providers.get(model.upstream),
-    };
-    const listed = lookUp(lookup, settings.pricing, now);
-    const pricing = pricingOf(model, listed);
-    if (pricing) {
-      const contextWindow = model.contextWindow ?? listed?.contextWindow;
-      models.set(slug, { ...pricing, contextWindow });
-      if (pricing.priceSource === 'list' && listed?.isGuess) warnings.push(guessed(slug, listed, lookup));
-    } else if (isChecked(model.upstream)) {
-      faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(lookup, listed)}`);
+    const listed = model.targets.map((target) => {
+      const lookup: Lookup = {
+        name: target.upstreamModel ?? model.upstreamModel ?? slug,
+        model,
+        list,
+        provider: providers.get(target.upstream),
+      };
+      return { target, lookup, found: lookUp(lookup, settings.pricing, now) };
+    });
+    const own = listed.map(({ target, found }) => pricingOf(model, target, found));
+    // What a target does not say is as at the model, whose own list price is that of its first target that has one.
+    const ofModel = own.find((pricing) => pricing !== undefined);
+    const priced: ModelPricing[] = [];
+    for (const [index, { target, lookup, found }] of listed.entries()) {
+      const pricing = own[index] ?? ofModel;
+      if (pricing) {
+        priced.push({ ...pricing, contextWindow: model.contextWindow ?? found?.contextWindow });
+        if (own[index]?.priceSource === 'list' && found?.isGuess) warnings.push(guessed(slug, found, lookup));
+      } else if (isChecked(target.upstream)) {
+        faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(lookup, found)}`);
+        break;
+      }
     }
+    models.set(slug, priced);
   }
   return { models, version: list?.version, warnings };
 }
@@ -117,10 +132,12 @@ function lookUp({ list, provider, name, model }: Lookup, pricing: Settings['pric
 
 function pricingOf(
   model: ModelSettings,
+  target: TargetSettings,
   listed: ListedModel | undefined,
 ): Omit<ModelPricing, 'contextWindow'> | undefined {
   if (model.free) return { price: FREE_PRICE, priceSource: 'free' };
-  if (model.price) return { price: model.price, priceSource: 'config' };
+  const written = target.price ?? model.price;
+  if (written) return { price: written, priceSource: 'config' };
   if (!listed || 'why' in listed.priced) return undefined;
   return { ...listed.priced, priceSource: 'list' };
 }

@@ -184,6 +184,8 @@ const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
   url: 'http://unset',
   format: 'openai',
   provider: 'openai',
+  path: '/unset',
+  prices: 'openai',
 };
 
 /** A `${NAME}` without a value: where it stands, as keys and indices from the top, and the variable. */

@@ -1,10 +1,11 @@
 import { normaliseRange } from '../domain/addresses.ts';
-import type { WireFormat } from '../domain/catalog.ts';
+import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { accountsSection } from './accounts-schema.ts';
 import { DEMO_URL } from './config.ts';
 import { passHeader } from './pass-header.ts';
+import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import {
   boolean,
@@ -60,17 +61,30 @@ const upstreamUrl = text(
   },
 );
 
+/** An upstream as its file says it, with its preset. */
 export interface UpstreamSettings {
   readonly url: string;
-  readonly apiKey: string;
+  /** Its credentials, in the order of the file; one that is empty is not sent. */
+  readonly apiKeys: readonly string[];
   readonly format: WireFormat;
+  readonly path: string | undefined;
+  readonly paths: Readonly<Record<string, string>> | undefined;
+  readonly auth: Auth | undefined;
+  readonly reportsUnasked: boolean;
   readonly passHeaders: readonly string[];
+  /** Id of the provider in the price list. */
   readonly provider: string | undefined;
 }
 
 const NO_HEADERS: readonly string[] = [];
+const USUAL_PATH = '/v1';
 
 const upstreamSection = section({
+  provider: optional(
+    matching(/^\S+$/, 'must be the name of a provider, such as openai'),
+    undefined,
+    `The provider that it is: fills in url, format, path, auth and prices, each of which can be set instead. ${Object.keys(PRESETS).join(', ')}; another name is an id of the price list`,
+  ),
   url: required(
     upstreamUrl,
     `Where it runs, without /v1 at its end: the path of the call is appended. "${DEMO_URL}" is the built-in provider`,
@@ -80,35 +94,110 @@ const upstreamSection = section({
     undefined,
     "The provider's credential, best by the name of an environment variable; absent: none is sent",
   ),
+  apiKeys: optional(
+    nonEmptyList(credential, 'must be a list of credentials'),
+    undefined,
+    'Several credentials instead of apiKey: each is a target of its own, so that calls go on with the others where one is refused or limited',
+  ),
   format: required(
     oneOf('openai', 'anthropic'),
     'Whose API it speaks: how the credential is sent, and how usage is read',
+  ),
+  path: optional(
+    matching(
+      /^\/[\x21-\x7e]*$/,
+      'must be a path, such as /openai/v1; {model} stands for the name of the model, and a query may follow',
+    ),
+    USUAL_PATH,
+    'What stands in place of /v1 in the paths of calls; {model} is the name of the model there, and a query may follow: /openai/deployments/{model}?api-version=2024-10-21',
+  ),
+  auth: optional(
+    oneOf(...AUTHS),
+    undefined,
+    'How the credential is sent: bearer (Authorization), x-api-key, api-key; google and aws sign with the credentials of the environment where apiKey is absent. Default: as usual in the format',
+  ),
+  prices: optional(
+    matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
+    undefined,
+    'Whose prices its models have where none is written: the id of a provider of the price list (openai, anthropic, google, mistral, groq, …)',
   ),
   passHeaders: optional(
     list(passHeader),
     NO_HEADERS,
     "Names of clients' request headers that pass to it, besides those that pass to every upstream",
   ),
-  provider: optional(
-    matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
-    undefined,
-    'Whose prices its models have where none is written: the id of a provider of the price list (openai, anthropic, google, mistral, groq, …)',
-  ),
 });
 
-const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value, path, faults) => {
+/** A list with at least one item. */
+function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {
+  const all = list(item);
+  return reader({ ...all.schema, minItems: 1 }, (value, path, faults) =>
+    Array.isArray(value) && value.length === 0 ? faults.add(path, right) : all(value, path, faults),
+  );
+}
+
+/** Schema of an upstream with an address and a format, its own or those of a preset. */
+const ADDRESSED_OR_PRESET = {
+  ...upstreamSection.schema,
+  required: undefined,
+  anyOf: [
+    { required: ['url', 'format'] },
+    { required: ['provider'], properties: { provider: { enum: Object.keys(PRESETS) } } },
+  ],
+};
+
+const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, path, faults) => {
   const read = upstreamSection(value, path, faults);
   if (!read) return undefined;
-  if (read.url === DEMO_URL) {
-    return { ...read, apiKey: read.apiKey ?? DEMO_URL };
-  }
-  return { ...read, apiKey: read.apiKey ?? '' };
+  const { provider, apiKey, apiKeys, path: given, prices, ...rest } = read;
+  if (apiKey !== undefined && apiKeys !== undefined)
+    return faults.add(`${path}.apiKeys`, 'must not be combined with apiKey');
+  const preset = presetOf(provider);
+  return {
+    ...rest,
+    apiKeys: apiKeys ?? [apiKey ?? (read.url === DEMO_URL ? DEMO_URL : '')],
+    path: given === USUAL_PATH ? undefined : given.replace(/\/+(?=\?|$)/, ''),
+    paths: given === preset?.path ? preset.paths : undefined,
+    reportsUnasked: preset?.reportsUnasked ?? false,
+    provider: prices ?? (preset ? undefined : provider),
+  };
 });
 
-const modelSection = section({
+const targetSection = section({
   upstream: required(
     matching(/./, 'must be the name of an upstream'),
     'Where it runs: the name of an entry of upstreams',
+  ),
+  upstreamModel: optional(
+    matching(/^\S+$/, "must be the model's name at the upstream"),
+    undefined,
+    "What this upstream calls the model; default: the model's upstreamModel, else the entry's own name",
+  ),
+  weight: optional(
+    number(0.001, 1_000_000, 'decimal'),
+    1,
+    'Its share of the calls among the targets of one priority',
+  ),
+  priority: optional(
+    number(0, 1_000_000),
+    1,
+    'Targets with the lowest number are asked first, the next ones where those fail',
+  ),
+  price: optional(priceReader, undefined, "What calls that it answers cost; default: the model's price"),
+});
+
+export type TargetSettings = NonNullable<ReturnType<typeof targetSection>>;
+
+const modelSection = section({
+  upstream: optional(
+    matching(/./, 'must be the name of an upstream'),
+    undefined,
+    'Where it runs: the name of an entry of upstreams. Either this or targets',
+  ),
+  targets: optional(
+    nonEmptyList(targetSection, 'must be a list of targets'),
+    undefined,
+    'Several places where it runs, instead of upstream: calls go on at another one where one fails',
   ),
   upstreamModel: optional(
     matching(/^\S+$/, "must be the model's name at the upstream"),
@@ -164,7 +253,15 @@ const modelSection = section({
   free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
 });
 
-export type ModelSettings = NonNullable<ReturnType<typeof modelSection>>;
+/** A model as its file says it; a single `upstream` is its only target. */
+export type ModelSettings = Omit<NonNullable<ReturnType<typeof modelSection>>, 'upstream' | 'targets'> & {
+  readonly targets: readonly TargetSettings[];
+};
+
+const ONE_PLACE_OR_SEVERAL = [
+  { required: ['upstream'], properties: { targets: false } },
+  { required: ['targets'], properties: { upstream: false } },
+];
 
 /** Schema of a model that has either a price, its own or that of the list, or `free: true`. */
 const PRICED_OR_FREE = [
@@ -176,16 +273,37 @@ const PRICED_OR_FREE = [
 export const NEITHER_PRICED_NOR_FREE = 'must set a price above 0, or the model must set free: true';
 
 const model: Reader<ModelSettings> = reader(
-  { ...modelSection.schema, anyOf: PRICED_OR_FREE },
+  { ...modelSection.schema, anyOf: PRICED_OR_FREE, oneOf: ONE_PLACE_OR_SEVERAL },
   (value, path, faults) => {
     const read = modelSection(value, path, faults);
     if (!read) return undefined;
     const priced = read.price !== undefined && isPriced(read.price);
     if (priced && read.free) return faults.add(`${path}.free`, 'must not be combined with a price');
     if (read.price && !priced && !read.free) return faults.add(`${path}.price`, NEITHER_PRICED_NOR_FREE);
-    return read;
+    const { upstream: only, targets, ...rest } = read;
+    if (only !== undefined && targets)
+      return faults.add(`${path}.targets`, 'must not be combined with upstream');
+    if (targets) return checkedTargets({ ...rest, targets }, path, faults);
+    if (only === undefined) return faults.add(`${path}.upstream`, 'is missing; or set targets');
+    return {
+      ...rest,
+      targets: [{ upstream: only, upstreamModel: undefined, weight: 1, priority: 1, price: undefined }],
+    };
   },
 );
+
+function checkedTargets(read: ModelSettings, path: string, faults: Faults): ModelSettings | undefined {
+  const seen = new Set<string>();
+  for (const [index, { upstream: name, upstreamModel, price }] of read.targets.entries()) {
+    const at = `${path}.targets[${index}]`;
+    const place = `${name} ${upstreamModel ?? read.upstreamModel ?? ''}`;
+    if (seen.has(place)) return faults.add(at, 'must not name the same place twice');
+    seen.add(place);
+    if (price && read.free) return faults.add(`${at}.price`, 'must not be combined with free');
+    if (price && !isPriced(price)) return faults.add(`${at}.price`, NEITHER_PRICED_NOR_FREE);
+  }
+  return read;
+}
 
 const NO_PROXIES: string[] = [];
 
@@ -287,6 +405,16 @@ const limitsSection = section({
     number(1, 100_000_000),
     50_000,
     'Most tokens that one such use adds to the input; sent as max_content_tokens of web fetch, and held for each use',
+  ),
+  attempts: optional(
+    number(1, 100),
+    3,
+    'Most targets of a model that are asked for one call, one after the other',
+  ),
+  retryUnsure: optional(
+    boolean,
+    false,
+    'true: a call also goes on to the next target after a timeout, or a connection that broke after the request was sent. The provider may bill both',
   ),
   maxQueueMs: optional(
     number(0, 600_000),

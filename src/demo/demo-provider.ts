@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Config, DEMO_URL } from '../config/config.ts';
-import type { Model, Upstream } from '../domain/catalog.ts';
+import { type Model, targetName, type Upstream } from '../domain/catalog.ts';
 import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
 import { type Listening, type ListenOptions, listen, receive } from './listen.ts';
@@ -56,10 +56,14 @@ export class DemoUpstreams {
       upstreams.set(name, isDemo(upstream) ? Object.freeze({ ...upstream, url }) : upstream);
     }
     const catalog = new Map<string, Model>();
-    for (const [slug, model] of config.catalog) {
-      const upstream = upstreams.get(model.upstream.name) ?? model.upstream;
-      catalog.set(slug, Object.freeze({ ...model, upstream }));
-    }
+    const bound = (model: Model): Model => ({
+      ...model,
+      upstream: isDemo(model.upstream)
+        ? (upstreams.get(targetName(model.upstream)) ?? Object.freeze({ ...model.upstream, url }))
+        : model.upstream,
+      targets: model.targets?.map((target) => ({ ...target, model: bound(target.model) })),
+    });
+    for (const [slug, model] of config.catalog) catalog.set(slug, Object.freeze(bound(model)));
     return Object.freeze({ ...config, upstreams, catalog });
   }
 

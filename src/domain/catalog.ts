@@ -40,10 +40,32 @@ export interface Price {
 
 export type WireFormat = 'openai' | 'anthropic';
 
+/**
+ * How a provider is shown its credential: as `Authorization: Bearer`, in a header of its own, as a token of Google's that is
+ * fetched with the credentials of the environment, or as a signature of AWS.
+ */
+export const AUTHS = ['bearer', 'x-api-key', 'api-key', 'google', 'aws'] as const;
+export type Auth = (typeof AUTHS)[number];
+
+/** One credential at a provider's address. */
 export interface Upstream {
+  /** Its name in the configuration. */
   readonly name: string;
+  /** The name of this credential: `name`, and `name#2` for the second of an upstream. Absent: `name`. */
+  readonly target?: string;
   /** Address without a trailing slash; it may have a path. */
   readonly url: string;
+  /**
+   * What stands in place of `/v1` in the paths of calls, without a trailing slash; `{model}` is the model's name there. A query
+   * may follow it. Absent: `/v1`.
+   */
+  readonly path?: string | undefined;
+  /** The same for single endpoints, by their path here. */
+  readonly paths?: Readonly<Record<string, string>> | undefined;
+  /** Absent: by the format. */
+  readonly auth?: Auth | undefined;
+  /** Its streams report their usage unasked, and a request to report it is an unknown field there. */
+  readonly reportsUnasked?: boolean;
   /** Credential; empty where the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
@@ -56,10 +78,23 @@ export interface Upstream {
   readonly provider?: string | undefined;
 }
 
+/** One of the places that a model can run at (specification section 12). */
+export interface Target {
+  /** The model as it runs here: with this target's upstream, its name there, and its prices. */
+  readonly model: Model;
+  /** Share of the calls among the targets of one priority. */
+  readonly weight: number;
+  /** Targets with the lowest number are asked first. */
+  readonly priority: number;
+}
+
 export interface Model {
   /** Name that clients send as `model`, and that `allowed_models` lists. */
   readonly slug: string;
+  /** Where it runs; of a model with several targets the first one's. */
   readonly upstream: Upstream;
+  /** Absent where it runs at one place only. The model itself has the fields of the first one. */
+  readonly targets?: readonly Target[] | undefined;
   /** The name that the upstream knows it by; mostly the slug. */
   readonly upstreamModel: string;
   readonly category: Category;
@@ -86,3 +121,16 @@ export interface Model {
 
 /** The models that can be called now, by slug. */
 export type Catalog = ReadonlyMap<string, Model>;
+
+/** The name of an upstream's credential, as `attempts`, health and metrics have it. */
+export function targetName({ target, name }: Pick<Upstream, 'target' | 'name'>): string {
+  return target ?? name;
+}
+
+/** Every place where a model of the catalog runs: the model itself, or as it is at each of its targets. */
+export function* placesOf(catalog: Catalog): Iterable<Model> {
+  for (const model of catalog.values()) {
+    if (!model.targets) yield model;
+    else for (const target of model.targets) yield target.model;
+  }
+}

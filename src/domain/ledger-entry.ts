@@ -25,9 +25,21 @@ export interface AppliedPass {
   readonly price: AppliedUnits;
 }
 
+/** One try of a call at one target (specification section 12). */
+export interface Attempt {
+  /** Name of the upstream's credential: `openai`, `openai#2`. */
+  readonly target: string;
+  /** HTTP status that it answered with; null where none came. */
+  readonly status: number | null;
+  /** Milliseconds from sending it until it had failed, or until the call ended. */
+  readonly ms: number;
+  /** What a try that failed reported nevertheless: the operator pays it, and the account does not. */
+  readonly usage?: Usage;
+}
+
 /** A job that an upstream took on for a call, and reports on later. */
 export interface Job {
-  /** Name of the upstream in the configuration. */
+  /** Name of the upstream's credential: what one stores, another does not know. */
   readonly upstream: string;
   readonly id: string;
   /** The endpoint's word for it, as `videos`. */
@@ -71,6 +83,8 @@ export interface EntryDraft {
   readonly multiplier?: number;
   /** Cost to the operator in micro-credits, negative for refunds; for calls at list prices. */
   readonly cost?: Micro;
+  /** Each try, the last one too; absent for a single one whose status is the entry's. */
+  readonly attempts?: readonly Attempt[];
   /** Milliseconds from the first byte of the call until it was settled; for calls. */
   readonly durationMs?: number;
   /** True where the answer was a stream; for calls. */

@@ -1,3 +1,4 @@
+import type { Target } from '../domain/catalog.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -26,6 +27,10 @@ export interface ReadCall extends EnteredCall, CallCost {
   readonly body: CallBody;
   /** The body that goes upstream. It is made before the hold is taken, so that nothing can fail between the two. */
   readonly upstreamBody: UpstreamBody;
+  /** The targets that may be asked for it, where its model has several. */
+  readonly targets?: readonly Target[] | undefined;
+  /** It has reasoning that only the provider which made it can read. */
+  readonly isPinned?: boolean;
   /** Tokens behind the stored answers that the request names. */
   readonly storedTokens: number;
   /** Service tiers that the request asks for, by the names that multipliers have. */

@@ -1,9 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeldCall } from './call.ts';
-import { type ResponseContext, ResponseLifecycle } from './response/response-lifecycle.ts';
+import type { ResponseContext } from './response/response-context.ts';
+import { ResponseLifecycle } from './response/response-lifecycle.ts';
+import { affinityOf, onlyPlaceOf, orderOf } from './targets/order.ts';
+import type { Route } from './targets/tries.ts';
+import { addressOf } from './upstream/address.ts';
+import { cloudHeaders, isOfCloud } from './upstream/cloud-credentials.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders, upstreamQuery } from './upstream/headers.ts';
-import { EXCHANGE, originOf } from './upstream/transport.ts';
+import { EXCHANGE, type UpstreamTransport } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +21,7 @@ const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * Sends an admitted call to its upstream, once; its ResponseLifecycle sees the answer through to the settle.
+ * Sends an admitted call to its upstream; its ResponseLifecycle sees the answer through to the settle.
  *
  * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the
  * two do for us: they register the route; keep parsed addresses; tell a client whose body was not read to its end that its connection will be closed; and drop an
@@ -25,31 +30,34 @@ const NO_BODY = Buffer.alloc(0);
  * What they do not do: the plugin's handler is not reached (routes.ts). The headers that go upstream are ours
  * (upstream/headers.ts), as is the query, and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as
  * are the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays
- * (response/). Nothing is sent again.
+ * (response/). Nothing is sent again but by a hand-over (targets/handover.ts), which goes past the plugin.
  */
 export function forward(
   request: FastifyRequest,
   reply: FastifyReply,
   call: HeldCall,
-  context: ResponseContext,
+  { response, transport }: ForwardParts,
 ): void {
-  const { url } = call.body.model.upstream;
-  const origin = originOf(url);
-  const { bytes } = call.upstreamBody;
-  const lifecycle = new ResponseLifecycle(request, reply, call, context);
-  const isInMemory = Buffer.isBuffer(bytes);
-  if (!isInMemory) lifecycle.exchange.upload = bytes;
+  const lifecycle = new ResponseLifecycle(request, reply, call, response, {
+    route: routeOf(call, request, response),
+    send: () => sendAgain(request, lifecycle, transport),
+  });
   request.lifecycle = lifecycle;
   // The client left while its call was being admitted: nothing is sent upstream.
   if (reply.raw.destroyed) {
     lifecycle.clientLeft();
     return;
   }
+  if (isOfCloud(lifecycle.call.body.model.upstream)) {
+    sendAgain(request, lifecycle, transport);
+    return;
+  }
+  const { origin, path, body } = destinationOf(lifecycle);
   try {
     // Not returned: Fastify would watch a reply that it is given as a promise.
-    reply.from(`${url.slice(origin.length)}${call.endpoint.path}`, {
+    reply.from(path, {
       ...optionsFor(request, lifecycle, origin),
-      body: isInMemory ? bytes : NO_BODY,
+      body: body ?? NO_BODY,
       contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
@@ -57,18 +65,89 @@ export function forward(
   }
 }
 
+interface ForwardParts {
+  readonly response: ResponseContext;
+  readonly transport: UpstreamTransport;
+}
+
+/** The call's model at each target that may be asked for it, in order. */
+function routeOf(
+  { body, compiled, targets, isPinned }: HeldCall,
+  { headers }: FastifyRequest,
+  { targets: { health, lastPlaces } }: ResponseContext,
+): Route {
+  if (!targets) return { order: [body.model] };
+  const affinity = affinityOf(body.value, headers, compiled.key.id);
+  const conversation = `${compiled.key.id} ${body.model.slug} ${affinity}`;
+  const places = isPinned
+    ? onlyPlaceOf(targets, affinity, lastPlaces.of(conversation))
+    : orderOf(targets, affinity, ({ model }) => health.availability(model));
+  return { order: places.map(({ model }) => model), conversation };
+}
+
+/** Where a call goes as it is now. `body`: undefined where it is in a file, which the exchange has then. */
+function destinationOf({ call, exchange }: ResponseLifecycle) {
+  const { upstream, upstreamModel } = call.body.model;
+  const { bytes } = call.upstreamBody;
+  const isInMemory = Buffer.isBuffer(bytes);
+  if (!isInMemory) exchange.upload = bytes;
+  const { origin, path, query } = addressOf(upstream, call.endpoint.path, upstreamModel);
+  return { origin, path, query, body: isInMemory ? bytes : undefined };
+}
+
+/** Sends a call past the plugin: to its next target, or with a credential that has to be fetched first. Not by `reply.from()`, which would take a reply whose head has gone for one that is over. */
+function sendAgain(
+  request: FastifyRequest,
+  lifecycle: ResponseLifecycle,
+  transport: UpstreamTransport,
+): void {
+  const { exchange } = lifecycle;
+  const { origin, path, body } = destinationOf(lifecycle);
+  const query = queryOf(request, lifecycle);
+  const { upstream } = lifecycle.call.body.model;
+  exchange.headers = headersOf(request, lifecycle);
+  const to = { origin, path: query === '' ? path : `${path}?${query}`, method: 'POST' } as const;
+  const send = () =>
+    transport.request({ ...to, headers: { [EXCHANGE]: exchange }, body: body ?? null }, (error, answer) =>
+      answer ? lifecycle.head(answer) : lifecycle.noHead(error as Error),
+    );
+  if (!isOfCloud(upstream)) {
+    send();
+    return;
+  }
+  const signed = cloudHeaders(upstream, { ...to, body: body ?? exchange.upload });
+  signed.then(
+    (headers) => {
+      exchange.headers.push(...headers);
+      send();
+    },
+    (error: Error) => lifecycle.noHead(error),
+  );
+}
+
+function headersOf(request: FastifyRequest, { call, trace }: ResponseLifecycle): string[] {
+  const { accountId } = call.compiled.key;
+  const client = { headers: request.headers, accountId, contentType: sentType(request, call) };
+  const headers = upstreamHeaders(client, call.body.model.upstream);
+  trace?.passOn(headers);
+  return headers;
+}
+
+function queryOf(request: FastifyRequest, { call }: ResponseLifecycle): string {
+  const { upstream, upstreamModel } = call.body.model;
+  const { query } = addressOf(upstream, call.endpoint.path, upstreamModel);
+  const clients = upstreamQuery(request.url, call.endpoint);
+  return query === '' || clients === '' ? query + clients : `${query}&${clients}`;
+}
+
 /** Options of reply.from() for one call. */
 function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origin: string) {
   return {
     getUpstream: () => origin,
-    queryString: () => upstreamQuery(request.url, lifecycle.call.endpoint),
+    queryString: () => queryOf(request, lifecycle),
     rewriteRequestHeaders: () => {
-      const { call, exchange, trace } = lifecycle;
-      const { headers } = request;
-      const { accountId } = call.compiled.key;
-      const client = { headers, accountId, contentType: sentType(request, call) };
-      exchange.headers = upstreamHeaders(client, call.body.model.upstream);
-      trace?.passOn(exchange.headers);
+      const { exchange } = lifecycle;
+      exchange.headers = headersOf(request, lifecycle);
       // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
       return { [EXCHANGE]: exchange };
     },

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasBuckets } from '../domain/call-limits.ts';
-import type { Catalog } from '../domain/catalog.ts';
+import { type Catalog, type Model, type Target, targetName } from '../domain/catalog.ts';
+import { micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import type { Bounds } from '../metering/bounds.ts';
 import { inMemory } from '../metering/byte-source.ts';
 import { tokensOfSounds } from '../metering/media.ts';
 import { checkMembers, type MemberFindings } from '../metering/members.ts';
-import { type CostPlan, NONE, refuseUnpriced } from '../metering/plan.ts';
+import type { Meter } from '../metering/meter.ts';
+import { type CostPlan, NONE, unpricedIn } from '../metering/plan.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
@@ -18,7 +20,7 @@ import type { Gatekeeper } from './gatekeeper.ts';
 import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
-import { checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
+import { type CallBody, checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
 import { CallMemory, type LargeReads, largeReadsOf } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
 import type { HeavyStep } from './request/json/heavy-step.ts';
@@ -31,8 +33,9 @@ import type { UnknownMembers } from './request/unknown-members.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
-import type { ResponseContext } from './response/response-lifecycle.ts';
+import type { ResponseContext } from './response/response-context.ts';
 import { type Ending, settleCall } from './settle.ts';
+import { hasEncryptedReasoning } from './targets/order.ts';
 import { upstreamJson } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
 
@@ -126,7 +129,7 @@ export class Pipeline {
       return;
     }
     try {
-      forward(request, reply, held, response);
+      forward(request, reply, held, this.#parts);
     } catch (error) {
       // Whatever failed here, the hold does not stay behind.
       if (!request.lifecycle) settleCall(ledger, held, NOT_FORWARDED, () => {});
@@ -191,12 +194,13 @@ export class Pipeline {
     const body = await readFormBody(request.body, type, this.#parts.catalog(), this.#endpoint);
     const findings = members && checkMembers(body, members);
     const plan = meter.plan(body);
+    const others = otherPlans(body, meter);
     const named = referencedIds(body.value);
     request.body = undefined;
     // The model's name was replaced while the form was read, so that the form is not in memory twice.
-    const sent = { bytes: body.bytes, injectedUsage: false };
+    const sent = { bytes: body.bytes, injectedUsage: false, named: body.named };
     const read = { ...entered, body, upstreamBody: sent };
-    return await this.#bounded(request, read, { plan, findings, named });
+    return await this.#bounded(request, read, { plan, others, findings, named });
   }
 
   /** `reads`: those of the account, for a body that is large or has very many parts. */
@@ -215,10 +219,11 @@ export class Pipeline {
     const bytes = spool ? new Upload(spool) : (request.body as Buffer);
     const body = checkJsonBody(read, value, bytes, catalog(), this.#endpoint);
     const findings = members && (await step(() => checkMembers(body, members)));
-    const { plan, sent } = await step(() => {
+    const { plan, others, sent } = await step(() => {
       const made = meter.plan(body);
       const { sets = NONE } = made;
-      return { plan: made, sent: upstreamJson(body, read, { asksForUsage, sets, bounds }) };
+      const json = upstreamJson(body, read, { asksForUsage, sets, bounds });
+      return { plan: made, others: otherPlans(body, meter), sent: json };
     });
     const named = await step(() => referencedIds(value));
     const { sounds = NONE } = plan;
@@ -228,33 +233,98 @@ export class Pipeline {
     request.body = undefined;
     const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
-    const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
-    return await this.#bounded(request, cut, { plan, findings, named, soundTokens });
+    const isPinned = others !== undefined && hasEncryptedReasoning(value);
+    const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent, isPinned };
+    return await this.#bounded(request, cut, { plan, others, findings, named, soundTokens });
   }
 
   /** The end of step 3: what the request refers to, and what it asks for that has no price. */
   async #bounded(
     { headers, log }: FastifyRequest,
     read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
-    { plan, findings, named, soundTokens }: Findings,
+    { plan, others, findings, named, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
     const { body, compiled } = read;
-    const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, compiled.key) : 0;
-    if (unpriced === 'refuse') {
-      refuseBetas(headers, body.model);
-      if (findings) refuseUnpriced(findings, body.model);
-      refuseUnpriced(plan, body.model);
+    const { model } = body;
+    const places = others ? targetPlans(model, plan, others) : undefined;
+    const found = named.size > 0 ? await ownership.behind(named, body, compiled.key) : NOTHING_STORED;
+    const { tokens: storedTokens, target } = found;
+    if (unpriced === 'refuse') refuseBetas(headers, model);
+    const refusalOf = (at: Model, of: CostPlan) => {
+      if (unpriced !== 'refuse') return undefined;
+      return (findings && unpricedIn(findings, at)) ?? unpricedIn(of, at);
+    };
+    const noteUnknown = () => {
+      if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, model, log);
+    };
+    const all = { ...bounds, storedTokens, soundTokens };
+    const { serviceTiers } = plan;
+    if (!places) {
+      const refusal = refusalOf(model, plan);
+      if (refusal) throw refusal;
+      noteUnknown();
+      return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
     }
-    if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, body.model, log);
-    const cost = plan.cost({ ...bounds, storedTokens, soundTokens });
-    return { ...read, storedTokens, ...cost, serviceTiers: plan.serviceTiers };
+    // What a provider keeps is known to that credential alone; and a target without a price for it is not asked.
+    const own =
+      target === undefined
+        ? places
+        : places.filter((place) => targetName(place.target.model.upstream) === target);
+    const fit = own.filter((place) => refusalOf(place.target.model, place.plan) === undefined);
+    const [first] = fit;
+    if (!first) {
+      const [place] = own;
+      throw (place && refusalOf(place.target.model, place.plan)) ?? new Error('a call has no target');
+    }
+    noteUnknown();
+    const costs = fit.map((place) => place.plan.cost(all));
+    return {
+      ...read,
+      storedTokens,
+      ...dearestOf(costs),
+      serviceTiers,
+      targets: fit.map((place) => place.target),
+    };
   }
 }
+
+/** The plans of a body at the other targets of its model; undefined where it has one target. */
+function otherPlans(body: CallBody, meter: Meter): readonly CostPlan[] | undefined {
+  return body.model.targets?.slice(1).map(({ model }) => meter.plan({ ...body, model }));
+}
+
+interface TargetPlan {
+  readonly target: Target;
+  readonly plan: CostPlan;
+}
+
+function targetPlans(
+  { targets = NONE }: Model,
+  first: CostPlan,
+  others: readonly CostPlan[],
+): readonly TargetPlan[] {
+  return targets.map((target, index) => ({ target, plan: others[index - 1] ?? first }));
+}
+
+/** What the call costs at most, whichever target answers. */
+function dearestOf(costs: readonly CallCost[]): CallCost {
+  const dearest = costs.reduce((a, b) => (b.hold > a.hold ? b : a));
+  return {
+    ...dearest,
+    estimate: micro(Math.max(...costs.map(({ estimate }) => estimate))),
+    tokens: Math.max(...costs.map(({ tokens }) => tokens)),
+    mediaTokens: Math.max(...costs.map(({ mediaTokens }) => mediaTokens)),
+  };
+}
+
+const NOTHING_STORED = { tokens: 0, target: undefined } as const;
 
 /** What a body asks for, has that no table knows, and refers to. */
 interface Findings {
   readonly plan: CostPlan;
+  /** Those at the other targets of the model. */
+  readonly others: readonly CostPlan[] | undefined;
   readonly findings: MemberFindings | undefined;
   readonly named: ReadonlyMap<string, string>;
   readonly soundTokens?: number | undefined;

@@ -118,6 +118,15 @@ export function refusalText(refusal: GatewayError, url: string): string {
   return JSON.stringify({ type: 'error', error: { ...body.error, type } });
 }
 
+/** A refusal as the last event of a stream that has begun. */
+export function failureEvent(refusal: GatewayError, url: string): string {
+  const data = refusalText(refusal, url);
+  if (errorFormat(url) === 'anthropic') return `event: error\ndata: ${data}\n\n`;
+  if (!url.startsWith('/v1/responses')) return `data: ${data}\n\n`;
+  const { code, message, param } = refusal;
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
+}
+
 /** Whether an endpoint's path after this prefix looks like the mistake of a base URL that ends in the wrong place. */
 export function isMisplacedBase(prefix: string): boolean {
   return MISPLACED_BASE.test(prefix);

@@ -1,7 +1,8 @@
 import { type Bill, billOf, type Terms } from '../domain/bill.ts';
 import { type CallLimits, tokensTaken } from '../domain/call-limits.ts';
+import { targetName } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
+import type { Attempt, EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
@@ -31,6 +32,13 @@ export interface Ending {
   readonly terms?: Terms | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
+  /** Each try of the call, the last one too. */
+  readonly attempts?: readonly TriedAttempt[] | undefined;
+}
+
+/** A try, with what it cost the operator where it failed and had reported usage. */
+export interface TriedAttempt extends Attempt {
+  readonly cost?: Micro | undefined;
 }
 
 /**
@@ -61,6 +69,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     streamed: body.isStream,
     upstream: body.model.upstream.name,
     ...pricesOf(bill),
+    ...attemptsOf(ending, bill),
     ...resourcesOf(call, ending),
   };
   ledger.settle(draft, onWire, correctionOf(call, ending.usage));
@@ -95,6 +104,19 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
   };
 }
 
+/** The tries, where the rest of the entry does not say it all; what they cost the operator is a part of the call's cost. */
+function attemptsOf(
+  { attempts = [], status }: Ending,
+  bill: Bill | undefined,
+): Pick<EntryDraft, 'attempts' | 'cost'> {
+  if (attempts.length === 1 && attempts[0]?.status === status) return {};
+  const costs = attempts.reduce((sum, { cost = 0 }) => sum + cost, 0);
+  return {
+    attempts: attempts.map(({ cost: _cost, ...attempt }) => attempt),
+    ...(costs > 0 ? { cost: micro((bill?.cost ?? 0) + costs) } : {}),
+  };
+}
+
 /** The kind of resource that an endpoint creates, by the word in its path: `responses`, `videos`. */
 export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
@@ -104,7 +126,7 @@ function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDr
   const { resourceIds, outcome, estimated, usage } = ending;
   const [id] = resourceIds ?? [];
   if (!resourceIds || id === undefined) return {};
-  const upstream = body.model.upstream.name;
+  const upstream = targetName(body.model.upstream);
   const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
   // Of an answer that its client left, too, it may know the id.

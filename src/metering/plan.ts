@@ -75,21 +75,27 @@ export function valueToSet({ name }: FieldToSet, { toolRounds, toolTokens }: Bou
 export type ToolBound = 'max_uses' | 'max_content_tokens';
 
 /**
- * Refuses what a request asks for where its model has no price for it (specification section 10): 400 `unpriced_parameter`,
- * whose `param` names the field. A free model gives everything away.
+ * The refusal of what a request asks for where its model has no price for it (specification section 10): 400
+ * `unpriced_parameter`, whose `param` names the field. A free model gives everything away.
  */
-export function refuseUnpriced({ charges }: Pick<CostPlan, 'charges'>, model: Model): void {
-  if (charges.length === 0 || model.priceSource === 'free') return;
+export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model): GatewayError | undefined {
+  if (charges.length === 0 || model.priceSource === 'free') return undefined;
   const unpriced = charges.find((charge) => !isPriced(charge, model));
-  if (!unpriced) return;
+  if (!unpriced) return undefined;
   const { param, what, unit, serviceTier } = unpriced;
   const setting =
     unpriced.setting ?? (unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`);
-  throw new GatewayError(
+  return new GatewayError(
     'unpriced_parameter',
     `The model ${model.slug} has no price for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
     param,
   );
+}
+
+/** Throws that refusal, if there is one. */
+export function refuseUnpriced(found: Pick<CostPlan, 'charges'>, model: Model): void {
+  const refusal = unpricedIn(found, model);
+  if (refusal) throw refusal;
 }
 
 function isPriced({ unit, serviceTier }: Surcharge, { price }: Model): boolean {

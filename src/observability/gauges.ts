@@ -4,6 +4,7 @@ import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import type { LeftCalls } from '../gateway/response/left-calls.ts';
+import type { TargetHealth, TargetReport } from '../gateway/targets/target-health.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import type { PoolUse } from '../shares/fair-pool.ts';
 import type { Pools } from '../shares/pools.ts';
@@ -176,4 +177,49 @@ export function registerPools(registry: Registry, pools: Pools): void {
       for (const { pool, use } of uses()) this.inc({ pool }, use.refused);
     },
   });
+}
+
+/** Registers the metrics of targets, which are models at credentials of providers; read at each scrape. */
+export function registerTargets(registry: Registry, health: Pick<TargetHealth, 'reports'>): void {
+  const labelNames = ['target', 'model'] as const;
+  const registers = [registry];
+  const counter = (name: string, help: string, read: (report: TargetReport) => number) =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const report of health.reports())
+          this.inc({ target: report.target, model: report.model }, read(report));
+      },
+    });
+  const gauge = (name: string, help: string, read: (report: TargetReport) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      aggregator: 'max',
+      registers,
+      collect() {
+        this.reset();
+        for (const report of health.reports())
+          this.set({ target: report.target, model: report.model }, read(report));
+      },
+    });
+  counter('tollgate_target_calls_total', 'Tries of calls at a target', ({ calls }) => calls);
+  counter(
+    'tollgate_target_failures_total',
+    'Those of them that failed: no connection, a refused credential, 429, 5xx, or a stream without content',
+    ({ failed }) => failed,
+  );
+  gauge('tollgate_target_out', '1: the target failed, and is left out for now', ({ state }) =>
+    state === 'out' ? 1 : 0,
+  );
+  gauge(
+    'tollgate_target_latency_seconds',
+    'Moving average of the time until a target begins to answer',
+    ({ latencyMs = 0 }) => latencyMs / MS_PER_S,
+  );
 }

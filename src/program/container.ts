@@ -23,11 +23,15 @@ import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import { CacheShares } from '../gateway/response/cache-shares.ts';
 import { LeftCalls } from '../gateway/response/left-calls.ts';
+import { LastPlaces } from '../gateway/targets/order.ts';
+import { TargetHealth } from '../gateway/targets/target-health.ts';
+import { TargetNews } from '../gateway/targets/target-news.ts';
+import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
-import { registerGauges, registerPools } from '../observability/gauges.ts';
+import { registerGauges, registerPools, registerTargets } from '../observability/gauges.ts';
 import { PrometheusCallMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
@@ -62,6 +66,7 @@ export interface Gateway {
   readonly countries: CountryLookup;
   readonly spools: SpoolFolder;
   readonly transport: UpstreamTransport;
+  readonly targetNews: TargetNews;
   readonly leftCalls: LeftCalls;
   readonly tokens: TokenCounter;
 }
@@ -82,6 +87,8 @@ const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const LEFT_CALLS = token<LeftCalls>('LeftCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
+const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
+const TARGET_NEWS = token<TargetNews>('TargetNews');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -103,6 +110,7 @@ export function compose(opened: Opened): Gateway {
     countries: c.resolve(COUNTRIES),
     spools: c.resolve(SPOOLS),
     transport: c.resolve(TRANSPORT),
+    targetNews: c.resolve(TARGET_NEWS),
     leftCalls: c.resolve(LEFT_CALLS),
     tokens: c.resolve(TOKEN_COUNTER),
   }));
@@ -121,12 +129,20 @@ function registerParts(once: Once, opened: Opened): void {
     const registry = new Registry();
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), leftCalls: c.resolve(LEFT_CALLS) });
     registerPools(registry, c.resolve(POOLS));
+    registerTargets(registry, c.resolve(TARGET_HEALTH));
     return registry;
   });
   once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
   once(LEFT_CALLS, () => new LeftCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
+  once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));
+  once(TARGET_HEALTH, (c) => {
+    const news = c.resolve(TARGET_NEWS);
+    const health = new TargetHealth({ log: logger, hints: news });
+    news.start(health);
+    return health;
+  });
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(ALERT_WORKER, (c) => {
     const metrics = c.resolve(CALL_METRICS);
@@ -153,6 +169,8 @@ function registerParts(once: Once, opened: Opened): void {
       config,
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
+      targetNews: c.resolve(TARGET_NEWS),
+      health: c.resolve(TARGET_HEALTH),
       countries: c.resolve(COUNTRIES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
@@ -198,6 +216,13 @@ function registerCalls(once: Once, opened: Opened): void {
         ledger,
         countTokens: (text: string) => tokens.count(text),
         requestTimeoutMs: config.limits.requestTimeoutMs,
+        headersTimeoutMs: config.limits.headersTimeoutMs,
+        targets: {
+          health: c.resolve(TARGET_HEALTH),
+          attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
+          retryUnsure: config.limits.retryUnsure ?? false,
+          lastPlaces: new LastPlaces(),
+        },
         hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,
         leftCalls: c.resolve(LEFT_CALLS),
         cacheShares: new CacheShares(),

@@ -121,6 +121,7 @@ async function open(
     tracing,
   });
   closers.add(() => gateway.tokens.close());
+  closers.add(() => gateway.targetNews.stop());
   closers.add(() => gateway.transport.close());
   await checkFolder(gateway.spools, config.dataDir);
   alerts = gateway.alerts;

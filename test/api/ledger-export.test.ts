@@ -135,13 +135,14 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
     price: { audioSecond: 0.0001, request: 0 },
     multiplier: 2,
     upstream: '@first',
+    attempts: [{ target: '@first', status: 200, ms: 7 }],
     duration_ms: 7,
     streamed: false,
   };
   t.match(
     csvEntry(entry),
     '"a""b,c",charge,2026-01-01T00:00:00.000Z,1,"\'=HYPERLINK(""http://x"")",text,\'+1+1,499,client_left,true,' +
-      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more""","{""audioSecond"":0.0001,""request"":0}",2,\'@first,7,false,,,,,,,,,,',
+      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more""","{""audioSecond"":0.0001,""request"":0}",2,\'@first,7,false,,,,,,,,,,,"[{""target"":""@first"",""status"":200,""ms"":7}]"',
   );
   for (const model of ['@x', '-x', '\tx', '\rx', '-1-1']) {
     t.match(csvEntry({ ...entry, model }), `'${model}`, JSON.stringify(model));

@@ -47,6 +47,7 @@ t.test('a charge has every field of specification section 7', async (t) => {
     price: { input: 0, output: 0, request: 1 },
     multiplier: 1,
     upstream: 'test',
+    attempts: [{ target: 'test', status: 200, ms: entry?.duration_ms }],
     duration_ms: entry?.duration_ms,
     streamed: false,
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { tollgate } from '../helper/start/command.ts';
 
 const GOOD = `
@@ -78,4 +79,37 @@ test('a file that is named wins over TOLLGATE_CONFIG, and one that is not there 
 test('the schema that is printed is the one beside the shipped file', async (t) => {
   const { output } = await tollgate(['config', 'schema']);
   t.equal(output, readFileSync('config/gateway.schema.json', 'utf8'));
+});
+
+test('--live asks each credential for the models of its provider', async (t) => {
+  const provider = await startScriptedProvider({
+    behave: ({ headers }) =>
+      headers.authorization === 'Bearer good'
+        ? { body: { data: [{ id: 'a' }, { id: 'b' }] } }
+        : { status: 401, body: { error: { message: 'Incorrect key secret-2' } } },
+  });
+  t.teardown(() => provider.close());
+  const yaml = `
+upstreams:
+  here: { url: "${provider.url}", format: openai, apiKeys: [good, secret-2] }
+  azure: { provider: azure, url: "${provider.url}/azure", apiKey: k3 }
+  demo: { url: demo, format: openai }
+models:
+  m: { targets: [{ upstream: here }, { upstream: azure, priority: 2 }], category: text, maxOutputTokens: 10, price: { input: 1 } }
+  d: { upstream: demo, category: text, free: true }
+`;
+  const { code, output, errors } = await check(t, yaml, ['--live']);
+  t.equal(code, 1);
+  t.match(errors, 'a provider did not answer as it should');
+  t.match(output, /^m +text +here, here#2, azure +live/m);
+  t.match(output, /^here +200 +\d+ ms +2 models$/m);
+  t.match(output, /^here#2 +401 +\d+ ms +Incorrect key …$/m);
+  const json = JSON.parse((await check(t, yaml, ['--live', '--json'])).output);
+  t.match(json, {
+    ok: false,
+    live: [{ target: 'here', ok: true }, { ok: false, status: 401 }, { target: 'azure' }],
+  });
+  const paths = provider.requests.map(({ url }) => url);
+  t.ok(paths.includes('/v1/models'));
+  t.ok(paths.includes('/azure/openai/models?api-version=2024-10-21'));
 });

@@ -31,6 +31,7 @@ const COMMANDS = [
   'config check',
   'config schema',
   'prices',
+  'providers',
 ];
 
 for (const command of COMMANDS) {

@@ -20,6 +20,8 @@ test('a minimal file gets the defaults of the specification', async (t) => {
   t.same(config.accounts, { maxKeys: 10_000, maxKeyBytes: 33_554_432, overdraft: 0, ...NO_CALL_LIMITS });
   t.same(config.limits, {
     requestTimeoutMs: 1_800_000,
+    attempts: 3,
+    retryUnsure: false,
     headersTimeoutMs: 300_000,
     idleTimeoutMs: 600_000,
     readOnMs: 60_000,

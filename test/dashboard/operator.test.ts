@@ -293,3 +293,16 @@ t.test('accounts are searched by e-mail address', async (t) => {
   await page.getByLabel('Search').fill('nobody@nowhere');
   await page.getByText('No results').waitFor();
 });
+
+t.test('providers are seen with the health of their targets, which is read again by itself', async (t) => {
+  const { key } = await world.account({ email: 'caller@example.com' });
+  const { page, open } = await operator(t);
+  await open('providers', 'Providers');
+  const table = page.getByRole('region', { name: 'Targets at test', exact: true });
+  const row = table.getByRole('row', { name: /^flat/ });
+  await row.getByText('Up').waitFor();
+  await row.getByText('None').waitFor();
+  await (await world.chat(key)).text();
+  await row.getByText('100 %').waitFor();
+  t.equal(await page.getByRole('region', { name: 'Targets at test-anthropic' }).count(), 1);
+});

@@ -12,6 +12,7 @@ import { parseTimestamp } from '../../domain/period.ts';
 import { compileKey } from '../../domain/rules.ts';
 import type { CountryLookup } from '../../gateway/country.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
+import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
 import { objectBody, textField } from '../http/body-fields.ts';
 import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
@@ -30,6 +31,7 @@ export interface ExplainDeps extends WriteParts {
   readonly config: Config;
   readonly catalog: () => Catalog;
   readonly countries: Pick<CountryLookup, 'countryOf'>;
+  readonly health: Pick<TargetHealth, 'availability'>;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
@@ -73,6 +75,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
           catalog: deps.catalog(),
           model: asked.model,
           endpoint: asked.endpoint,
+          health: deps.health,
           ...(await liveState(deps.ledger, subject)),
         });
       },

@@ -8,7 +8,7 @@ import {
   type LimitStates,
   remaining,
 } from '../../domain/call-limits.ts';
-import type { Catalog, Model } from '../../domain/catalog.ts';
+import { type Catalog, type Model, targetName } from '../../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
@@ -24,6 +24,8 @@ import type { Usage } from '../../domain/units.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
 import { longestWait, sentence } from '../../gateway/limits.ts';
 import { modelNamed } from '../../gateway/request/call-body.ts';
+import { affinityOf, orderOf } from '../../gateway/targets/order.ts';
+import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { LiveAccount } from '../../ledger/ledger.ts';
 import type { ExplanationView } from './explanation-view.ts';
 
@@ -42,6 +44,7 @@ export interface ExplainedCall {
   readonly ofKey: Reserved;
   /** Limits of calls of key and account, as they stand. */
   readonly limits: LimitStates;
+  readonly health: Pick<TargetHealth, 'availability'>;
   /** Balance and overdraft of the account, and what its calls in flight have reserved. */
   readonly account: LiveAccount;
 }
@@ -90,6 +93,7 @@ export function explain(call: ExplainedCall): ExplanationView {
       country: caller.country ?? null,
       origin: caller.origin ?? null,
     },
+    targets: targetsOf(model, call.compiled.key.id, call.health),
   };
 }
 
@@ -149,7 +153,23 @@ const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
 
 /** The least that any call of a model holds; `explain`, which has no request, compares it with limit and balance. */
 function leastHold(model: Model): Micro {
-  return holdFor(model.price, LEAST_USAGE[model.category]);
+  const places = model.targets?.map((target) => target.model) ?? [model];
+  return micro(Math.max(...places.map(({ price, category }) => holdFor(price, LEAST_USAGE[category]))));
+}
+
+/** The targets of a model in the order in which a call of the key, of no conversation, would ask them. */
+function targetsOf(
+  model: Model | undefined,
+  keyId: number,
+  health: ExplainedCall['health'],
+): ExplanationView['targets'] {
+  if (!model) return [];
+  const targets = model.targets ?? [{ model, weight: 1, priority: 1 }];
+  const order = orderOf(targets, affinityOf({}, {}, keyId), (target) => health.availability(target.model));
+  return order.map((target) => ({
+    target: targetName(target.model.upstream),
+    upstream_model: target.model.upstreamModel,
+  }));
 }
 
 function spendingVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hold: Micro): Verdict {

@@ -37,6 +37,21 @@ export const Explanation = Type.Object(
       },
       { title: 'ExplainedCaller', description: 'Caller that the checks are made for.' },
     ),
+    targets: Type.Array(
+      Type.Object(
+        {
+          target: Type.String({
+            description: "The upstream's name in the configuration; `name#2` is its second credential.",
+          }),
+          upstream_model: Type.String({ description: 'The name of the model there.' }),
+        },
+        { title: 'ExplainedTarget' },
+      ),
+      {
+        description:
+          'Where the call would go, in order: the next one where the first fails. Calls of one conversation may have another order. Empty without a known model.',
+      },
+    ),
   },
   { title: 'Explanation', description: 'What the call would be answered.' },
 );
@@ -54,4 +69,5 @@ export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
     },
   ],
   caller: { ip: '203.0.113.9', country: 'DE', origin: 'https://app.example.com' },
+  targets: [{ target: 'demo', upstream_model: 'demo-chat' }],
 };

@@ -23,6 +23,19 @@ const ofCall = 'null where the entry is of no call.';
 /** Unit prices that were applied. */
 const Applied = Type.Partial(Type.Object(eachUnit(Type.Number())));
 
+/** A try of a call (specification section 12). */
+const Attempt = Type.Object(
+  {
+    target: Type.String({
+      description: "The upstream's name in the configuration; `name#2` is its second credential.",
+    }),
+    status: orNull(Type.Integer(), 'What it answered; null: nothing came.'),
+    ms: Type.Integer({ minimum: 0, description: 'From sending it until it failed, or the call ended.' }),
+    usage: Type.Optional(Usage),
+  },
+  { title: 'Attempt', description: 'With `usage` where it reported some and failed; that is not charged.' },
+);
+
 /** An entry of the ledger (specification section 7, "Ledger entry"). */
 export const Entry = Type.Object(
   {
@@ -72,6 +85,9 @@ export const Entry = Type.Object(
       Type.String(),
       `The configuration's name of the provider that was called, also of a refund; ${ofCall}`,
     ),
+    attempts: Type.Union([Type.Array(Attempt), Type.Null()], {
+      description: `Each try of the call at one of its model's targets, the last one too; ${ofCall}`,
+    }),
     duration_ms: orNull(Type.Integer(), `From the first byte of the call until it was settled. ${ofCall}`),
     streamed: Type.Union([Type.Boolean(), Type.Null()], {
       description: `Whether the answer was a stream; ${ofCall}`,
@@ -98,6 +114,7 @@ export const ENTRY_EXAMPLE: Static<typeof Entry> = {
   price: { input: 1, output: 2, request: 0.01 },
   multiplier: 1,
   upstream: 'demo',
+  attempts: [{ target: 'demo', status: 200, ms: 412 }],
   duration_ms: 412,
   streamed: false,
 };

@@ -54,9 +54,26 @@ export function entryView(
     ...(entry.passes ? { passes: entry.passes.map(passView) } : {}),
     multiplier: entry.price ? (entry.multiplier ?? TIMES_ONE) / TIMES_ONE : null,
     upstream: entry.upstream ?? null,
+    attempts: attemptsView(entry),
     duration_ms: entry.durationMs ?? null,
     streamed: entry.streamed ?? null,
   };
+}
+
+/** A single try whose status is the entry's is not stored. */
+function attemptsView({
+  type,
+  attempts,
+  upstream,
+  status,
+  durationMs = 0,
+}: LedgerEntry): EntryView['attempts'] {
+  if (type !== 'charge' || upstream === undefined) return null;
+  if (!attempts) return [{ target: upstream, status, ms: durationMs }];
+  return attempts.map(({ usage, ...attempt }) => ({
+    ...attempt,
+    ...(usage ? { usage: usageView(usage) } : {}),
+  }));
 }
 
 function passView({ usage, price }: AppliedPass): NonNullable<EntryView['passes']>[number] {

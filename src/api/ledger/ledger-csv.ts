@@ -45,6 +45,7 @@ const ORDERED = [
   'web_searches',
   'web_search_previews',
   'passes',
+  'attempts',
 ] as const satisfies readonly Column[];
 const COLUMNS: readonly Column[] = [
   ...ORDERED,
@@ -56,7 +57,7 @@ export const USAGE_CSV_COLUMNS = COLUMNS.filter(isUsage);
 
 const CELLS = COLUMNS.map((column): ((entry: EntryView) => string | number | boolean | null | undefined) => {
   if (isUsage(column)) return ({ usage }) => usage[column];
-  if (column !== 'price' && column !== 'passes') return (entry) => entry[column];
+  if (column !== 'price' && column !== 'passes' && column !== 'attempts') return (entry) => entry[column];
   return (entry) => entry[column] && JSON.stringify(entry[column]);
 });
 
@@ -69,7 +70,7 @@ export function csvHeader(): string {
   return csvLine(COLUMNS);
 }
 
-/** The line of an entry; absent values are empty cells. `price`, credits by unit, and `passes` are JSON. */
+/** The line of an entry; absent values are empty cells. `price`, credits by unit, `passes` and `attempts` are JSON. */
 export function csvEntry(entry: EntryView): string {
   return csvLine(CELLS.map((cell) => cell(entry)));
 }

@@ -5,9 +5,10 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { pathId } from '../http/query.ts';
 import type { KeyCommandDeps } from '../keys/keys.ts';
+import type { ProvidersDeps } from './admin-providers-route.ts';
 
 /** Collaborators of the operator's routes. */
-export interface AdminDeps extends KeyCommandDeps {
+export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
   readonly catalog: () => Catalog;
 }
 

@@ -24,6 +24,7 @@ import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
 import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminProvidersRoute } from './admin-providers-route.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import {
   AccountKeyPath,
@@ -53,6 +54,7 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     adminKeyRoutes(app, deps);
     adminReportRoutes(app, deps);
     adminUsageRoute(app, deps);
+    adminProvidersRoute(app, deps);
   };
 }
 

@@ -18,5 +18,6 @@ export const PLACES: Readonly<Record<Session['role'], readonly (readonly [place:
     operator: [
       ['accounts', 'Accounts'],
       ['usage', 'Usage'],
+      ['providers', 'Providers'],
     ],
   };

@@ -11,6 +11,7 @@ import { PLACES } from './navigation.ts';
 import { AccountDetail } from './operator/account-detail.tsx';
 import { Accounts } from './operator/accounts.tsx';
 import { NewAccount } from './operator/new-account.tsx';
+import { Providers } from './operator/providers.tsx';
 import { Usage } from './operator/usage.tsx';
 import { Overview } from './overview/overview.tsx';
 import { goInstead, route } from './route.ts';
@@ -35,6 +36,8 @@ export function Page({ role }: { role: Session['role'] }) {
       );
     case 'usage':
       return <Usage />;
+    case 'providers':
+      return <Providers />;
     case 'keys':
       if (number !== undefined) return <EditKey key={number} id={number} />;
       if (role === 'key') return <OwnSettings />;

@@ -16,6 +16,8 @@ export interface CallBody extends MeteredBody {
    * Upload where the body is in a file.
    */
   readonly bytes: Buffer | Upload;
+  /** Of a form whose model has several targets: its bytes with another name of the model. */
+  readonly named?: (upstreamModel: string) => Buffer | Upload;
 }
 
 /** A JSON request that passed check 9. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderResource } from '../../book/book.ts';
-import type { Catalog, Upstream } from '../../domain/catalog.ts';
+import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
@@ -30,6 +30,8 @@ export interface JobRouteParts extends AdmitParts {
 interface OwnJob {
   readonly resource: ProviderResource;
   readonly upstream: Upstream;
+  /** The name of its model there. */
+  readonly upstreamModel: string;
 }
 
 declare module 'fastify' {
@@ -79,11 +81,14 @@ export class JobRequest {
     const refusal = modelRefusalOf(callerKey, { slug: resource.model, category });
     if (refusal) throw refusal;
     // The model may have left the catalog or moved to another upstream; the job stays where it was created.
-    for (const { upstream } of catalog().values()) {
-      if (upstream.name !== resource.upstream) continue;
+    const places = [...placesOf(catalog())].filter(
+      ({ upstream }) => targetName(upstream) === resource.upstream,
+    );
+    const place = places.find(({ slug }) => slug === resource.model) ?? places[0];
+    if (place) {
       const read = { callerKey, resource, endpoint: this.#endpoint, label: this.#label };
       this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
-      return { resource, upstream };
+      return { resource, upstream: place.upstream, upstreamModel: place.upstreamModel };
     }
     throw new GatewayError(
       'object_not_found',
@@ -103,8 +108,18 @@ export class JobRequest {
 
   /** The upstream's whole answer about the state of the job, where the client asked for something else. */
   state(job: OwnJob): Promise<WholeAnswer> {
-    const path = `${this.#endpoint.path}/${job.resource.id}`;
-    return this.#fetch({ upstream: job.upstream, method: 'GET', path, client: undefined });
+    const { upstream, upstreamModel } = job;
+    const endpoint = this.#endpoint.path;
+    const path = `${endpoint}/${job.resource.id}`;
+    return this.#fetch({
+      upstream,
+      upstreamModel,
+      method: 'GET',
+      path,
+      endpoint,
+      query: '',
+      client: undefined,
+    });
   }
 
   async #fetch(request: UpstreamRequest): Promise<WholeAnswer> {
@@ -181,16 +196,16 @@ export class JobRequest {
 
   #requestOf(
     method: UpstreamRequest['method'],
-    { resource, upstream }: OwnJob,
+    { resource, upstream, upstreamModel }: OwnJob,
     suffix: string,
   ): UpstreamRequest {
-    const { url } = this.#request;
-    const query = upstreamQuery(url, this.#endpoint);
-    const path = `${this.#endpoint.path}/${resource.id}${suffix}${query && `?${query}`}`;
+    const query = upstreamQuery(this.#request.url, this.#endpoint);
+    const endpoint = this.#endpoint.path;
+    const path = `${endpoint}/${resource.id}${suffix}`;
     const { accountId } = resource;
     // The body of the client's request is dropped.
     const client = { headers: this.#request.headers, accountId, contentType: undefined };
-    return { upstream, method, path, client };
+    return { upstream, upstreamModel, method, path, endpoint, query, client };
   }
 
   /** An exchange that is cancelled when the client leaves. */

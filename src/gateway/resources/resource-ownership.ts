@@ -1,4 +1,5 @@
 import { type Book, BookUnavailable, type ProviderResource } from '../../book/book.ts';
+import { targetName } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -28,11 +29,31 @@ export class ResourceOwnership {
   }
 
   /**
-   * Tokens of the stored content that a request refers to, which the model reads besides the body. `named` maps each id
-   * to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` where the account does not own one
-   * of them at the upstream of the model, and BookUnavailable where that cannot be determined.
+   * Tokens of the stored content that a request refers to, which the model reads besides the body, and the target of the model
+   * that keeps it. `named` maps each id to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` where the
+   * account does not own all of them at one target of the model, and BookUnavailable where that cannot be determined.
    */
-  async tokensBehind(
+  async behind(
+    named: ReadonlyMap<string, string>,
+    body: CallBody,
+    key: Pick<KeyRecord, 'accountId'>,
+  ): Promise<{ readonly tokens: number; readonly target: string }> {
+    const { targets } = body.model;
+    const names = new Set((targets ?? [body]).map(({ model }) => targetName(model.upstream)));
+    let refusal: unknown;
+    for (const target of names) {
+      try {
+        return { tokens: await this.#tokensAt(target, named, body, key), target };
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal;
+  }
+
+  async #tokensAt(
+    target: string,
     named: ReadonlyMap<string, string>,
     body: CallBody,
     { accountId }: Pick<KeyRecord, 'accountId'>,
@@ -41,7 +62,7 @@ export class ResourceOwnership {
       throw new GatewayError('invalid_request', 'The request refers to too many objects.');
     // PostgreSQL stores no U+0000, so no recorded id contains it.
     const known = [...named.keys()].filter((id) => !id.includes('\0'));
-    const byId = await this.#named(accountId, body.model.upstream.name, known);
+    const byId = await this.#named(accountId, target, known);
     let tokens = 0;
     for (const [id, member] of named) {
       const resource = byId.get(id);

@@ -5,6 +5,7 @@ import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { CacheShares } from './cache-shares.ts';
+import type { PartWriter } from './part-writer.ts';
 
 /** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
@@ -54,6 +55,8 @@ export interface Recipient {
   firstToken(): void;
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
   hijack(): void;
+  /** Writes the head of a stream, and returns the writer of its parts. The head is written once. */
+  openStream(answer: UpstreamAnswer): PartWriter;
   /**
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
    * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.

@@ -1,64 +1,63 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { creditsString, type Micro } from '../../domain/credits.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import type { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
-import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { HeldCall } from '../call.ts';
-import type { CallMetrics, EndCode } from '../call-metrics.ts';
-import type { CallQueue } from '../queue/call-queue.ts';
-import { refuse } from '../refuse.ts';
+import type { EndCode } from '../call-metrics.ts';
+import { failureEvent, refuse } from '../refuse.ts';
 import { settleCall } from '../settle.ts';
-import type { CallTrace, Tracing } from '../tracing.ts';
+import { isTargetFailure } from '../targets/failures.ts';
+import { type Answering, Handover } from '../targets/handover.ts';
+import type { Route } from '../targets/tries.ts';
+import type { CallTrace } from '../tracing.ts';
 import { CredentialFilter, hasCredential, unmeasured } from '../upstream/credential.ts';
-import { DecodingSink, decodedHead, decoderOf } from '../upstream/decode.ts';
+import { DecodingSink, decodedHead, decoderOf, isEventStream } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
-import { failureOf, isTimeout, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
+import {
+  failureOf,
+  isTimeout,
+  RequestTimeout,
+  undecodable,
+  unforwardableStatus,
+} from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import type { CacheShares } from './cache-shares.ts';
+import { HeldError } from './held-answer.ts';
 import { JsonRelay } from './json-relay.ts';
-import type { LeftCalls } from './left-calls.ts';
-import type { Reading, Recipient, Relay } from './recipient.ts';
+import { PartWriter } from './part-writer.ts';
+import type { Reading, Relay } from './recipient.ts';
+import type { ResponseContext } from './response-context.ts';
+import { settleBy } from './settle-by.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { unanswered } from './unreported.ts';
 
-export interface ResponseContext {
-  readonly ledger: Ledger;
-  readonly countTokens: CountTokens;
-  readonly requestTimeoutMs: number;
-  readonly hiddenTokensPerSecond: number;
-  readonly leftCalls: LeftCalls;
-  readonly cacheShares: CacheShares;
-  readonly turns: LoopTurns;
-  readonly metrics: CallMetrics;
-  /** The queue of calls that wait for room in limits; it is told of each call that ends, which may make room. */
-  readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
-  /** Undefined where nothing is traced. */
-  readonly tracing?: Tracing | undefined;
-}
+/** Why an exchange is cancelled whose call goes on at another target. */
+const HANDED_OVER = new Error('the call goes on at another target');
 
 /** One error for all calls, because every call's connection closes at some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
 
 /**
  * The answer to one admitted call, from sending the call upstream to its settle. States: waiting (for the upstream's
- * head) → relaying → settling → ended. `waiting` and `relaying` also lead straight to `settling` when the upstream
+ * head) → relaying → settling → ended. While nothing of an answer has been shown, a target that fails leads back to `waiting`, for
+ * the next one (specification section 12). `waiting` and `relaying` also lead straight to `settling` when the upstream
  * breaks off or the time is up. When the client leaves, the state stays as it is: the answer is read on for its report
  * (`hasLeft`), which the call is charged by, until it has come, `limits.readOnMs` are over, or the upstream breaks off.
  * `settling` is entered once, so a call is settled once, whatever happens at the same time.
  */
-export class ResponseLifecycle implements Recipient {
-  readonly call: HeldCall;
-  readonly exchange: Exchange;
+export class ResponseLifecycle implements Answering {
   readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #context: ResponseContext;
   readonly #timer: NodeJS.Timeout;
+  readonly #handover: Handover;
+  readonly #send: () => void;
+  #exchange: Exchange;
   #readOnTimer: NodeJS.Timeout | undefined;
   readonly #sentAt = performance.now();
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
@@ -69,26 +68,37 @@ export class ResponseLifecycle implements Recipient {
   #hasLeft = false;
   /** True where the client's connection, or its answer, closed while the call was being settled. */
   #isClosed = false;
+  /** The writer of a stream whose head the client has. */
+  #parts: PartWriter | undefined;
+  /** True once the client has got more of a stream than signs of life. */
+  #isShown = false;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, call: HeldCall, context: ResponseContext) {
-    this.call = call;
+  /** `send` sends the call as it is; it is called for each try but the first. */
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    call: HeldCall,
+    context: ResponseContext,
+    { route, send }: { readonly route: Route; readonly send: () => void },
+  ) {
+    this.#handover = new Handover(this, call, route, context.targets);
+    this.#send = send;
     this.injectedUsage = call.upstreamBody.injectedUsage;
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
-    const { accountId } = call.compiled.key;
-    this.exchange = new Exchange((work) => context.turns.run(accountId, work), {
-      // A client that reads is not broken off where something else, such as a decoder, asks for a pause.
-      paused: () => {
-        if (this.raw.socket?.writableNeedDrain && !call.memory.unread()) this.raw.destroy();
-      },
-      resumed: () => call.memory.read(),
-    });
-    // A whole answer begins when the model has finished, which may be as late as the call may last.
-    if (!call.body.isStream) this.exchange.headersTimeoutMs = 0;
+    this.#exchange = this.#newExchange();
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
+  }
+
+  get call(): HeldCall {
+    return this.#handover.call;
+  }
+
+  get exchange(): Exchange {
+    return this.#exchange;
   }
 
   get raw(): FastifyReply['raw'] {
@@ -111,68 +121,108 @@ export class ResponseLifecycle implements Recipient {
     return this.#context.cacheShares;
   }
 
+  get isRelaying(): boolean {
+    return this.#state === 'relaying';
+  }
+
   /** Takes the head of the upstream's answer and chooses the relay for its body. */
   head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
     const { statusCode } = encoded;
     this.trace?.head(statusCode);
+    this.#handover.head(statusCode);
     this.#isRefused = statusCode >= 300;
-    const unfit = unforwardableStatus(statusCode);
-    if (unfit) {
-      this.#fail(unfit, 'upstream_error');
-      return;
-    }
+    const isFailure = isTargetFailure(statusCode);
     const decoder = decoderOf(encoded);
-    if (!decoder && statusCode < 300) {
-      this.#fail(
-        new GatewayError(
-          'upstream_unavailable',
-          "The model provider used a content encoding that the gateway did not request and can't decode.",
-        ),
-        'upstream_error',
-      );
+    const isReadable = decoder !== undefined || this.#isRefused;
+    const unfit =
+      (isFailure ? undefined : unforwardableStatus(statusCode)) ?? (isReadable ? undefined : undecodable());
+    if (unfit) {
+      this.#handover.unfit(statusCode, unfit);
       return;
     }
     this.#state = 'relaying';
     const isEncoded = typeof decoder === 'object';
-    const { upstream } = this.call.body.model;
-    const mayQuote = statusCode >= 400 && hasCredential(upstream);
-    const read = isEncoded ? decodedHead(encoded) : encoded;
-    const answer = mayQuote ? unmeasured(read) : read;
-    const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
-    if (/^text\/event-stream/i.test(type) || this.#isUnnamedStream(answer, statusCode)) {
-      this.#context.metrics.streamBegan();
-      this.#isStream = true;
-    }
-    const relay = this.#relayFor(answer, type);
-    this.#relay = relay;
-    const sink = mayQuote ? new CredentialFilter(relay, upstream) : relay;
-    answer.body.pipe(isEncoded ? new DecodingSink(decoder, sink, this) : sink);
+    const answer = isEncoded ? decodedHead(encoded) : encoded;
+    const sink = isFailure
+      ? new HeldError((held) => this.#handover.refused(answer, held))
+      : this.#firstSinkFor(answer);
+    encoded.body.pipe(isEncoded ? new DecodingSink(decoder, sink, this) : sink);
   }
 
-  #relayFor(answer: UpstreamAnswer, type: string): Relay & AnswerSink {
-    if (this.#isStream) return new StreamRelay(this, answer);
+  #firstSinkFor(answer: UpstreamAnswer): AnswerSink {
+    const opening = isEventStream(answer, this.call.body) ? this.#handover.openingOf(answer) : undefined;
+    if (opening) {
+      this.#relay = opening;
+      return opening;
+    }
+    this.#handover.answered();
+    return this.sinkFor(answer);
+  }
+
+  sinkFor(read: UpstreamAnswer): AnswerSink {
+    const { statusCode } = read;
+    const { upstream } = this.call.body.model;
+    const mayQuote = statusCode >= 400 && hasCredential(upstream);
+    const answer = mayQuote ? unmeasured(read) : read;
+    const isStream = isEventStream(answer, this.call.body);
+    if (isStream) this.streamBegan();
+    else if (this.#parts) return new HeldError((held) => this.#handover.answeredWithin(answer, held));
+    const relay = this.#relayFor(answer, isStream);
+    this.#relay = relay;
+    return mayQuote ? new CredentialFilter(relay, upstream) : relay;
+  }
+
+  set relay(relay: Relay) {
+    this.#relay = relay;
+  }
+
+  streamBegan(): void {
+    if (!this.#isStream) this.#context.metrics.streamBegan();
+    this.#isStream = true;
+  }
+
+  sendAgain(): void {
+    const last = this.#exchange;
+    this.#state = 'waiting';
+    this.#relay = undefined;
+    this.#isRefused = false;
+    this.#exchange = this.#newExchange();
+    last.cancel(HANDED_OVER);
+    this.#send();
+  }
+
+  #newExchange(): Exchange {
+    const { turns, headersTimeoutMs, requestTimeoutMs } = this.#context;
+    const { compiled, body, memory } = this.call;
+    const exchange = new Exchange((work) => turns.run(compiled.key.accountId, work), {
+      // A client that reads is not broken off where something else, such as a decoder, asks for a pause.
+      paused: () => {
+        if (this.raw.socket?.writableNeedDrain && !memory.unread()) this.raw.destroy();
+      },
+      resumed: () => memory.read(),
+    });
+    // A whole answer begins when the model has finished, which may be as late as the call may last.
+    exchange.headersTimeoutMs = body.isStream
+      ? this.#handover.headTimeoutMs(headersTimeoutMs, performance.now() - this.#sentAt)
+      : this.#handover.wholeTimeoutMs(requestTimeoutMs);
+    return exchange;
+  }
+
+  #relayFor(answer: UpstreamAnswer, isStream: boolean): Relay & AnswerSink {
+    if (isStream) return new StreamRelay(this, answer);
+    const type = String(answer.headers['content-type']);
     // JSON in place of bytes may be an error, so it is read.
     const isBytes = !this.#isRefused && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type);
     return isBytes ? new BytesRelay(this, answer) : new JsonRelay(this, answer);
   }
 
-  /**
-   * True where the answer is a stream although its Content-Type does not say so: some providers send none, or
-   * text/plain. Relayed as a plain answer, it would be held back to its end.
-   */
-  #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
-    const { body } = this.call;
-    if (status >= 300 || !body.isStream || body.kind !== 'json') return false;
-    const type = headers['content-type'];
-    return type === undefined || /^text\/plain\b/i.test(String(type));
-  }
-
-  /** Ends the call without an answer: the connection was refused, reset or timed out. */
+  /** Ends the try without an answer: the connection was refused, reset or timed out. */
   noHead(error: Error): void {
     if (this.#state !== 'waiting') return;
+    if (this.#handover.noHead(error, !(error instanceof RequestTimeout))) return;
     const reading = isTimeout(error) ? this.#unreported() : undefined;
-    this.#fail(...failureOf(error, reading !== undefined), reading);
+    this.fail(...failureOf(error, reading !== undefined), reading);
   }
 
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
@@ -192,6 +242,29 @@ export class ResponseLifecycle implements Recipient {
     this.#reply.hijack();
   }
 
+  openStream(answer: UpstreamAnswer): PartWriter {
+    this.#isShown = true;
+    return this.#open(answer);
+  }
+
+  /** The head is that of any answer, as the answer may be another target's. */
+  ping({ statusCode, headers, body }: UpstreamAnswer, event: string): void {
+    if (this.#hasLeft) return;
+    const { 'content-type': type, 'cache-control': caching } = headers;
+    this.#open({ statusCode, headers: { 'content-type': type, 'cache-control': caching }, body }).write(
+      event,
+    );
+  }
+
+  #open(answer: UpstreamAnswer): PartWriter {
+    if (this.#parts) return this.#parts;
+    this.hijack();
+    this.raw.writeHead(answer.statusCode, this.clientHeaders(answer));
+    this.raw.flushHeaders();
+    this.#parts = new PartWriter(this.raw, () => this.exchange.resume());
+    return this.#parts;
+  }
+
   /**
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
    * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
@@ -209,19 +282,22 @@ export class ResponseLifecycle implements Recipient {
     const isLate = isTimeout(error);
     const charged = isLate ? this.#unreported() : reading;
     const outcome = isLate ? 'timeout' : 'upstream_broke';
-    if (!this.raw.headersSent && !this.#hasLeft) {
-      this.#fail(failureOf(error, charged !== undefined)[0], outcome, charged);
+    if (!this.#hasLeft && !(this.#parts ? this.#isShown : this.raw.headersSent)) {
+      this.fail(failureOf(error, charged !== undefined)[0], outcome, charged);
       return;
     }
     this.#settle(status, outcome, charged, () => this.raw.destroy());
   }
 
   /** Answers the client with a refusal; without a `reading` nothing is charged. */
-  #fail(refusal: GatewayError, outcome: Outcome, reading?: Reading): void {
+  fail(refusal: GatewayError, outcome: Outcome, reading?: Reading): void {
+    const parts = this.#parts;
     const answer = () => {
-      if (!this.#hasLeft) refuse(refusal, this.#request, this.#reply);
+      if (this.#hasLeft) return;
+      if (parts) parts.end(failureEvent(refusal, this.call.endpoint.path));
+      else refuse(refusal, this.#request, this.#reply);
     };
-    this.#settle(refusal.statusCode, outcome, reading, answer, refusal.code);
+    this.#settle(parts ? 200 : refusal.statusCode, outcome, reading, answer, refusal.code);
     this.exchange.cancel(refusal);
   }
 
@@ -279,12 +355,14 @@ export class ResponseLifecycle implements Recipient {
     const status = this.#hasLeft ? 499 : answered;
     const code = this.#hasLeft ? 'client_left' : answeredCode;
     const upstreamMs = performance.now() - this.#sentAt;
+    this.#handover.end();
+    const { attempts } = this.#handover;
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, metrics, leftCalls } = this.#context;
       const { resourceIds, terms } = reading ?? {};
-      const ending = { status, outcome, usage, estimated, resourceIds, terms };
+      const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         leftCalls.delete(this);
@@ -301,32 +379,6 @@ export class ResponseLifecycle implements Recipient {
       // The request body is no longer needed: nothing more is sent or estimated from it.
       this.call.memory.closeBody();
     };
-    if (!reading || reading.free) settle(undefined, false);
-    else if (!reading.usage || !isSettled(() => settle(reading.usage, reading.isEstimated === true))) {
-      reading
-        .estimate()
-        .then((usage) => settle(usage, true))
-        .catch((error: unknown) => {
-          this.#request.log.error(
-            { err: error },
-            'usage could not be estimated; the price per request is charged',
-          );
-          settle({}, true);
-        });
-    }
-  }
-}
-
-/**
- * True where the reported usage could be settled; false where its charge exceeds what any account can hold, so that the
- * report is ignored.
- */
-function isSettled(settle: () => void): boolean {
-  try {
-    settle();
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
+    settleBy(reading, settle, this.#request.log);
   }
 }

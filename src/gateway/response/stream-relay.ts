@@ -4,7 +4,7 @@ import type { StreamMeter } from '../../metering/meter.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
 import { withoutCredential } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import { PartWriter } from './part-writer.ts';
+import type { PartWriter } from './part-writer.ts';
 import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
 import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
@@ -31,8 +31,8 @@ export class StreamRelay implements AnswerSink, Relay {
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  /** Undefined where the client had left before the head came. */
-  readonly #parts: PartWriter | undefined;
+  /** Null where nothing is to be written. */
+  readonly #parts: PartWriter | null;
   /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
   #afterEndChars = 0;
@@ -40,17 +40,17 @@ export class StreamRelay implements AnswerSink, Relay {
   /** Time of the first visible output, by `performance.now()`. */
   #visibleAt: number | undefined;
 
-  constructor(recipient: Recipient, answer: UpstreamAnswer) {
+  /** `parts`: null where the client gets nothing of the answer, so that it is only read. */
+  constructor(
+    recipient: Recipient,
+    answer: UpstreamAnswer,
+    parts: PartWriter | null = recipient.hasLeft ? null : recipient.openStream(answer),
+  ) {
     this.#recipient = recipient;
+    this.#parts = parts;
     this.#status = answer.statusCode;
     this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
     this.#events = new EventReader(this.#meter);
-    if (recipient.hasLeft) return;
-    recipient.hijack();
-    const { raw } = recipient;
-    raw.writeHead(answer.statusCode, recipient.clientHeaders(answer));
-    raw.flushHeaders();
-    this.#parts = new PartWriter(raw, () => recipient.exchange.resume());
   }
 
   reading(): Reading | undefined {

@@ -1,14 +1,17 @@
+import type { Model } from '../../domain/catalog.ts';
 import type { Bounds } from '../../metering/bounds.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
 import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
 import type { JsonBody } from '../request/call-body.ts';
 import { type ReadJson, readJson, type Span } from '../request/json/json-reader.ts';
-import { type Edit, edited, type Upload } from '../request/spool/spool.ts';
+import { type Edit, edited, renamer, type Upload } from '../request/spool/spool.ts';
 
 export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
   /** True where the request was changed to ask for usage, which the relay removes from the answer again. */
   readonly injectedUsage: boolean;
+  /** The same body with another name of the model; only where the model has several targets. */
+  readonly named?: ((upstreamModel: string) => Buffer | Upload) | undefined;
 }
 
 /** What the gateway asks of a provider beyond the request. */
@@ -36,9 +39,22 @@ export function upstreamJson(
   if (model.upstreamModel !== model.slug && modelSpan) {
     edits.push({ ...modelSpan, text: JSON.stringify(model.upstreamModel) });
   }
-  const usageEdit = body.isStream && asksForUsage ? includeUsage(body, read) : undefined;
+  const asks = body.isStream && asksForUsage && !reportsUnasked(model);
+  const usageEdit = asks ? includeUsage(body, read) : undefined;
   if (usageEdit) edits.push(usageEdit);
-  return { bytes: edited(bytes, placed(edits, read, 0)), injectedUsage: usageEdit !== undefined };
+  const all = placed(edits, read, 0);
+  const sent = edited(bytes, all);
+  const injectedUsage = usageEdit !== undefined;
+  if (!model.targets || !modelSpan) return { bytes: sent, injectedUsage };
+  const [place] = placed([{ ...modelSpan, text: '' }], read, 0) as [Edit];
+  const rename = renamer(bytes, sent, all, place);
+  return { bytes: sent, injectedUsage, named: (name) => rename(JSON.stringify(name)) };
+}
+
+/** Whether none of the places where the model may run has to be asked for usage. */
+function reportsUnasked({ upstream, targets }: Model): boolean {
+  if (!targets) return upstream.reportsUnasked === true;
+  return targets.every(({ model }) => model.upstream.reportsUnasked === true);
 }
 
 /** The edit of the text by which the upstream is asked to report usage; undefined if it is asked already. */

@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { CallBody } from '../request/call-body.ts';
 import type { Recipient } from '../response/recipient.ts';
 import type { AnswerSink, UpstreamAnswer } from './exchange.ts';
 
@@ -26,6 +27,21 @@ export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transfo
 export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
+}
+
+/**
+ * True where an answer is a stream of events. Some providers do not say so: they send no Content-Type, or text/plain. Relayed as
+ * a plain answer, such a stream would be held back to its end.
+ */
+export function isEventStream(
+  { statusCode, headers }: Pick<UpstreamAnswer, 'statusCode' | 'headers'>,
+  { isStream, kind }: Pick<CallBody, 'isStream' | 'kind'>,
+): boolean {
+  if (statusCode >= 300) return false;
+  const type = headers['content-type'];
+  if (type === undefined) return isStream && kind === 'json';
+  if (/^text\/event-stream/i.test(String(type))) return true;
+  return isStream && kind === 'json' && /^text\/plain\b/i.test(String(type));
 }
 
 /**

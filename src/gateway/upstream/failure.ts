@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
+import { NoCloudCredential } from './cloud-credentials.ts';
 
 /** Thrown where a call took longer than `limits.requestTimeoutMs`, so that the gateway gave it up. */
 export class RequestTimeout extends Error {
@@ -41,6 +42,7 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
       'timeout',
     ];
   }
+  if (error instanceof NoCloudCredential) return [credentialRefused(), 'upstream_unreachable'];
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const what = isCharged
     ? 'stopped in the middle of its response'
@@ -60,15 +62,25 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
  * on.
  */
 export function unforwardableStatus(statusCode: number): GatewayError | undefined {
-  if (statusCode === 401 || statusCode === 403) {
-    return new GatewayError(
-      'upstream_auth_failed',
-      'The model provider rejected the credential of this gateway. The operator must replace it.',
-    );
-  }
+  if (statusCode === 401 || statusCode === 403) return credentialRefused();
   if (statusCode >= 200 && (statusCode < 300 || statusCode >= 400)) return undefined;
   return new GatewayError(
     'upstream_unavailable',
     'The model provider returned a redirect, which the gateway does not follow.',
+  );
+}
+
+function credentialRefused(): GatewayError {
+  return new GatewayError(
+    'upstream_auth_failed',
+    'The model provider rejected the credential of this gateway. The operator must replace it.',
+  );
+}
+
+/** The error for an answer in an encoding that was not asked for and that the gateway cannot read. */
+export function undecodable(): GatewayError {
+  return new GatewayError(
+    'upstream_unavailable',
+    "The model provider used a content encoding that the gateway did not request and can't decode.",
   );
 }

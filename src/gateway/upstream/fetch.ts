@@ -1,9 +1,10 @@
 import type { Upstream } from '../../domain/catalog.ts';
+import { addressOf } from './address.ts';
 import { decodedHead, decoderOf } from './decode.ts';
 import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
 import { RequestTimeout } from './failure.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
-import { EXCHANGE, originOf, type UpstreamTransport } from './transport.ts';
+import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
 /** Bytes of the largest answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -12,8 +13,14 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export interface UpstreamRequest {
   readonly upstream: Upstream;
   readonly method: 'GET' | 'DELETE';
-  /** Path below the upstream's address, with the query. */
+  /** Path of the resource as clients have it: `/v1/videos/ID`. */
   readonly path: string;
+  /** The endpoint's part of it: `/v1/videos`. */
+  readonly endpoint: string;
+  /** Query, without its question mark. */
+  readonly query: string;
+  /** The model's name, where the upstream has it in its paths. */
+  readonly upstreamModel: string;
   /** The client's request; undefined where the gateway itself asks. */
   readonly client: ClientRequest | undefined;
 }
@@ -30,17 +37,19 @@ export interface WholeAnswer {
  */
 export function send(
   transport: UpstreamTransport,
-  { upstream, method, path, client }: UpstreamRequest,
+  request: UpstreamRequest,
   exchange: Exchange,
   onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
 ): void {
-  const origin = originOf(upstream.url);
+  const { upstream, upstreamModel, endpoint, client } = request;
+  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
+  const queries = [query, request.query].filter((part) => part !== '').join('&');
   exchange.headers = upstreamHeaders(client, upstream);
   transport.request(
     {
       origin,
-      path: upstream.url.slice(origin.length) + path,
-      method,
+      path: queries === '' ? path : `${path}?${queries}`,
+      method: request.method,
       headers: { [EXCHANGE]: exchange },
       body: null,
     },

@@ -108,9 +108,10 @@ export function upstreamHeaders(client: ClientRequest | undefined, upstream: Ups
   // The answer must not be compressed, because usage is read from it on the way.
   const out = ['accept-encoding', 'identity'];
   if (client) addClientHeaders(out, client, upstream);
-  if (upstream.apiKey === '') return out;
-  if (upstream.format === 'anthropic') out.push('x-api-key', upstream.apiKey);
-  else out.push('authorization', `Bearer ${upstream.apiKey}`);
+  const { apiKey, auth = upstream.format === 'anthropic' ? 'x-api-key' : 'bearer' } = upstream;
+  if (apiKey === '') return out;
+  if (auth === 'x-api-key' || auth === 'api-key') out.push(auth, apiKey);
+  else out.push('authorization', `Bearer ${apiKey}`);
   return out;
 }
 

@@ -53,12 +53,6 @@ export class UpstreamTransport {
   }
 }
 
-/** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
-export function originOf(url: string): string {
-  const end = url.indexOf('/', url.indexOf('//') + 2);
-  return end < 0 ? url : url.slice(0, end);
-}
-
 /** Most idle connections that are kept for one upstream. */
 const KEPT_IDLE = 512;
 /** Time in which exchanges may end at a stop. Longer than an upstream may go on after its answer (stream-relay.ts). */

@@ -192,6 +192,8 @@ async function seeOperatorsPages(
   await open('usage', 'Usage');
   await page.getByRole('region', { name: 'Usage' }).waitFor();
   await look('usage of all accounts');
+  await open('providers', 'Providers');
+  await look('providers');
   await open(`accounts/${sights.owner.accountId}/keys`, /@example\.com/);
   await page.getByLabel('Name of the key').fill('New');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();

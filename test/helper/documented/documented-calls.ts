@@ -128,6 +128,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     ...['account', 'key', 'model', 'upstream', 'day'].map((group) => ({ query: `group_by=${group}` })),
     { query: 'format=csv&from=2026-01-01&to=2026-11-21' },
   ],
+  listProviders: [{}],
   listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],
   listKeysOfAccount: [{ path: ownAccount }],

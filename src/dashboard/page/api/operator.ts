@@ -7,6 +7,7 @@ import type {
 import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/http/bodies-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import type { MarginReportView } from '../../../api/operator/margin-view.ts';
+import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { ask, askRaw, made, type RequestOptions } from './request.ts';
 
 /**
@@ -53,6 +54,10 @@ export type UsageChoice = Readonly<Record<(typeof USAGE_CHOICES)[number], string
 
 export function readUsageOfAll(choice: UsageChoice, signal: AbortSignal): Promise<MarginReportView> {
   return ask('GET', `/api/admin/usage/?${usageQuery(choice)}`, { signal });
+}
+
+export function readProviders(signal: AbortSignal): Promise<ProviderListView> {
+  return ask('GET', '/api/admin/providers/', { signal });
 }
 
 export async function exportUsageOfAll(choice: UsageChoice): Promise<Blob> {

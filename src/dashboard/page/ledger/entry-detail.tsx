@@ -5,7 +5,7 @@ import { priceWords, usageWords } from '../format/usage.ts';
 
 /** Prices and course of a call; empty for entries that are no calls. */
 export function EntryDetail({ of: entry }: { of: EntryView }) {
-  const { id, price, passes = [], multiplier, upstream, duration_ms, streamed } = entry;
+  const { id, price, passes = [], multiplier, upstream, attempts, duration_ms, streamed } = entry;
   if (price === null && duration_ms === null) return null;
   const prices = Object.entries(price ?? {});
   return (
@@ -33,6 +33,9 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
         {duration_ms !== null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
         {streamed !== null && <Fact name="Response">{streamed ? 'streamed' : 'not streamed'}</Fact>}
         {upstream !== null && <Fact name="Provider">{upstream}</Fact>}
+        {attempts !== null && attempts.length > 1 && (
+          <Fact name="Tried at">{attempts.map(attemptWords).join('; ')}</Fact>
+        )}
         <Fact name="Request">{id}</Fact>
       </dl>
     </details>
@@ -55,4 +58,8 @@ function multiplierWords(multiplier: number): string {
 
 function durationWords(ms: number): string {
   return ms < 10_000 ? `${count(ms)} ms` : `${count(Math.round(ms / 100) / 10)} s`;
+}
+
+function attemptWords({ target, status, ms }: NonNullable<EntryView['attempts']>[number]): string {
+  return `${target} (${status ?? 'no answer'}, ${durationWords(ms)})`;
 }

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import { type CallBody, checkCount, modelNamed } from '../call-body.ts';
 import { INSPECTED_FIELDS } from '../json/inspected-names.ts';
-import { type Edit, Spool, Upload } from '../spool/spool.ts';
+import { type Edit, renamer, Spool, Upload } from '../spool/spool.ts';
 import { type Form, readForm } from './read-form.ts';
 
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
@@ -39,12 +39,16 @@ export async function readFormBody(
   }
   const modelPart = form.fields.find(({ name }) => name === 'model')?.part;
   const isRenamed = model.upstreamModel !== model.slug && modelPart !== undefined;
+  const edits = isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : [];
+  const bytes = upstreamBytes(sent, source, edits);
+  const original = Buffer.isBuffer(sent) ? sent : bytes;
   return {
     kind: 'form',
     model,
     value,
     isStream: typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase()),
-    bytes: upstreamBytes(sent, source, isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : []),
+    bytes,
+    ...(model.targets && modelPart ? { named: renamer(original, bytes, edits, modelPart) } : {}),
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,

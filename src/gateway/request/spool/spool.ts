@@ -148,6 +148,27 @@ export function edited(bytes: Buffer | Upload, edits: readonly Edit[]): Buffer |
   return Buffer.concat([...pieces, bytes.subarray(at)]);
 }
 
+/**
+ * Writes another text in the place of the model's name. `edits` are those that made `sent` of `original`; `place` is in
+ * `original`.
+ */
+export function renamer(
+  original: Buffer | Upload,
+  sent: Buffer | Upload,
+  edits: readonly Edit[],
+  place: Pick<Edit, 'start' | 'end'>,
+): (text: string) => Buffer | Upload {
+  const others = edits.filter(({ start }) => start !== place.start);
+  if (!Buffer.isBuffer(original)) return (text) => original.edited([...others, { ...place, text }]);
+  // Only what is sent stays in memory.
+  const growth = ({ start, end, text }: Edit) => Buffer.byteLength(text) - (end - start);
+  const before = others.filter(({ start }) => start < place.start);
+  const start = before.reduce((sum, edit) => sum + growth(edit), place.start);
+  const own = edits.find((edit) => edit.start === place.start);
+  const end = start + place.end - place.start + (own ? growth(own) : 0);
+  return (text) => edited(sent, [{ start, end, text }]);
+}
+
 /** Bytes that are read at a time, and all of the body that is in memory: as many as the kernel takes in one write. */
 const PIECE_BYTES = 64 * 1024;
 

@@ -1,0 +1,29 @@
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { CountTokens } from '../../metering/tokens/token-counter.ts';
+import type { LoopTurns } from '../../shares/loop-turns.ts';
+import type { HeldCall } from '../call.ts';
+import type { CallMetrics } from '../call-metrics.ts';
+import type { CallQueue } from '../queue/call-queue.ts';
+import type { TargetSettings } from '../targets/tries.ts';
+import type { Tracing } from '../tracing.ts';
+import type { CacheShares } from './cache-shares.ts';
+import type { LeftCalls } from './left-calls.ts';
+
+/** What the answers of all calls share. */
+export interface ResponseContext {
+  readonly ledger: Ledger;
+  readonly countTokens: CountTokens;
+  readonly requestTimeoutMs: number;
+  /** Longest wait for the head of a stream, over all tries of its call. */
+  readonly headersTimeoutMs: number;
+  readonly targets: TargetSettings;
+  readonly hiddenTokensPerSecond: number;
+  readonly leftCalls: LeftCalls;
+  readonly cacheShares: CacheShares;
+  readonly turns: LoopTurns;
+  readonly metrics: CallMetrics;
+  /** The queue of calls that wait for room in limits; it is told of each call that ends, which may make room. */
+  readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
+  /** Undefined where nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+}

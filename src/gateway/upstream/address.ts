@@ -1,0 +1,38 @@
+import type { Upstream } from '../../domain/catalog.ts';
+
+/** The beginning of every endpoint's path. */
+const VERSION = '/v1';
+
+/** An address at an upstream. */
+export interface Address {
+  /** `https://host:port` */
+  readonly origin: string;
+  readonly path: string;
+  /** Without its question mark; '' for none. */
+  readonly query: string;
+}
+
+/** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
+export function originOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end < 0 ? url : url.slice(0, end);
+}
+
+/**
+ * The address of a call at an upstream. `path`: the gateway's own, which begins with `/v1`. `endpoint`: that of the endpoint,
+ * where `path` goes on after it.
+ */
+export function addressOf(
+  { url, path: prefix, paths }: Pick<Upstream, 'url' | 'path' | 'paths'>,
+  path: string,
+  upstreamModel: string,
+  endpoint = path,
+): Address {
+  const origin = originOf(url);
+  const base = url.slice(origin.length);
+  const own = paths?.[endpoint] ?? prefix;
+  if (own === undefined) return { origin, path: base + path, query: '' };
+  const [stem = '', query = ''] = own.split('?', 2);
+  const named = stem.replace('{model}', () => encodeURIComponent(upstreamModel));
+  return { origin, path: base + named + path.slice(VERSION.length), query };
+}

@@ -1,0 +1,134 @@
+import { type Test, test } from 'tap';
+import type { ProviderListView } from '../../../src/api/operator/providers-view.ts';
+import { until } from '../../helper/check/until.ts';
+import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
+import { lastCharge, startTargetsGateway, type TargetsGateway } from '../../helper/start/targets-gateway.ts';
+
+async function started(t: Test) {
+  const world = await startTargetsGateway(t);
+  const { key, accountId } = await world.account();
+  return { ...world, key, accountId };
+}
+
+/** The state of `ranked` at a provider, as the operator sees it. */
+async function stateOf({ api }: Pick<TargetsGateway, 'api'>, place: string, model = 'ranked') {
+  const response = await api('GET', '/api/admin/providers/', ADMIN_TOKEN);
+  const { providers } = (await response.json()) as ProviderListView;
+  const provider = providers.find(({ name }) => name === place);
+  return provider?.targets.find((target) => target.model === model);
+}
+
+const BUSY = {
+  status: 503,
+  headers: { 'retry-after': '3600' },
+  body: { error: { message: 'busy with secret-of-a' } },
+};
+
+test('a target that failed is not asked again for its Retry-After, and the operator sees why', async (t) => {
+  const world = await started(t);
+  world.behave('a', BUSY);
+  for (let call = 0; call < 3; call++)
+    t.equal((await world.chat(world.key, { model: 'ranked' })).status, 200);
+  t.same(world.asked('a'), ['ranked-a']);
+  t.equal(world.asked('b').length, 3);
+  const state = await stateOf(world, 'a');
+  t.match(state, { target: 'a', state: 'out', last_error: 'HTTP 503: busy with …', calls: 1 });
+  const out = Date.parse(state?.out_until as string) - Date.now();
+  t.ok(out > 3_000_000 && out <= 3_600_000, `${out} ms`);
+  t.match(await stateOf(world, 'b'), { state: 'up', out_until: null, last_error: null, calls: 3 });
+  const page = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
+  t.match(page, 'tollgate_target_out{target="a",model="ranked"} 1');
+  t.match(page, 'tollgate_target_failures_total{target="a",model="ranked"} 1');
+});
+
+test('a single trial call brings a target back', async (t) => {
+  const world = await started(t);
+  world.behave('a', { ...BUSY, headers: { 'retry-after': '0' } });
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  world.behave('a');
+  await until('the target is back', async () => {
+    await (await world.chat(world.key, { model: 'ranked' })).text();
+    return (await stateOf(world, 'a'))?.state === 'up';
+  });
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  const last = await lastCharge(world, world.accountId);
+  t.match(last, { upstream: 'a', status: 200 });
+});
+
+test('with all targets out the one that comes back first is tried', async (t) => {
+  const world = await started(t);
+  const out = (seconds: string) => ({ ...BUSY, headers: { 'retry-after': seconds } });
+  world.behave('a', out('3000'));
+  world.behave('b', out('1000'));
+  world.behave('c', out('2000'));
+  t.equal((await world.chat(world.key, { model: 'ranked' })).status, 503);
+  for (const place of ['a', 'b', 'c'] as const) world.behave(place);
+  t.equal((await world.chat(world.key, { model: 'ranked' })).status, 200);
+  t.same(
+    ['a', 'b', 'c'].map((place) => world.asked(place as 'a').length),
+    [1, 2, 1],
+  );
+  t.match(await stateOf(world, 'b'), { state: 'up' });
+});
+
+test('a refused credential is out for a minute', async (t) => {
+  const world = await started(t);
+  world.behave('a', { status: 401, body: { error: { message: 'no such key' } } });
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  const out = Date.parse((await stateOf(world, 'a'))?.out_until as string) - Date.now();
+  t.ok(out > 30_000 && out <= 60_000, `${out} ms`);
+});
+
+test('a conversation stays at its target, and encrypted reasoning goes to the provider that made it alone', async (t) => {
+  const world = await started(t);
+  const ask = (cacheKey: string, input: unknown) =>
+    world.api('POST', '/v1/responses', world.key, { model: 'even', input, prompt_cache_key: cacheKey });
+  for (let turn = 0; turn < 5; turn++) t.equal((await ask('one', 'Hello')).status, 200);
+  const home = world.asked('a').length === 5 ? 'a' : 'b';
+  t.equal(world.asked(home).length, 5, 'all turns at one target');
+  const other = home === 'a' ? 'b' : 'a';
+  world.behave(home, { ...BUSY, headers: {} });
+  const reasoning = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' }];
+  const refused = await ask('one', reasoning);
+  t.equal(refused.status, 503);
+  t.same(world.asked(other), [], 'nobody else can read it');
+  t.equal((await ask('one', 'Hello')).status, 200, 'without it, the call goes on elsewhere');
+  t.equal(world.asked(other).length, 1);
+  t.equal((await ask('one', reasoning)).status, 200, 'and what that one makes, it can read');
+  t.equal(world.asked(other).length, 2);
+});
+
+test('a call that names a stored response goes to the target that stored it', async (t) => {
+  const world = await started(t);
+  const ask = (body: object) =>
+    world.api('POST', '/v1/responses', world.key, { model: 'even', input: 'Hello', ...body });
+  const first = await ask({ prompt_cache_key: 'one' });
+  const { id } = (await first.json()) as { id: string };
+  await world.settled();
+  const home = world.asked('a').length === 1 ? 'a' : 'b';
+  const other = home === 'a' ? 'b' : 'a';
+  for (const cacheKey of ['two', 'three', 'four', 'five', 'six', 'seven', 'eight']) {
+    t.equal((await ask({ prompt_cache_key: cacheKey, previous_response_id: id })).status, 200);
+  }
+  t.same([world.asked(home).length, world.asked(other).length], [8, 0]);
+  world.behave(home, BUSY);
+  t.equal((await ask({ previous_response_id: id })).status, 503, 'and nowhere else');
+});
+
+test('explain shows where a call would go', async (t) => {
+  const world = await started(t);
+  const owner = await world.account({ key: { canManage: true } });
+  const explained = async () => {
+    const path = `/api/keys/${owner.keyId}/explain/`;
+    const response = await world.api('POST', path, owner.key, {
+      model: 'ranked',
+      endpoint: '/v1/chat/completions',
+    });
+    return ((await response.json()) as { targets: unknown }).targets;
+  };
+  const at = (place: string) => ({ target: place, upstream_model: `ranked-${place}` });
+  t.same(await explained(), [at('a'), at('b'), at('c')]);
+  world.behave('a', BUSY);
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  t.same(await explained(), [at('b'), at('c')]);
+});

@@ -1,0 +1,121 @@
+import type { Test } from 'tap';
+import type { Config } from '../../../src/config/config.ts';
+import type { Model, Target } from '../../../src/domain/catalog.ts';
+import { creditPrice } from '../fixtures/credit-price.ts';
+import {
+  type Behave,
+  type Behaviour,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from '../stand-ins/scripted-provider.ts';
+import {
+  type InProcessGateway,
+  lastCharge,
+  startGatewayInProcess,
+  testCatalog,
+  testConfig,
+} from './gateway-in-process.ts';
+
+/** Three scripted providers `a`, `b` and `c`, each with its behaviour, behind one gateway. */
+export interface TargetsGateway extends InProcessGateway {
+  readonly providers: Readonly<Record<PlaceName, ScriptedProvider>>;
+  /** Sets how a provider behaves from now on; undefined: as the demo. */
+  behave(place: PlaceName, behaviour?: Behaviour): void;
+  /** Lets a function choose how a provider answers each request. */
+  behaveBy(place: PlaceName, behave: Behave): void;
+  /** The model's name in each request that reached a provider. */
+  asked(place: PlaceName): string[];
+}
+
+export type PlaceName = 'a' | 'b' | 'c';
+const PLACES: readonly PlaceName[] = ['a', 'b', 'c'];
+
+/** Prices of `ranked` at its targets: 1, 2 and 3 credits a request. */
+const PRICES: Readonly<Record<PlaceName, number>> = { a: 1, b: 2, c: 3 };
+
+/**
+ * Models: `ranked` is asked at `a`, then `b`, then `c`, where it is called `ranked-a` and so on; `even` is at `a` and `b` with equal
+ * weights; `claude-ranked` is as `ranked` in Anthropic's format; `film` makes videos at `a` and `b`.
+ */
+export async function startTargetsGateway(
+  t: Test,
+  limits: Partial<Config['limits']> = {},
+): Promise<TargetsGateway> {
+  const behaviours = new Map<PlaceName, Behave>();
+  const started = await Promise.all(
+    PLACES.map(
+      async (place) =>
+        [
+          place,
+          await startScriptedProvider({ behave: (request) => behaviours.get(place)?.(request) }),
+        ] as const,
+    ),
+  );
+  t.teardown(() => Promise.all(started.map(([, provider]) => provider.close())));
+  const providers = Object.fromEntries(started) as Record<PlaceName, ScriptedProvider>;
+  const base = testConfig('', providers.a.url);
+  const catalog = catalogOf(providers);
+  const config = {
+    catalog,
+    upstreams: new Map(PLACES.map((place) => [place, upstreamOf(place, providers, 'openai')])),
+    limits: { ...base.limits, ...limits },
+  };
+  const world = await startGatewayInProcess(t, { provider: providers.a, config });
+  return {
+    ...world,
+    providers,
+    behave: (place, behaviour) => behaviours.set(place, () => behaviour),
+    behaveBy: (place, behave) => behaviours.set(place, behave),
+    asked: (place) => providers[place].requests.map(({ body }) => String(modelIn(body.toString()))),
+  };
+}
+
+function modelIn(body: string): unknown {
+  return /"model"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? /name="model"\r\n\r\n([^\r]*)/.exec(body)?.[1];
+}
+
+function upstreamOf(
+  place: PlaceName,
+  providers: Readonly<Record<PlaceName, ScriptedProvider>>,
+  format: 'openai' | 'anthropic',
+) {
+  return {
+    name: place,
+    url: providers[place].url,
+    apiKey: `secret-of-${place}`,
+    format,
+    passHeaders: [],
+  } as const;
+}
+
+function catalogOf(providers: Readonly<Record<PlaceName, ScriptedProvider>>): Config['catalog'] {
+  const flat = testCatalog(providers.a.url).get('flat') as Model;
+  const spread = (
+    slug: string,
+    targets: readonly (Pick<Target, 'weight' | 'priority'> & { readonly place: PlaceName })[],
+    { format = 'openai', ...more }: Partial<Model> & { readonly format?: 'openai' | 'anthropic' } = {},
+  ): [string, Model] => {
+    const all = targets.map(({ place, weight, priority }): Target => {
+      const price = creditPrice({ request: PRICES[place] });
+      const upstream = upstreamOf(place, providers, format);
+      return {
+        model: { ...flat, slug, upstream, upstreamModel: `${slug}-${place}`, price, ...more },
+        weight,
+        priority,
+      };
+    });
+    return [slug, { ...(all[0] as Target).model, targets: all }];
+  };
+  const ranked = PLACES.map((place, priority) => ({ place, weight: 1, priority }));
+  const even = ranked.slice(0, 2).map((target) => ({ ...target, priority: 1 }));
+  return new Map([
+    ['flat', flat],
+    spread('ranked', ranked),
+    spread('even', even),
+    spread('claude-ranked', ranked, { format: 'anthropic' }),
+    spread('film', ranked.slice(0, 2), { category: 'video', price: creditPrice({ request: 1 }) }),
+    spread('heard', ranked.slice(0, 2), { category: 'stt' }),
+  ]);
+}
+
+export { lastCharge };
