@@ -127,9 +127,9 @@ export class Handover {
     this.#failAs({ call: this.#call, message: error });
   }
 
-  /** The opening of a stream from which the call may go on elsewhere; undefined: the stream is shown as it comes. */
+  /** The opening of a stream, held where the model has several targets; undefined: the stream is shown as it comes. */
   openingOf(answer: UpstreamAnswer): HeldOpening | undefined {
-    const kindOf = this.#tries.most > 1 ? OPENINGS[this.#call.endpoint.path] : undefined;
+    const kindOf = this.#tries.isOfSeveral ? OPENINGS[this.#call.endpoint.path] : undefined;
     if (!kindOf || this.#answering.hasLeft) return undefined;
     return new HeldOpening({
       kindOf,

@@ -66,6 +66,11 @@ export class Tries {
     return Math.min(this.#order.length, this.#settings.attempts);
   }
 
+  /** Whether the model has several targets, of which this call may ask one or more. */
+  get isOfSeveral(): boolean {
+    return this.#conversation !== undefined;
+  }
+
   get isFirst(): boolean {
     return this.#at === 0;
   }

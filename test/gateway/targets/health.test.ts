@@ -71,6 +71,18 @@ test('with all targets out the one that comes back first is tried', async (t) =>
   t.match(await stateOf(world, 'b'), { state: 'up' });
 });
 
+test('with all targets out, a stream that fails before its content is 502, too', async (t) => {
+  const world = await started(t);
+  for (const place of ['a', 'b', 'c'] as const) world.behave(place, BUSY);
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  const body = ['data: {"error":{"message":"no engine"}}\n\n'];
+  for (const place of ['a', 'b', 'c'] as const)
+    world.behave(place, { headers: { 'content-type': 'text/event-stream' }, body });
+  const response = await world.chat(world.key, { model: 'ranked', stream: true });
+  t.equal(response.status, 502);
+  t.match(await response.json(), { error: { message: 'no engine' } });
+});
+
 test('a refused credential is out for a minute', async (t) => {
   const world = await started(t);
   world.behave('a', { status: 401, body: { error: { message: 'no such key' } } });

@@ -11,11 +11,29 @@ export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
 
 export interface Upstream {
   readonly url: string;
-  /** Number of times that each call reached the upstream, by the number in CALL_HEADER. */
+  /**
+   * Number of times that each call reached a target which may have billed it, by the number in CALL_HEADER; 1 for a call that only
+   * reached the first one.
+   */
   readonly reached: ReadonlyMap<number, number>;
   /** Times of each call that reached it, by the number in CALL_HEADER. */
   readonly visits: ReadonlyMap<number, Visit>;
 }
+
+/** Path of the target that every call is sent to first, and that fails so that the call goes on at the upstream itself. */
+export const FIRST_TARGET = '/first';
+
+const SOON = { 'retry-after-ms': '1' };
+const FAILED_STREAM = [
+  'data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n',
+  'data: {"error":{"message":"The first target failed."}}\n\n',
+];
+/** Ways in which the first target fails, by turns. The stream is an error to calls without one, too. */
+const FAILURES: readonly Behaviour[] = [
+  { status: 503, headers: SOON, body: { error: { message: 'Out of order.' } } },
+  { status: 429, headers: SOON, body: { error: { message: 'Slow down.' } } },
+  { status: 200, headers: { 'content-type': 'text/event-stream' }, body: FAILED_STREAM },
+];
 
 /** Tokens that the upstream reports of a call. */
 export interface Bill {
@@ -52,10 +70,14 @@ export async function startUpstream(
 ): Promise<Upstream> {
   const reached = new Map<number, number>();
   const visits = new Map<number, Visit>();
-  const behave = ({ headers, ended }: ReceivedRequest): Behaviour | undefined => {
+  /** Calls that the first target has refused, and that have not been sent on. */
+  const refused = new Set<number>();
+  const behave = ({ headers, ended, url }: ReceivedRequest): Behaviour | undefined => {
     const call = Number(headers[CALL_HEADER]);
-    reached.set(call, (reached.get(call) ?? 0) + 1);
-    const visit: Visit = {
+    const wasRefused = refused.delete(call);
+    reached.set(call, (reached.get(call) ?? 0) + (wasRefused ? 0 : 1));
+    // Of a call that was sent on, the times and the bill are those of the upstream itself, from its first arrival on.
+    const visit: Visit = (wasRefused ? visits.get(call) : undefined) ?? {
       arrivedAt: Date.now(),
       endingAt: undefined,
       answeredAt: undefined,
@@ -64,6 +86,11 @@ export async function startUpstream(
     if (!visits.has(call)) visits.set(call, visit);
     const credential = String(headers.authorization).replace('Bearer ', '');
     onFailpoint('asked', credential);
+    if (url.startsWith(FIRST_TARGET)) {
+      // A second time there would count as a second time at the upstream.
+      if (!wasRefused) refused.add(call);
+      return FAILURES[call % FAILURES.length];
+    }
     const told = headers[BEHAVIOUR_HEADER];
     const behaviour = typeof told === 'string' ? (JSON.parse(told) as Behaviour) : {};
     const bill = billOf(call);

@@ -10,7 +10,7 @@ import { bookFailpoints, type Failpoint, redisFailpoints } from '../nemesis/fail
 import type { BookServer } from './book-server.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
-import { BEHAVIOUR_HEADER, CALL_HEADER, startUpstream, type Upstream } from './upstream.ts';
+import { BEHAVIOUR_HEADER, CALL_HEADER, FIRST_TARGET, startUpstream, type Upstream } from './upstream.ts';
 import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 
 export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
@@ -120,12 +120,16 @@ function makePlace(
 ): Place {
   const { folder, index, upstreamUrl, maxQueueMs } = of;
   const config = join(folder, `gateway-${index}.yaml`);
-  const model = 'upstream: test, category: text, maxOutputTokens: 100';
+  const model =
+    'targets: [{ upstream: first }, { upstream: test, priority: 2 }], category: text, maxOutputTokens: 100';
+  const rest = `apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOUR_HEADER}]`;
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
 limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, readOnMs: 2000, maxQueueMs: ${maxQueueMs} }
-upstreams: { test: { url: "${upstreamUrl}", apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOUR_HEADER}] } }
+upstreams:
+  first: { url: "${upstreamUrl}${FIRST_TARGET}", ${rest} }
+  test: { url: "${upstreamUrl}", ${rest} }
 models:
   flat: { ${model}, price: { request: 1 } }
   tokens: { ${model}, price: { input: 1000, output: 2000 } }

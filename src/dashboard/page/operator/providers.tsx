@@ -3,7 +3,6 @@ import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { readProviders } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
-import { durationWords } from '../format/duration.ts';
 import { Badge, Empty, Section, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -88,7 +87,7 @@ function TargetRow({ of, allCalls }: { of: Target; allCalls: number }) {
       </td>
       <td class="number">{count(calls)}</td>
       <td class="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)} %`}</td>
-      <td class="number">{latency_ms === null ? '–' : durationWords(latency_ms)}</td>
+      <td class="number">{latency_ms === null ? '–' : `${count(latency_ms)} ms`}</td>
       <td>
         {last_error === null ? 'None' : last_error}
         {last_error_at !== null && (

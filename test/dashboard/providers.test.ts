@@ -1,0 +1,39 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN } from '../helper/start/gateway-in-process.ts';
+import { startTargetsGateway } from '../helper/start/targets-gateway.ts';
+
+t.test('a target that failed is out, and the entry of the call names each try', async (t) => {
+  const world = await startTargetsGateway(t);
+  const { key } = await world.account();
+  world.behave('a', {
+    status: 503,
+    headers: { 'retry-after': '3600' },
+    body: { error: { message: 'busy' } },
+  });
+  await (await world.chat(key, { model: 'ranked' })).text();
+  await world.settled();
+
+  const operator = await openDashboard(t, world);
+  await operator.signIn(ADMIN_TOKEN);
+  await operator.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await operator.open('providers', 'Providers');
+  const rowAt = (place: string) =>
+    operator.page
+      .getByRole('region', { name: `Targets at ${place}`, exact: true })
+      .getByRole('row', { name: /^ranked/ });
+  await rowAt('a').getByText('HTTP 503: busy').waitFor();
+  t.match(await rowAt('a').textContent(), /Outuntil .+150 %/);
+  t.match(await rowAt('b').textContent(), /Up150 %[\d,]+ msNone/);
+
+  const owner = await openDashboard(t, world);
+  await owner.signIn(key);
+  await owner.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await owner.open('ledger', 'Ledger');
+  const row = owner.page.getByRole('row', { name: /Charge ranked/ });
+  await row.getByText('Details').click();
+  t.match(
+    await row.locator('.entry-detail').textContent(),
+    /Tried ata \(503, [\d.,]+ m?s\); b \(200, [\d.,]+ m?s\)/,
+  );
+});
