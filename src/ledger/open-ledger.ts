@@ -136,6 +136,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     admissions,
     gate,
     live,
+    unanswered,
     settler,
     grants,
     drain,

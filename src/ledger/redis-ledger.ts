@@ -23,6 +23,7 @@ import type { Publisher } from './publisher.ts';
 import { type ConnectionGate, type LiveAccess, orUnavailable } from './recovery/connection-gate.ts';
 import type { Grants } from './recovery/grants.ts';
 import { REBUILDS } from './recovery/rebuild.ts';
+import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
@@ -42,6 +43,7 @@ export interface RedisLedgerParts {
   readonly grants: Grants;
   readonly book: Book;
   readonly publisher: Publisher;
+  readonly unanswered: UnansweredAdmissions;
   readonly waiting: WaitingCalls;
   readonly clock: RedisClock;
 }
@@ -65,11 +67,11 @@ export class RedisLedger implements Ledger {
   }
 
   cancel(call: HoldId): void {
-    this.#parts.admissions.cancel(call);
+    this.#parts.unanswered.cancelNow(call);
   }
 
   endRead(call: HoldId): void {
-    this.#parts.admissions.endRead(call);
+    this.#parts.unanswered.endRead(call).catch(() => undefined);
   }
 
   find(hash: string): Promise<Subject | undefined> {

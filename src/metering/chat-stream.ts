@@ -4,9 +4,9 @@ import { inputTokens, type Usage } from '../domain/units.ts';
 import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
-import type { EventAction, StreamMeter } from './meter.ts';
+import type { EventAction } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
-import { OutputTextCollector } from './output-text.ts';
+import { TextStream } from './output-text.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
 import { openaiTiers } from './terms.ts';
 import { hasOutput, mergeReported, reportedBy, withSearches } from './usage.ts';
@@ -44,47 +44,28 @@ export interface ChatStreamOptions {
  * Reads a stream of chat or text completion chunks as it passes, event by event. Events come as Latin-1 text (a byte a
  * character), so that looking at them costs little and positions are those of the bytes; only what is needed is decoded.
  */
-export class ChatStream implements StreamMeter {
-  readonly #injectedUsage: boolean;
-  readonly #price: Price;
-  readonly #searches: number;
-  readonly #asksLongCache: (() => boolean) | undefined;
-  readonly #isInterleaved: boolean;
-  readonly #hasSound: boolean;
+export class ChatStream extends TextStream {
+  readonly #options: ChatStreamOptions;
   readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
-  readonly #outputText = new OutputTextCollector();
   #reported: Usage | undefined;
   #serviceTiers: readonly string[] | undefined;
   /** Pieces of output text at the time of the last report. */
   #reportedAt = 0;
   #isDone = false;
-  #failed = false;
   #encryptedBytes = 0;
   /** The first chunk, and the last one with output text or a `finish_reason`. */
   #firstChunk = '';
   #lastChunk = '';
 
   constructor(options: ChatStreamOptions) {
-    const {
-      injectedUsage,
-      price,
-      searches = 0,
-      isInterleaved,
-      hasSound = false,
-      deltas = CHAT_DELTAS,
-    } = options;
-    this.#injectedUsage = injectedUsage;
-    this.#price = price;
-    this.#searches = searches;
-    this.#asksLongCache = options.asksLongCache;
-    this.#isInterleaved = isInterleaved;
-    this.#hasSound = hasSound;
-    this.#deltas = deltas.map((name) => JSON.stringify(name));
+    super();
+    this.#options = options;
+    this.#deltas = (options.deltas ?? CHAT_DELTAS).map((name) => JSON.stringify(name));
   }
 
   get kept(): Shape {
-    const outputText = { delta: this.#outputText, text: this.#outputText };
+    const outputText = { delta: this.text, text: this.text };
     const choice = { index: 'all', finish_reason: 'all', ...outputText } as const;
     return { type: 'all', error: 'all', choices: [choice], usage: 'all', service_tier: 'all' };
   }
@@ -94,7 +75,7 @@ export class ChatStream implements StreamMeter {
    * answer is done it counts all the same, but for one of no output that came before all text.
    */
   get usage(): Usage | undefined {
-    if (this.#reportedAt === this.#outputText.pieces) return this.#reported;
+    if (this.#reportedAt === this.text.pieces) return this.#reported;
     return this.#isDone && (this.#reportedAt > 0 || hasOutput(this.#reported)) ? this.#reported : undefined;
   }
 
@@ -108,16 +89,12 @@ export class ChatStream implements StreamMeter {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(this.#outputText.scaled(estimate), this.#reported);
-    return withSearches(usage, this.#searches);
+    const usage = mergeReported(this.text.scaled(estimate), this.#reported);
+    return withSearches(usage, this.#options.searches);
   }
 
   get resourceIds(): readonly string[] {
     return [...this.#resourceIds];
-  }
-
-  get failed(): boolean {
-    return this.#failed;
   }
 
   /**
@@ -129,7 +106,7 @@ export class ChatStream implements StreamMeter {
 
   /** Of answers that come interleaved, the chunk that ends one says nothing of the others. */
   get isReported(): boolean {
-    return this.usage !== undefined && this.#isFinished && !this.#isInterleaved;
+    return this.usage !== undefined && this.#isFinished && !this.#options.isInterleaved;
   }
 
   get #isFinished(): boolean {
@@ -140,15 +117,6 @@ export class ChatStream implements StreamMeter {
     return tokensOfEncrypted(this.#encryptedBytes);
   }
 
-  get pieces(): number {
-    return this.#outputText.pieces;
-  }
-
-  /** The output text so far: text, refusals, reasoning, and names and arguments of tool calls. */
-  outputText(): string {
-    return this.#outputText.toString();
-  }
-
   event(event: string): EventAction {
     if (saysDone(event)) {
       this.#isDone = true;
@@ -156,17 +124,17 @@ export class ChatStream implements StreamMeter {
     }
     // An error is held back like the end, since clients leave as soon as they have read it.
     if (saysFailed(event)) {
-      this.#failed = true;
+      this.failed = true;
       if (event.includes('"usage"')) this.#take(eventData(event));
       return 'end';
     }
     if (this.#firstChunk === '') this.#firstChunk = event;
-    const { pieces } = this.#outputText;
-    const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
-    for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
-    if (this.#outputText.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
+    const { pieces } = this.text;
+    const lane = this.#options.isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
+    for (const delta of this.#deltas) if (this.text.collect(event, delta, lane)) break;
+    if (this.text.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event));
-    if (this.#hasSound && event.includes('"audio"'))
+    if (this.#options.hasSound && event.includes('"audio"'))
       for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
@@ -175,11 +143,11 @@ export class ChatStream implements StreamMeter {
   #usageEvent(event: string, at: number): EventAction {
     // Every chunk but the last has `"usage": null` where usage was asked for. Parsing each took 5 % of a stream's CPU.
     const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
-    if (isNull && !this.#injectedUsage) return 'pass';
+    if (isNull && !this.#options.injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
     const chunk = eventData(event);
     this.#take(chunk);
-    if (!this.#injectedUsage || !chunk) return 'pass';
+    if (!this.#options.injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
     // Asked for usage, providers put "usage": null into every other chunk as well.
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
@@ -188,16 +156,16 @@ export class ChatStream implements StreamMeter {
 
   /** Takes the usage that a chunk reports; some report it beside an error. */
   #take(chunk: Record<string, unknown> | undefined): void {
-    const usage = chatToUsage(reportedBy(chunk), this.#price, this.#asksLongCache);
+    const usage = chatToUsage(reportedBy(chunk), this.#options.price, this.#options.asksLongCache);
     // A call that failed before the model read or wrote anything is not charged.
-    if (!usage || (this.#failed && !inputTokens(usage) && !usage.output)) return;
-    this.#reported = withSearches(usage, this.#searches);
-    this.#serviceTiers = openaiTiers(chunk, this.#price) ?? this.#serviceTiers;
-    this.#reportedAt = this.#outputText.pieces;
+    if (!usage || (this.failed && !inputTokens(usage) && !usage.output)) return;
+    this.#reported = withSearches(usage, this.#options.searches);
+    this.#serviceTiers = openaiTiers(chunk, this.#options.price) ?? this.#serviceTiers;
+    this.#reportedAt = this.text.pieces;
   }
 
   #tiersIn(chunk: string): readonly string[] | undefined {
-    return chunk.includes('"service_tier"') ? openaiTiers(eventData(chunk), this.#price) : undefined;
+    return chunk.includes('"service_tier"') ? openaiTiers(eventData(chunk), this.#options.price) : undefined;
   }
 }
 

@@ -117,7 +117,7 @@ export class ImageStream implements StreamMeter {
   #tokens: Usage | undefined;
   /** Completed pictures whose tokens are in `#tokens`. */
   #reported = 0;
-  #failed = false;
+  failed = false;
 
   constructor(body: PaintedBody, asked: number, most = body.model.maxOutputTokens) {
     this.#body = body;
@@ -126,7 +126,7 @@ export class ImageStream implements StreamMeter {
   }
 
   get usage(): Usage | undefined {
-    if (this.#failed && this.#images === 0) return undefined;
+    if (this.failed && this.#images === 0) return undefined;
     if (this.#unreported > 0 && isPricedByToken(this.#body.model.price)) return undefined;
     return { images: this.#images, ...this.#tokens };
   }
@@ -147,10 +147,6 @@ export class ImageStream implements StreamMeter {
 
   get hasOutput(): boolean {
     return this.#images > 0;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
   }
 
   get isWhole(): boolean {
@@ -174,7 +170,7 @@ export class ImageStream implements StreamMeter {
     const data = eventData(small);
     const type = String(data?.type ?? eventName(small));
     if (type === 'error' || data?.error) {
-      this.#failed = true;
+      this.failed = true;
       return 'end';
     }
     if (PARTIAL.test(type)) {

@@ -16,8 +16,8 @@ import {
   passTerms,
   usageOfCounts,
 } from './messages-usage.ts';
-import type { EventAction, MeteredBody, StreamMeter } from './meter.ts';
-import { OutputTextCollector } from './output-text.ts';
+import type { EventAction, MeteredBody } from './meter.ts';
+import { TextStream } from './output-text.ts';
 import { eventData, eventName } from './sse/event.ts';
 import { type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
 import { addUsage, mergeReported, reportedBy, withSearches } from './usage.ts';
@@ -33,8 +33,7 @@ const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
  * and the larger of the two is charged, as an estimate; and so are the searches whose results came and the compacting that
  * was done, which are reported at the end only.
  */
-export class MessagesStream implements StreamMeter {
-  readonly #outputText = new OutputTextCollector();
+export class MessagesStream extends TextStream {
   #blocks = 0;
   readonly #thinking = new HiddenThinking();
   readonly #body: MeteredBody;
@@ -45,23 +44,24 @@ export class MessagesStream implements StreamMeter {
   #searches = 0;
   /** Summaries of the conversation that began to come: each is a model call that read all of it. */
   #compactions = 0;
-  #stopped = false;
+  /** True once a delta with a `stop_reason` has come. */
+  isWhole = false;
   /** Pieces of output text at the time of the `stop_reason`. */
   #stoppedAt = 0;
   #isRefused = false;
   /** True once the delta with the `stop_reason` has brought a usable report of the output. */
   #isBelieved = false;
-  #failed = false;
   readonly #resourceIds = new Set<string>();
 
   constructor(body: MeteredBody) {
+    super();
     this.#body = body;
   }
 
   get usage(): Usage | undefined {
-    if (!this.#stopped || !this.#isBelieved) return undefined;
+    if (!this.isWhole || !this.#isBelieved) return undefined;
     // A report of no output that came before all text is none.
-    if (this.#stoppedAt === 0 && this.#outputText.pieces > 0 && !this.#reported.output) return undefined;
+    if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.#reported.output) return undefined;
     const webSearches = this.#reported.webSearches ?? this.#searches;
     return usageOfCounts({ ...this.#counts, webSearches }, this.#iterations);
   }
@@ -83,7 +83,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(this.#outputText.scaled(estimate), partialUsage(this.#counts));
+    const usage = mergeReported(this.text.scaled(estimate), partialUsage(this.#counts));
     const { output: _, ...beyond } = this.#iterations
       ? beyondTotals(this.#iterations)
       : { input: (estimate.input ?? 0) * this.#compactions };
@@ -91,16 +91,8 @@ export class MessagesStream implements StreamMeter {
     return withSearches(usage, Math.max(this.#searches, this.#reported.webSearches ?? 0));
   }
 
-  get isWhole(): boolean {
-    return this.#stopped;
-  }
-
   get isReported(): boolean {
-    return this.#stopped && this.#isBelieved;
-  }
-
-  get pieces(): number {
-    return this.#outputText.pieces;
+    return this.isWhole && this.#isBelieved;
   }
 
   get hiddenTokens(): number {
@@ -113,23 +105,14 @@ export class MessagesStream implements StreamMeter {
       type: 'all',
       error: 'all',
       message: { usage: 'all', container },
-      content_block: this.#outputText,
-      delta: this.#outputText,
+      content_block: this.text,
+      delta: this.text,
       usage: 'all',
     };
   }
 
-  get failed(): boolean {
-    return this.#failed;
-  }
-
   get resourceIds(): readonly string[] {
     return [...this.#resourceIds];
-  }
-
-  /** The output text so far: text, thinking, and names and arguments of tool calls. */
-  outputText(): string {
-    return this.#outputText.toString();
   }
 
   event(event: string): EventAction {
@@ -139,9 +122,9 @@ export class MessagesStream implements StreamMeter {
         return 'pass';
       case 'content_block_start':
         this.#blocks++;
-        this.#thinking.block(event, this.#outputText.pieces);
+        this.#thinking.block(event, this.text.pieces);
         // Results of the provider's tools come as blocks too, and are not output of the model.
-        if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
+        if (!TOOL_RESULT.test(event)) this.text.collect(event, '"content_block"');
         if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
         if (COMPACTION.test(event)) this.#compactions++;
         if (event.includes(SEARCH_RESULT)) this.#search(eventData(event)?.content_block);
@@ -156,7 +139,7 @@ export class MessagesStream implements StreamMeter {
         return 'end';
       case 'error':
         // An error is held back like the end, since clients leave as soon as they have read it.
-        this.#failed = true;
+        this.failed = true;
         return 'end';
       default:
         return 'pass';
@@ -164,10 +147,10 @@ export class MessagesStream implements StreamMeter {
   }
 
   #contentDelta(event: string): void {
-    const { pieces } = this.#outputText;
-    this.#outputText.collect(event, '"delta"');
+    const { pieces } = this.text;
+    this.text.collect(event, '"delta"');
     // What shows something hides nothing.
-    if (this.#outputText.pieces === pieces) this.#thinking.delta(event, pieces);
+    if (this.text.pieces === pieces) this.#thinking.delta(event, pieces);
   }
 
   #start(data: unknown): void {
@@ -183,8 +166,8 @@ export class MessagesStream implements StreamMeter {
     const { delta } = data;
     if (!isObject(delta)) return;
     if (typeof delta.stop_reason === 'string') {
-      this.#stopped = true;
-      this.#stoppedAt = this.#outputText.pieces;
+      this.isWhole = true;
+      this.#stoppedAt = this.text.pieces;
       this.#isRefused = delta.stop_reason === 'refusal';
       this.#isBelieved = isTaken;
     }

@@ -1,6 +1,7 @@
 import type { Usage } from '../domain/units.ts';
 import { closingQuote, isEscaped } from './json/lexer.ts';
-import type { ValueSink } from './json/sieve.ts';
+import type { Shape, ValueSink } from './json/sieve.ts';
+import type { EventAction, StreamMeter } from './meter.ts';
 
 const SPACE = /\s/;
 /** Text up to this length, some 16,000 tokens, is kept for each stream and counted; of the rest only the length is. */
@@ -101,6 +102,25 @@ export class OutputTextCollector implements ValueSink {
     }
     if (recent.length === MAX_PIECES) joined.push(recent.splice(0).join(''));
     recent.push(raw);
+  }
+}
+
+/** Reader of a stream whose events hold output text. */
+export abstract class TextStream implements StreamMeter {
+  protected readonly text = new OutputTextCollector();
+  failed = false;
+  abstract readonly kept: Shape;
+  abstract readonly usage: Usage | undefined;
+
+  abstract event(event: string): EventAction;
+
+  get pieces(): number {
+    return this.text.pieces;
+  }
+
+  /** The output text so far: text, refusals, reasoning, and names, arguments and code for tools. */
+  outputText(): string {
+    return this.text.toString();
   }
 }
 

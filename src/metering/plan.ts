@@ -48,7 +48,7 @@ export interface CostPlan {
 
 export const NONE: readonly never[] = Object.freeze([]);
 
-/** The `Asked` of a call that costs exactly its hold, and is not counted in tokens. */
+/** The plan of a call that costs exactly its hold, and is not counted in tokens. */
 export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): CostPlan {
   return {
     charges,

@@ -10,17 +10,9 @@ import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
 import { CACHE_BREAKPOINT, EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
-import {
-  countOf,
-  type EventAction,
-  type Meter,
-  type MeteredBody,
-  maximumOf,
-  type StreamMeter,
-  saysError,
-} from './meter.ts';
+import { countOf, type EventAction, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { responsesToUsage } from './openai-usage.ts';
-import { OutputTextCollector, outputTextIn } from './output-text.ts';
+import { outputTextIn, TextStream } from './output-text.ts';
 import {
   type CostPlan,
   checkContent,
@@ -171,20 +163,20 @@ function usageReportedBy(response: unknown, body: PricedRequest): Usage | undefi
 }
 
 /** Reads a stream of `/v1/responses` as it passes. */
-export class ResponsesStream implements StreamMeter {
+export class ResponsesStream extends TextStream {
   readonly #body: PricedRequest;
-  readonly #outputText = new OutputTextCollector();
   /** Pieces of output text when the last item began. */
   #piecesBefore = 0;
   #usage: Usage | undefined;
-  #terms: Terms = {};
+  /** Of the last event, because the first events have those that were asked for. */
+  terms: Terms = {};
   /** Searches that are done, as far as items have come. */
   #searches = 0;
-  #failed = false;
   #encryptedBytes = 0;
-  #resourceIds: readonly string[] = [];
+  resourceIds: readonly string[] = [];
 
   constructor(body: PricedRequest) {
+    super();
     this.#body = body;
   }
 
@@ -192,24 +184,11 @@ export class ResponsesStream implements StreamMeter {
     return this.#usage && withSearchesOf(this.#body, this.#usage, this.#searches);
   }
 
-  /** Terms of the last event, because the first events have those that were asked for. */
-  get terms(): Terms {
-    return this.#terms;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
-  }
-
   /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
   get hiddenTokens(): number {
     return tokensOfEncrypted(this.#encryptedBytes);
-  }
-
-  get pieces(): number {
-    return this.#outputText.pieces;
   }
 
   get kept(): Shape {
@@ -223,7 +202,7 @@ export class ResponsesStream implements StreamMeter {
       service_tier: 'all',
     } as const;
     const response = { ...kept, output: [{ type: 'all', id: 'all', container_id: 'all', action }] } as const;
-    return { type: 'all', error: 'all', delta: this.#outputText, item: { type: 'all', action }, response };
+    return { type: 'all', error: 'all', delta: this.text, item: { type: 'all', action }, response };
   }
 
   /**
@@ -231,26 +210,17 @@ export class ResponsesStream implements StreamMeter {
    * very long answer.
    */
   mergeReported(estimate: Usage): Usage {
-    return withSearchesOf(this.#body, this.#outputText.scaled(estimate), this.#searches);
-  }
-
-  get resourceIds(): readonly string[] {
-    return this.#resourceIds;
-  }
-
-  /** The output text so far: text, refusals, reasoning and its summary, arguments and code for tools. */
-  outputText(): string {
-    return this.#outputText.toString();
+    return withSearchesOf(this.#body, this.text.scaled(estimate), this.#searches);
   }
 
   event(event: string): EventAction {
     const name = eventName(event);
     if (name.endsWith('.delta')) {
-      if (!AUDIO.test(name)) this.#outputText.collect(event, '"delta"');
+      if (!AUDIO.test(name)) this.text.collect(event, '"delta"');
       return 'pass';
     }
     if (saysFailed(event)) {
-      this.#failed = true;
+      this.failed = true;
       return 'end';
     }
     if (!TERMINAL.has(name)) {
@@ -261,23 +231,23 @@ export class ResponsesStream implements StreamMeter {
     const response = isObject(data) ? data.response : undefined;
     const output = isObject(response) ? response.output : undefined;
     this.#usage = usageReportedBy(response, this.#body);
-    this.#terms = openaiTerms(response, this.#body.model.price);
+    this.terms = openaiTerms(response, this.#body.model.price);
     this.#searches = searchesOf(response, this.#searches);
-    this.#resourceIds = responsesResourceIds(response);
-    this.#failed = name === 'response.failed';
+    this.resourceIds = responsesResourceIds(response);
+    this.failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
-    if (!this.#usage && this.#outputText.pieces === 0) this.#outputText.collectValue(asText(output));
+    if (!this.#usage && this.text.pieces === 0) this.text.collectValue(asText(output));
     return 'end';
   }
 
   /** Reads events that are no deltas: arguments of a tool without deltas come in the whole item only. */
   #item(name: string, event: string): void {
-    if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
+    if (name === 'response.output_item.added') this.#piecesBefore = this.text.pieces;
     if (name !== 'response.output_item.done') return;
     if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event)?.item);
     if (event.includes('web_search_call') && isSearch(eventData(event)?.item)) this.#searches++;
-    if (this.#outputText.pieces === this.#piecesBefore) this.#outputText.collect(event, '"item"');
-    this.#piecesBefore = this.#outputText.pieces;
+    if (this.text.pieces === this.#piecesBefore) this.text.collect(event, '"item"');
+    this.#piecesBefore = this.text.pieces;
   }
 }
 

@@ -122,7 +122,7 @@ class SpeechStream implements StreamMeter {
   #usage: Usage | undefined;
   pieces = 0;
   readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
-  #failed = false;
+  failed = false;
   /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
@@ -137,15 +137,11 @@ class SpeechStream implements StreamMeter {
 
   /** The usage so far; undefined where the provider failed before any sound came. */
   get usage(): Usage | undefined {
-    return this.#failed && !this.hasOutput ? undefined : this.#usage;
+    return this.failed && !this.hasOutput ? undefined : this.#usage;
   }
 
   get hasOutput(): boolean {
     return this.pieces > 0;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
   }
 
   outputText(): string {
@@ -155,7 +151,7 @@ class SpeechStream implements StreamMeter {
   event(event: string): EventAction {
     if (saysDone(event)) return 'end';
     if (saysFailed(event)) {
-      this.#failed = true;
+      this.failed = true;
       return 'end';
     }
     if (!event.includes('speech.audio.done')) {

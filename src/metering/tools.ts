@@ -14,7 +14,6 @@ import {
 } from './plan.ts';
 
 /**
-/**
  * Kind of a tool, by its cost beyond its definition. `client`: none, since the client runs it. `listed`: the provider finds
  * tools among those of the request, so each use is one more pass and adds no text. `free`: the provider runs it, and the
  * model reads what it finds, without a fee. `open`: as `free`, and nothing bounds how much that is. `search` and `preview`: as

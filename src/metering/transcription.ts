@@ -6,9 +6,9 @@ import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type EventAction, type Meter, type MeteredBody, type StreamMeter, saysError } from './meter.ts';
+import { type EventAction, type Meter, type MeteredBody, saysError } from './meter.ts';
 import { above0, responsesToUsage } from './openai-usage.ts';
-import { OutputTextCollector } from './output-text.ts';
+import { TextStream } from './output-text.ts';
 import { plainPlan } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { reportedSeconds } from './usage.ts';
@@ -124,13 +124,12 @@ function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefin
 }
 
 /** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
-class TranscriptionStream implements StreamMeter {
+class TranscriptionStream extends TextStream {
   readonly #body: MeteredBody;
-  readonly #outputText = new OutputTextCollector();
   #usage: Usage | undefined;
-  #failed = false;
 
   constructor(body: MeteredBody) {
+    super();
     this.#body = body;
     this.#usage = transcriptionUsage(undefined, body);
   }
@@ -140,40 +139,28 @@ class TranscriptionStream implements StreamMeter {
    * failed before it wrote anything.
    */
   get usage(): Usage | undefined {
-    return this.#failed && this.#outputText.pieces === 0 ? undefined : this.#usage;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
+    return this.failed && this.text.pieces === 0 ? undefined : this.#usage;
   }
 
   /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
-  outputText(): string {
-    return this.#outputText.toString();
-  }
-
-  get pieces(): number {
-    return this.#outputText.pieces;
-  }
-
   get kept(): Shape {
-    return { type: 'all', error: 'all', delta: this.#outputText, usage: 'all', duration: 'all' };
+    return { type: 'all', error: 'all', delta: this.text, usage: 'all', duration: 'all' };
   }
 
   mergeReported(estimate: Usage): Usage {
-    return withSound(this.#outputText.scaled(estimate));
+    return withSound(this.text.scaled(estimate));
   }
 
   event(event: string): EventAction {
     if (saysDone(event)) return 'end';
     if (saysFailed(event)) {
-      this.#failed = true;
+      this.failed = true;
       return 'end';
     }
     const data = event.includes('transcript.text.') ? eventData(event) : undefined;
-    if (data?.type === 'transcript.text.delta') this.#outputText.collect(event, '"delta"');
+    if (data?.type === 'transcript.text.delta') this.text.collect(event, '"delta"');
     if (data?.type !== 'transcript.text.done') return 'pass';
     this.#usage = transcriptionUsage(data, this.#body);
     return 'end';

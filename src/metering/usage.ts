@@ -70,7 +70,7 @@ export function requestedSearches({ value }: MeteredBody): number {
 }
 
 /** A usage with its searches, where there were any. */
-export function withSearches(usage: Usage, webSearches: number): Usage {
+export function withSearches(usage: Usage, webSearches = 0): Usage {
   return webSearches > 0 ? { ...usage, webSearches } : usage;
 }
 

@@ -2,7 +2,7 @@ import { micro } from '../../domain/credits.ts';
 import type { SpendingPeriod } from '../../domain/key.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../domain/period.ts';
 import { estimateOf, holdText } from '../journal/entry-text.ts';
-import { type Admission, type Admitted, type HoldId, LedgerUnavailable } from '../ledger.ts';
+import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
 import { limitStatesIn } from '../limits-text.ts';
 import { type ConnectionGate, type LiveAccess, orUnavailable } from '../recovery/connection-gate.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
@@ -59,19 +59,6 @@ export class Admissions {
     const { gate, replicas, waiting } = this.#parts;
     const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
-  }
-
-  /** Gives back what the admission of a call took, now, or once Redis answers. */
-  cancel(call: HoldId): void {
-    const { unanswered } = this.#parts;
-    unanswered.add(call);
-    // The sweep cancels it again, whatever becomes of this one.
-    unanswered.cancelOne(call, 'not sent').catch(() => undefined);
-  }
-
-  /** Ends an admitted read, now, or once Redis answers. */
-  endRead(call: HoldId): void {
-    this.#parts.unanswered.endRead(call).catch(() => undefined);
   }
 
   /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */

@@ -10,13 +10,7 @@ import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { UnansweredAdmissions } from '../recovery/unanswered-admissions.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import {
-  accountRedisKey,
-  bucketOf,
-  holdsRedisKey,
-  journalRedisKey,
-  keyRedisKey,
-} from '../redis/redis-keys.ts';
+import { bucketOf, holdsRedisKey, postingRedisKeys } from '../redis/redis-keys.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
@@ -277,12 +271,7 @@ function commandOf({ draft, correction, starts: { day, week, month } }: Settleme
   const bucket = bucketOf(accountId);
   return {
     bucket,
-    keys: [
-      accountRedisKey(accountId),
-      keyRedisKey(accountId, keyId ?? 0),
-      holdsRedisKey(bucket),
-      journalRedisKey(bucket),
-    ],
+    keys: postingRedisKeys(accountId, keyId),
     id,
     numbers: `${credits} ${day} ${week} ${month}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
     record: draftText(draft),

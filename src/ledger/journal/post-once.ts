@@ -4,13 +4,7 @@ import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../../domain/period.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import {
-  accountRedisKey,
-  bucketOf,
-  holdsRedisKey,
-  journalRedisKey,
-  keyRedisKey,
-} from '../redis/redis-keys.ts';
+import { postingRedisKeys } from '../redis/redis-keys.ts';
 import { draftText } from './entry-text.ts';
 
 /** How long Redis keeps an idempotency marker; a repeat comes within seconds. */
@@ -38,13 +32,8 @@ export async function postOnce(
   { starts, epoch, mostBalance }: PostingTerms,
 ): Promise<PostedOnce> {
   const { accountId, keyId } = draft;
-  const bucket = bucketOf(accountId);
-  const account = accountRedisKey(accountId);
   const [reply, balance] = await client.postOnce(
-    account,
-    keyId === null ? account : keyRedisKey(accountId, keyId),
-    holdsRedisKey(bucket),
-    journalRedisKey(bucket),
+    ...postingRedisKeys(accountId, keyId),
     draft.id,
     keyId === null ? 0 : 1,
     draft.credits,

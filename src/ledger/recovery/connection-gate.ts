@@ -172,7 +172,7 @@ export class ConnectionGate {
     generation: number,
     since: Map<string, number>,
   ): Promise<void> {
-    const reader = this.#parts.owners.reader(owner);
+    const reader = this.#parts.owners.commandsOn(owner);
     if (!reader) return;
     try {
       await Promise.all(group.map((bucket) => reader.claims(bucket)));
@@ -224,7 +224,7 @@ export class ConnectionGate {
     const groups = Map.groupBy(known, (bucket) => this.#at(bucket).owner as string);
     await Promise.all(
       [...groups].map(async ([owner, group]) => {
-        const writer = this.#parts.owners.writer(owner);
+        const writer = this.#parts.owners.commandsOn(owner);
         if (writer) await recordCheckpoint(group, writer);
       }),
     );
@@ -235,7 +235,7 @@ export class ConnectionGate {
     const timer = setTimeout(async () => {
       const mine = buckets.filter(isStillIn);
       if (mine.length === 0) return;
-      const reader = this.#parts.owners.reader(owner);
+      const reader = this.#parts.owners.commandsOn(owner);
       try {
         if (!reader) throw new LedgerUnavailable('redis is not connected');
         await this.#parts.check.verify(new Set(mine), reader);

@@ -4,13 +4,7 @@ import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
 import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import {
-  accountRedisKey,
-  BUCKETS,
-  holdsRedisKey,
-  journalRedisKey,
-  keyRedisKey,
-} from '../redis/redis-keys.ts';
+import { BUCKETS, holdsRedisKey, postingRedisKeys } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
 import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
@@ -124,10 +118,7 @@ export class ExpiredHolds {
     const accountId = hold.accountId ?? bucket;
     const starts = periodStarts(now);
     const reply = await this.#parts.client.expire(
-      accountRedisKey(accountId),
-      keyRedisKey(accountId, hold.keyId ?? 0),
-      holdsRedisKey(bucket),
-      journalRedisKey(bucket),
+      ...postingRedisKeys(accountId, hold.keyId ?? 0),
       requestId,
       now,
       starts.day,

@@ -1,7 +1,7 @@
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import type { Publisher } from '../publisher.ts';
-import type { NodeReader, NodeWriter } from '../redis/bucket-owners.ts';
+import type { NodeCommands } from '../redis/bucket-owners.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { accountRedisKey, bucketOf, knownRedisKey } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
@@ -42,7 +42,7 @@ export class LiveStateCheck {
   }
 
   /** Resolves when these buckets, which are on the node that is read, are as new as the book. Rejects with the Redis error or BookUnavailable. */
-  async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
+  async verify(buckets: ReadonlySet<number>, reader: NodeCommands): Promise<void> {
     // All are on one node, whose clock is to be known before it admits a call.
     const [bucket] = buckets;
     await this.#parts.clock.adjust(bucket);
@@ -69,7 +69,7 @@ export class LiveStateCheck {
 
 type Recent = Awaited<ReturnType<Book['recentAccounts']>>;
 
-async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
+async function behindOf(recent: Recent, reader: NodeCommands): Promise<Recent> {
   const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')));
   return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
@@ -85,13 +85,13 @@ async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
  */
 
 /** Milliseconds since the epoch, by the clocks of gateways; now, where nothing is noted. Rejects with the Redis error. */
-async function lastCheckpoint(buckets: Iterable<number>, reader: NodeReader): Promise<number> {
+async function lastCheckpoint(buckets: Iterable<number>, reader: NodeCommands): Promise<number> {
   const noted = await Promise.all([...buckets].map((bucket) => reader.hmget(knownRedisKey(bucket), 'until')));
   return Math.min(Date.now(), ...noted.flatMap(([until]) => (until ? Number(until) : [])));
 }
 
 /** Notes that the node has had every write to these buckets until now. */
-export async function recordCheckpoint(buckets: readonly number[], writer: NodeWriter): Promise<void> {
+export async function recordCheckpoint(buckets: readonly number[], writer: NodeCommands): Promise<void> {
   const now = Date.now();
   await Promise.all(buckets.map((bucket) => writer.hset(knownRedisKey(bucket), 'until', now)));
 }

@@ -59,6 +59,13 @@ export class UnansweredAdmissions {
       this.#unanswered.set(requestId, { requestId, accountId, keyId, reason, sentAt });
   }
 
+  /** Gives back what the admission of a call took, now, or once Redis answers. */
+  cancelNow(call: HoldId): void {
+    this.add(call);
+    // The sweep cancels it again, whatever becomes of this one.
+    this.cancelOne(call, 'not sent').catch(() => undefined);
+  }
+
   /**
    * Releases the hold of a read that has ended, once; it is kept until Redis has answered. Not a second time, as for others:
    * jobs are polled by the thousand, and a hold that comes back with a replica ends at its deadline.

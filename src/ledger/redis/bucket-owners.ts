@@ -4,20 +4,15 @@ import { ALL_BUCKETS, journalRedisKey } from './redis-keys.ts';
 
 const SINGLE = 'redis';
 
-/** Reads on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
-export interface NodeReader {
+/** Commands on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
+export interface NodeCommands {
   /** Resolves where the node has the bucket; rejects where it does not, or does not answer. */
   claims(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
-}
-
-/** Writes, and waits for replicas, on one node, which refuses Redis keys of other nodes. */
-export interface NodeWriter {
   set(name: string, value: string): Promise<unknown>;
   hset(name: string, field: string, value: number): Promise<unknown>;
   /** As Redis' WAIT: resolves with the number of replicas that have what this connection wrote. */
   wait(replicas: number, withinMs: number): Promise<number>;
-  hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }
 
 /** The node that answers for each bucket, as the client sees it. A Redis that is no cluster is one node. */
@@ -56,21 +51,17 @@ export class BucketOwners {
     return this.#client.nodes().find((node) => addressOf(node) === owner);
   }
 
-  reader(owner: string): NodeReader | undefined {
+  commandsOn(owner: string): NodeCommands | undefined {
     const node = this.node(owner);
     // A node of a cluster is given Redis keys with the prefix, as they are on the wire.
-    return node && readerOn(node, this.#client instanceof Cluster ? this.#prefix : '');
-  }
-
-  writer(owner: string): NodeWriter | undefined {
-    const node = this.node(owner);
     const prefix = this.#client instanceof Cluster ? this.#prefix : '';
     return (
       node && {
+        claims: (bucket) => node.exists(prefix + journalRedisKey(bucket)),
+        hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
         set: (name, value) => node.set(prefix + name, value),
         hset: (name, field, value) => node.hset(prefix + name, field, value),
         wait: (replicas, withinMs) => node.wait(replicas, withinMs),
-        hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
       }
     );
   }
@@ -91,12 +82,4 @@ export class BucketOwners {
 /** Address of a node as `host:port`. */
 export function addressOf({ options }: Redis): string {
   return `${options.host}:${options.port}`;
-}
-
-/** `prefix`: put before Redis keys where the connection does not do so itself. */
-function readerOn(node: Redis, prefix: string): NodeReader {
-  return {
-    claims: (bucket) => node.exists(prefix + journalRedisKey(bucket)),
-    hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
-  };
 }

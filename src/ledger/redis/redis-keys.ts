@@ -39,6 +39,14 @@ export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }
 
+/** Redis keys of the scripts that end a call or post an entry: account, API key, holds, journal; without a key the account twice. */
+export function postingRedisKeys(accountId: number, keyId: number | null): [string, string, string, string] {
+  const account = accountRedisKey(accountId);
+  const bucket = bucketOf(accountId);
+  const key = keyId === null ? account : keyRedisKey(accountId, keyId);
+  return [account, key, holdsRedisKey(bucket), journalRedisKey(bucket)];
+}
+
 /**
  * Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`; and `until` when the
  * bucket is known to have had every write (recovery/live-state-check.ts).

@@ -94,7 +94,7 @@ export class ReplicaWait {
   }
 
   #wait(owner: string, holds: Holds): Promise<Answer> {
-    const node = this.#confirming?.writer(owner);
+    const node = this.#confirming?.commandsOn(owner);
     if (!node) return Promise.reject(new Error(NO_NODE));
     const found = [...holds].map(async ([bucket, ids]) => {
       const texts = await node.hmget(holdsRedisKey(bucket), ...ids);

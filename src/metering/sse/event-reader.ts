@@ -9,18 +9,11 @@ export class EventReader {
   readonly #splitter = new EventSplitter();
   /** The event that is passing in parts, because it is too large to hold. */
   #large: LargeEvent | undefined;
-  #verdict: EventAction = 'pass';
+  /** The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed already. */
+  verdict: EventAction = 'pass';
 
   constructor(meter: StreamMeter) {
     this.#meter = meter;
-  }
-
-  /**
-   * The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed
-   * already.
-   */
-  get verdict(): EventAction {
-    return this.#verdict;
   }
 
   push(chunk: Buffer): void {
@@ -33,9 +26,9 @@ export class EventReader {
     if (event === undefined) return undefined;
     // The LF of a CRLF that ended the last event.
     if (event === '\n') {
-      if (this.#verdict !== 'drop') this.#verdict = 'pass';
+      if (this.verdict !== 'drop') this.verdict = 'pass';
     } else if (this.#splitter.isPart) this.#readPart(event);
-    else this.#verdict = this.#meter.event(event);
+    else this.verdict = this.#meter.event(event);
     return event;
   }
 
@@ -43,7 +36,7 @@ export class EventReader {
   end(): string {
     const rest = this.rest();
     if (this.#large) this.#largeEnded(this.#large);
-    else this.#verdict = rest === '' ? 'pass' : this.#meter.event(rest);
+    else this.verdict = rest === '' ? 'pass' : this.#meter.event(rest);
     return rest;
   }
 
@@ -62,13 +55,13 @@ export class EventReader {
   #readPart(part: string): void {
     this.#large ??= new LargeEvent(this.#meter.kept);
     this.#large.push(part);
-    this.#verdict = 'pass';
+    this.verdict = 'pass';
     if (this.#splitter.isEnd) this.#largeEnded(this.#large);
   }
 
   #largeEnded(large: LargeEvent): void {
     this.#large = undefined;
-    this.#verdict = this.#meter.event(large.toString()) === 'end' ? 'end' : 'pass';
+    this.verdict = this.#meter.event(large.toString()) === 'end' ? 'end' : 'pass';
   }
 }
 
@@ -97,12 +90,8 @@ export class EventSplitter {
   #isAfterCr = false;
   #hasBegun = false;
   #isLarge = false;
-  #isPart = false;
-
   /** True where the text that `next` returned last is a part of an event that is too large to be held. */
-  get isPart(): boolean {
-    return this.#isPart;
-  }
+  isPart = false;
 
   /** True where the text that `next` returned last ended its event. */
   get isEnd(): boolean {
@@ -125,7 +114,7 @@ export class EventSplitter {
   next(): string | undefined {
     const text = this.#text;
     const start = this.#at;
-    this.#isPart = false;
+    this.isPart = false;
     if (start === text.length) return undefined;
     const alone = this.#alone(text, start);
     if (alone !== undefined) return alone;
@@ -133,7 +122,7 @@ export class EventSplitter {
     if (end < 0) return this.#hold(start === 0 ? text : text.slice(start));
     this.#at = end;
     this.#before = 0;
-    this.#isPart = this.#isLarge;
+    this.isPart = this.#isLarge;
     this.#isLarge = false;
     const last = start === 0 && end === text.length ? text : text.slice(start, end);
     return this.#heldChars === 0 ? last : this.#release(last);
@@ -193,7 +182,7 @@ export class EventSplitter {
       return undefined;
     }
     this.#isLarge = true;
-    this.#isPart = true;
+    this.isPart = true;
     return this.#release(text);
   }
 
