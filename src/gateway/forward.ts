@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Model, Target } from '../domain/catalog.ts';
 import type { HeldCall } from './call.ts';
 import type { ResponseContext } from './response/response-context.ts';
 import { ResponseLifecycle } from './response/response-lifecycle.ts';
-import { affinityOf, onlyPlaceOf, orderOf } from './targets/order.ts';
+import { affinityOf, onlyPlaceOf, orderOf, outOf } from './targets/order.ts';
 import type { Route } from './targets/tries.ts';
 import { addressOf } from './upstream/address.ts';
 import { cloudHeaders, isOfCloud } from './upstream/cloud-credentials.ts';
@@ -79,11 +80,16 @@ function routeOf(
   if (!targets) return { order: [body.model] };
   const affinity = affinityOf(body.value, headers, compiled.key.id);
   const conversation = `${compiled.key.id} ${body.model.slug} ${affinity}`;
-  const places = isPinned
-    ? onlyPlaceOf(targets, affinity, lastPlaces.of(conversation))
-    : orderOf(targets, affinity, ({ model }) => health.availability(model));
-  return { order: places.map(({ model }) => model), conversation };
+  if (isPinned) {
+    const only = onlyPlaceOf(targets, affinity, lastPlaces.of(conversation));
+    return { order: only.map(modelOf), conversation };
+  }
+  const availability = ({ model }: Target) => health.availability(model);
+  const order = orderOf(targets, affinity, availability);
+  return { order: order.map(modelOf), out: outOf(targets, availability).map(modelOf), conversation };
 }
+
+const modelOf = ({ model }: Target): Model => model;
 
 /** Where a call goes as it is now. `body`: undefined where it is in a file, which the exchange has then. */
 function destinationOf({ call, exchange }: ResponseLifecycle) {

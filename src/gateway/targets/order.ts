@@ -33,6 +33,13 @@ export function orderOf(
   return available.map(({ target }) => target);
 }
 
+/** The targets that are out while others are not, the one that comes back first at the front. */
+export function outOf(targets: readonly Target[], availability: (target: Target) => Availability): Target[] {
+  const out = targets.filter((target) => !availability(target).isAvailable);
+  if (out.length === targets.length) return [];
+  return out.sort((a, b) => availability(a).outUntil - availability(b).outUntil);
+}
+
 /** Digits of the hash that make its number: 48 bits. */
 const HEX_DIGITS = 12;
 const RANGE = 16 ** HEX_DIGITS;

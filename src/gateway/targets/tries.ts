@@ -30,6 +30,8 @@ export interface TargetSettings {
 export interface Route {
   /** The call's model at each of them, in order. */
   readonly order: readonly Model[];
+  /** The same at targets that are out: the first of them is asked once all the others are out, too. */
+  readonly out?: readonly Model[];
   /** The conversation that the call belongs to, where its model has several targets. */
   readonly conversation?: string | undefined;
 }
@@ -39,6 +41,8 @@ export class Tries {
   readonly #settings: TargetSettings;
   /** The model at each target that may be asked, in that order. */
   readonly #order: readonly Model[];
+  /** Targets of `#order` from here on were out when the call came. */
+  readonly #firstOut: number;
   readonly #conversation: string | undefined;
   readonly #failed: TriedAttempt[] = [];
   #at = 0;
@@ -49,8 +53,9 @@ export class Tries {
   /** Whether the health of the current target has heard of this try. */
   #isReported = false;
 
-  constructor({ order, conversation }: Route, settings: TargetSettings) {
-    this.#order = order;
+  constructor({ order, out, conversation }: Route, settings: TargetSettings) {
+    this.#order = out ? [...order, ...out] : order;
+    this.#firstOut = order.length;
     this.#conversation = conversation;
     this.#settings = settings;
     this.#health = settings.health.begin(this.model);
@@ -121,19 +126,23 @@ export class Tries {
   next(kind: FailureKind, isJob: boolean): Model | undefined {
     if (isJob ? kind !== 'unsent' : kind === 'unsure' && !this.#settings.retryUnsure) return undefined;
     if (this.#failed.length >= this.#settings.attempts) return undefined;
-    for (let at = this.#at + 1; at < this.#order.length; at++) {
-      const model = this.#order[at] as Model;
-      // It may have gone out since the order was made.
-      if (!this.#settings.health.availability(model).isAvailable) continue;
-      this.#at = at;
-      this.#isOver = false;
-      this.#isReported = false;
-      this.#status = null;
-      this.#sentAt = performance.now();
-      this.#health = this.#settings.health.begin(model);
-      return model;
-    }
-    return undefined;
+    const { health } = this.#settings;
+    const after = this.#order.slice(this.#at + 1);
+    // It may have gone out since the order was made, or come back.
+    const next = after.find((model) => health.availability(model).isAvailable) ?? this.#lastResort();
+    if (!next) return undefined;
+    this.#at = this.#order.indexOf(next);
+    this.#isOver = false;
+    this.#isReported = false;
+    this.#status = null;
+    this.#sentAt = performance.now();
+    this.#health = health.begin(next);
+    return next;
+  }
+
+  /** With all targets out, the one that comes back first is asked. */
+  #lastResort(): Model | undefined {
+    return this.#at < this.#firstOut ? this.#order[this.#firstOut] : undefined;
   }
 
   #attempt(): TriedAttempt {

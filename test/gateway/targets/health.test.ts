@@ -71,6 +71,23 @@ test('with all targets out the one that comes back first is tried', async (t) =>
   t.match(await stateOf(world, 'b'), { state: 'up' });
 });
 
+test('a call whose last target that was up fails goes to the one that comes back first', async (t) => {
+  const world = await started(t);
+  const out = (seconds: string) => ({ ...BUSY, headers: { 'retry-after': seconds } });
+  world.behave('a', out('3000'));
+  world.behave('b', out('1000'));
+  await (await world.chat(world.key, { model: 'ranked' })).text();
+  world.behave('a');
+  world.behave('b');
+  world.behave('c', BUSY);
+  t.equal((await world.chat(world.key, { model: 'ranked' })).status, 200);
+  const entry = await lastCharge(world, world.accountId);
+  t.same(
+    entry.attempts?.map(({ target }) => target),
+    ['c', 'b'],
+  );
+});
+
 test('with all targets out, a stream that fails before its content is 502, too', async (t) => {
   const world = await started(t);
   for (const place of ['a', 'b', 'c'] as const) world.behave(place, BUSY);
