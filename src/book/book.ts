@@ -1,9 +1,10 @@
 import type { CallLimits } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
-import type { EntryDraft, EntryType, JournalEntry } from '../domain/ledger-entry.ts';
+import type { EntryType, JournalEntry, LedgerEntry } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
 import type { Usage } from '../domain/units.ts';
+import type { BookCalls } from './book-calls.ts';
 import type { BookKeys, NewKey } from './book-keys.ts';
 import type { KeyRotations } from './key-rotations.ts';
 
@@ -77,11 +78,6 @@ export interface AccountSnapshot {
   readonly pendingGrants: readonly Grant[];
 }
 
-export interface LedgerEntry extends EntryDraft {
-  readonly seq: number;
-  readonly balanceAfter: Micro;
-}
-
 export interface LedgerQuery {
   readonly accountId: number;
   readonly keyId?: number;
@@ -100,6 +96,10 @@ export interface UsageRow {
   /** `YYYY-MM-DD`, the key id, or the model, by group. */
   readonly group: string | number | null;
   readonly calls: number;
+  /** Those of them that did not end as they should. */
+  readonly failed: number;
+  /** Calls that the gateway refused, which are not among `calls`. */
+  readonly refused: number;
   /** Positive: micro-credits spent (charges less refunds). Sums may be beyond what a number holds exactly. */
   readonly credits: bigint;
   readonly usage: Usage;
@@ -207,7 +207,7 @@ export class BookUnavailable extends Error {}
  * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
  * milliseconds since the epoch, all amounts micro-credits.
  */
-export interface Book extends BookKeys, KeyRotations {
+export interface Book extends BookKeys, KeyRotations, BookCalls {
   /** Random, made with the tables. Live state in Redis is named after it, so that none of another book is taken for this one's. */
   readonly id: string;
   ping(): Promise<void>;

@@ -1,6 +1,5 @@
 import { micro } from '../domain/credits.ts';
-import type { JournalEntry } from '../domain/ledger-entry.ts';
-import type { LedgerEntry } from './book.ts';
+import type { JournalEntry, LedgerEntry } from '../domain/ledger-entry.ts';
 import type { LedgerRow } from './schema.ts';
 
 export const LEDGER_COLUMNS = [
@@ -22,6 +21,9 @@ export const LEDGER_COLUMNS = [
   'credits',
   'balance_after',
   'note',
+  'started_at',
+  'code',
+  'upstream',
   'call',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
@@ -46,6 +48,9 @@ export function entryRow(entry: JournalEntry): LedgerRow {
     credits: entry.credits,
     balance_after: entry.balanceAfter,
     note: entry.note ?? null,
+    started_at: startedAt(entry),
+    code: entry.code ?? null,
+    upstream: entry.upstream ?? null,
     call: callOf(entry),
   };
 }
@@ -67,41 +72,42 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
     estimated: row.estimated === 1,
     credits: micro(row.credits),
     ...(row.note !== null && { note: row.note }),
+    ...(row.code !== null && { code: row.code }),
+    ...(row.upstream !== null && { upstream: row.upstream }),
     ...(row.call !== null && (JSON.parse(row.call) as CallFields)),
     seq: row.seq,
     balanceAfter: micro(row.balance_after),
   };
 }
 
-type CallFields = Pick<
-  JournalEntry,
-  'price' | 'passes' | 'multiplier' | 'cost' | 'upstream' | 'attempts' | 'durationMs' | 'streamed'
->;
+/** When the call of an entry came in; null for what is no call. */
+function startedAt({ type, createdAt, durationMs = 0 }: JournalEntry): number | null {
+  return type === 'charge' || type === 'expired_hold' ? createdAt - durationMs : null;
+}
+
+const CALL_FIELDS = [
+  'price',
+  'passes',
+  'multiplier',
+  'cost',
+  'attempts',
+  'durationMs',
+  'firstByteMs',
+  'streamed',
+  'message',
+  'param',
+  'userAgent',
+] as const satisfies readonly (keyof JournalEntry)[];
+type CallFields = Pick<JournalEntry, (typeof CALL_FIELDS)[number]>;
 
 /**
- * Column with everything that an entry says about its call, as JSON: no query asks for a single field of it, and each
- * further column would be one more parameter of every row.
+ * Column with what an entry says about its call and no query asks for, as JSON: each further column would be one more
+ * parameter of every row.
  */
-function callOf({
-  price,
-  passes,
-  multiplier,
-  cost,
-  upstream,
-  attempts,
-  durationMs,
-  streamed,
-}: JournalEntry): string | null {
+function callOf(entry: JournalEntry): string | null {
+  const { price, upstream, cost } = entry;
   if (price === undefined && upstream === undefined && cost === undefined) return null;
-  const call: { [Name in keyof CallFields]: CallFields[Name] | undefined } = {
-    price,
-    passes,
-    multiplier,
-    cost,
-    upstream,
-    attempts,
-    durationMs,
-    streamed,
-  };
+  const call: Partial<Record<keyof CallFields, unknown>> = {};
+  for (const name of CALL_FIELDS) call[name] = entry[name];
   return JSON.stringify(call);
 }

@@ -1,6 +1,7 @@
 import { Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { type Book, BookUnavailable } from './book.ts';
+import { addCalls } from './calls-migration.ts';
 import { CannotOpenBook } from './errors.ts';
 import { createSchema } from './initial-schema.ts';
 import type { BookSchema, Engine } from './schema.ts';
@@ -149,5 +150,6 @@ async function executed(db: Kysely<BookSchema>): Promise<string[]> {
 export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
+    '0002_calls': { up: (db) => addCalls(db, engine) },
   };
 }

@@ -2,6 +2,7 @@ import type { Generated, Selectable } from 'kysely';
 import type { Category } from '../domain/key.ts';
 import type { SettingColumns } from '../domain/key-settings.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
+import type { RefusedCode } from '../domain/refused-call.ts';
 import type { UsageColumn } from '../domain/units.ts';
 import type { DeliveryStatus } from './book.ts';
 
@@ -18,6 +19,7 @@ export interface BookSchema {
   keys: KeysTable;
   grants: GrantsTable;
   ledger: LedgerTable;
+  refusals: RefusalsTable;
   spend_days: SpendDaysTable;
   spend_model_days: SpendModelDaysTable;
   spend_key_months: SpendKeyMonthsTable;
@@ -106,15 +108,45 @@ export interface LedgerTable {
   credits: number;
   balance_after: number;
   note: string | null;
-  /**
-   * JSON of what only calls and their refunds have: price (`AppliedUnits`), passes (`AppliedPass`), multiplier (millionths), cost (micro-credits),
-   * upstream, durationMs, streamed; what is absent is not known.
-   */
+  /** When the call came in; null for what is no call. */
+  started_at: number | null;
+  /** Error code that the client was told; null where it was told none. */
+  code: string | null;
+  /** Upstream of a call or its refund. */
+  upstream: string | null;
+  /** JSON of what else only calls and their refunds have (`CallFields` in ledger-row.ts); what is absent is not known. */
   call: string | null;
+}
+
+/** Calls that the gateway refused. They are removed after a time. */
+export interface RefusalsTable {
+  n: Generated<number>;
+  id: string;
+  account_id: number;
+  key_id: number;
+  created_at: number;
+  /** UTC clock minute of `created_at`, since the epoch. */
+  minute: number;
+  /** 1: the entry stands for all calls of its key, code and minute that have no entry of their own. */
+  is_rest: number;
+  /** Number of calls that the entry stands for. */
+  repeated: number;
+  model: string | null;
+  category: Category | null;
+  endpoint: string;
+  streamed: number | null;
+  status: number;
+  code: RefusedCode;
+  /** JSON of the rest (`Told` in refusals.ts). */
+  told: string;
 }
 
 export interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
+  /** Those of `calls` that did not end as they should. */
+  failed: number;
+  /** Calls that the gateway refused; they are not among `calls`. */
+  refused: number;
   /** Micro-credits spent; positive. */
   credits: number;
   /** Micro-credits that providers take for the calls whose prices were those of a list. */
@@ -191,3 +223,4 @@ export type AccountRow = Selectable<AccountsTable>;
 export type KeyRow = Selectable<KeysTable>;
 export type GrantRow = Selectable<GrantsTable>;
 export type LedgerRow = Selectable<LedgerTable>;
+export type RefusalRow = Selectable<RefusalsTable>;

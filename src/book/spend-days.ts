@@ -12,7 +12,7 @@ export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
 );
 
 /** Sums that an owner may see. */
-export const SPENT_SUMS = ['calls', 'credits', ...USAGE_COLUMNS.values()] as const;
+export const SPENT_SUMS = ['calls', 'failed', 'refused', 'credits', ...USAGE_COLUMNS.values()] as const;
 /** All sums. What providers take is for the operator only. */
 export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 type Sum = (typeof SUMS)[number];
@@ -57,7 +57,28 @@ const PLACES = {
  * neither reads the ledger. Top-ups and adjustments belong to no key and are not spending.
  */
 export async function addSpendDays(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
-  const spends = posted.map(spendOf).filter((spend) => spend !== undefined);
+  await addSpends(
+    store,
+    trx,
+    posted.map(spendOf).filter((spend) => spend !== undefined),
+  );
+}
+
+/** Adds calls that were refused on a day, by key and model, to the same sums. */
+export async function addRefused(
+  store: Store,
+  trx: Trx,
+  refused: readonly (Pick<Spend, 'account_id' | 'key_id' | 'model' | 'day'> & { readonly refused: number })[],
+): Promise<void> {
+  const none = { upstream: '', calls: 0, credits: 0 };
+  await addSpends(
+    store,
+    trx,
+    refused.map((row) => ({ ...row, ...none, month: monthStart(row.day) })),
+  );
+}
+
+async function addSpends(store: Store, trx: Trx, spends: readonly Spend[]): Promise<void> {
   // Few rows of all that tells places apart, once: every table's rows are summed from them.
   const parts = summed(spends, [...PLACES.spend_days, 'upstream']);
   await add(store, trx, 'spend_days', parts);
@@ -114,6 +135,7 @@ function spendOf(entry: JournalEntry): Spend | undefined {
     calls: isCall ? 1 : 0,
     credits: -entry.credits,
   };
+  if (isCall && entry.outcome !== 'complete') spend.failed = 1;
   if (entry.cost !== undefined) {
     spend.cost = entry.cost;
     spend.costed = -entry.credits;

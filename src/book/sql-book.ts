@@ -4,12 +4,14 @@ import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { chunks } from './bulk-values.ts';
+import { callQueries } from './calls.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerEntry } from './ledger-row.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { reconcileQueries } from './reconcile.ts';
+import { refusalQueries } from './refusals.ts';
 import { resourceQueries } from './resources.ts';
 import { rotationQueries } from './rotation.ts';
 import { snapshotQueries } from './snapshot.ts';
@@ -40,6 +42,8 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...alertQueries(store),
     ...resourceQueries(store),
     ...reconcileQueries(store),
+    ...refusalQueries(store),
+    ...callQueries(store),
   };
 }
 

@@ -4,7 +4,7 @@ import { type DateRange, rollupRanges } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS } from './spend-days.ts';
 import type { Store } from './store.ts';
-import { byPlace, groupName, type Sums, summed, usageOf } from './usage.ts';
+import { byPlace, groupName, isUsed, type Sums, summed, usageOf, withoutRefusedOnly } from './usage.ts';
 
 /**
  * Days times accounts of one statement. A statement of a year then reads the sums of six accounts, and one of a day those of
@@ -52,11 +52,14 @@ async function accountsAfter(db: Kysely<BookSchema>, after: number, limit: numbe
 }
 
 async function part(db: Kysely<BookSchema>, of: Part, groupBy: MarginGroup): Promise<readonly MarginRow[]> {
-  const rows = groupBy === 'key' ? await byKey(db, of) : await byDays(db, of, groupBy);
+  const all = groupBy === 'key' ? await byKey(db, of) : await byDays(db, of, groupBy);
+  const rows = groupBy === 'day' || groupBy === 'key' ? all : withoutRefusedOnly(all);
   // Sorted here: the engines order text differently.
   return rows.sort(byPlace).map((row) => ({
     group: groupName(groupBy, row.place),
     calls: row.calls,
+    failed: row.failed,
+    refused: row.refused,
     credits: BigInt(row.credits),
     cost: BigInt(row.cost),
     costed: BigInt(row.costed),
@@ -92,7 +95,7 @@ async function byKey(db: Kysely<BookSchema>, { accounts, fromDay, toDay }: Part)
     .groupBy('key_id')
     .execute();
   // A key that was used in a month, but only on days that were taken off again, is left out.
-  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
+  return rows.filter(isUsed);
 }
 
 function keySums(db: Kysely<BookSchema>, accounts: readonly number[], { sums, from, to, times }: DateRange) {

@@ -13,11 +13,14 @@ export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
   return {
     async usage(accountId, fromDay, toDay, groupBy, keyId) {
       const span = { accountId, fromDay, toDay, keyId };
-      const rows = groupBy === 'key' ? await byKey(db, span) : await byModelDays(db, span, groupBy);
+      const all = groupBy === 'key' ? await byKey(db, span) : await byModelDays(db, span, groupBy);
+      const rows = groupBy === 'model' ? withoutRefusedOnly(all) : all;
       // Sorted here: the engines order text differently.
       return rows.sort(byPlace).map((row) => ({
         group: groupName(groupBy, row.place),
         calls: row.calls,
+        failed: row.failed,
+        refused: row.refused,
         credits: BigInt(row.credits),
         usage: usageOf(row),
       }));
@@ -84,6 +87,16 @@ async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId 
     .groupBy('key_id')
     .execute();
   // A key that was used in a month, but only on days that were taken off again, is left out.
+  return rows.filter(isUsed);
+}
+
+/** Whether a sum stands for anything: days that were taken off again leave zeros. */
+export function isUsed({ calls, refused, credits }: Pick<Row, 'calls' | 'refused' | 'credits'>): boolean {
+  return calls !== 0 || refused !== 0 || credits !== '0';
+}
+
+/** Refused calls make no row of their own in a report that does not count them. */
+export function withoutRefusedOnly<R extends Pick<Row, 'calls' | 'credits'>>(rows: readonly R[]): R[] {
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 

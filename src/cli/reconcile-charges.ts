@@ -1,8 +1,9 @@
-import type { Book, LedgerEntry } from '../book/book.ts';
+import type { Book } from '../book/book.ts';
 import { openBook } from '../book/open-book.ts';
 import type { Config } from '../config/config.ts';
 import { creditsString } from '../domain/credits.ts';
 import type { AccountRecord } from '../domain/key.ts';
+import type { LedgerEntry } from '../domain/ledger-entry.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { Failure } from './arguments.ts';
 

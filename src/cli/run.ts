@@ -5,6 +5,7 @@ import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
 import { queryOf } from './account-views.ts';
 import { Failure, type RemoteOptions, remote } from './arguments.ts';
+import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
 import { keyCommands } from './key-commands.ts';
@@ -40,6 +41,7 @@ function commandLine(): Command {
   configCommands(program);
   pricesCommand(program);
   providersCommand(program);
+  callsCommand(program);
   return program;
 }
 

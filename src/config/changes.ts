@@ -28,7 +28,7 @@ export interface ConfigChanges {
 }
 
 /** Sections that are read once: listeners, timers and bounds are made from them. */
-const AT_START_ONLY = ['server', 'accounts', 'alerts', 'origins', 'limits'] as const;
+const AT_START_ONLY = ['server', 'accounts', 'calls', 'alerts', 'origins', 'limits'] as const;
 
 /** Differences between two configurations as they were loaded. */
 export function configChanges(before: Config, after: Config): ConfigChanges {

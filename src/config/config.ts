@@ -5,6 +5,10 @@ import type { Micro } from '../domain/credits.ts';
 /** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
 export const DEMO_URL = 'demo';
 
+/** Calls that can have a line in the operator's log: those that were refused or failed, all, or none. */
+export const LOGGED_CALLS = ['failed', 'all', 'none'] as const;
+export type LoggedCalls = (typeof LOGGED_CALLS)[number];
+
 /** Samplers, by their names in the OpenTelemetry specification. */
 export const TRACE_SAMPLERS = [
   'always_on',
@@ -48,6 +52,14 @@ export interface Config {
     /** Overdraft of new accounts. */
     readonly overdraft: Micro;
   } & CallLimits;
+  /** What is kept of calls that were refused. */
+  readonly calls: {
+    /** Entries of one key, code and minute; all others of the minute are one more. */
+    readonly refusalsPerMinute: number;
+    readonly refusalDays: number;
+    /** Most entries, of all accounts. */
+    readonly refusalRows: number;
+  };
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };
   readonly limits: {
@@ -104,6 +116,8 @@ export interface Config {
   readonly adminToken: string | undefined;
   readonly keyPrefix: string;
   readonly logLevel: string;
+  /** Model calls that have a line in the log. */
+  readonly logCalls: LoggedCalls;
   /** Absolute path. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { catalogOf } from './catalog.ts';
-import { type Config, TRACE_SAMPLERS } from './config.ts';
+import { type Config, LOGGED_CALLS, TRACE_SAMPLERS } from './config.ts';
 import { presetOf, withPresets } from './presets.ts';
 import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
 import {
@@ -104,6 +104,7 @@ export function loadConfig({
       drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
     },
     accounts: settings.accounts,
+    calls: settings.calls,
     alerts: settings.alerts,
     origins: settings.origins,
     limits: settings.limits,
@@ -119,6 +120,7 @@ export function loadConfig({
     adminToken: given.adminToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
     logLevel: given.logLevel ?? 'info',
+    logCalls: given.logCalls ?? 'failed',
     dataDir: resolve(env.TOLLGATE_DATA || './data'),
     databaseUrl: given.databaseUrl,
     redisUrl: given.redisUrl,
@@ -259,6 +261,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
         .filter((range) => range !== undefined),
     ),
     logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+    logCalls: read('LOG_CALLS', oneOf(...LOGGED_CALLS)),
     redisUrl: read(
       'REDIS_URL',
       text('must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port', acceptRedisUrl),

@@ -3,6 +3,7 @@ import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { accountsSection } from './accounts-schema.ts';
+import { callsSection } from './calls-schema.ts';
 import { DEMO_URL } from './config.ts';
 import { passHeader } from './pass-header.ts';
 import { PRESETS, presetOf } from './presets.ts';
@@ -473,6 +474,7 @@ export const configFile = section({
   server: optionalSection(serverSection, 'Where the gateway listens'),
   alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
   accounts: optionalSection(accountsSection, 'Bounds of accounts'),
+  calls: optionalSection(callsSection, 'The record of refused calls'),
   origins: optionalSection(originsSection, 'The check of browser origins'),
   limits: optionalSection(limitsSection, 'Bounds of model calls'),
   pricing: optionalSection(pricingSection, 'Where prices come from that are not written at a model'),

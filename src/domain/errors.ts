@@ -33,6 +33,7 @@ export const ERRORS = {
   key_not_found: [404, 'not_found_error'],
   account_not_found: [404, 'not_found_error'],
   entry_not_found: [404, 'not_found_error'],
+  call_not_found: [404, 'not_found_error'],
   object_not_found: [404, 'not_found_error'],
   unknown_endpoint: [404, 'not_found_error'],
   upgrade_required: [426, 'invalid_request_error'],
@@ -62,6 +63,26 @@ export interface Shortfall {
   readonly affordable_max_tokens: number | null;
 }
 
+/**
+ * The facts that a check refused a call by, where an owner needs them to mend it (specification section 14). Names and values
+ * are those of the API: credits are decimal strings.
+ */
+export interface RefusalDetail {
+  /** The caller's address; null where it has none that can be read. */
+  readonly ip?: string | null;
+  readonly country?: string | null;
+  readonly origin?: string | null;
+  readonly hold?: string;
+  readonly estimate?: string;
+  /** Of the account, so for readers who may see it. */
+  readonly balance?: string | null;
+  readonly held?: string | null;
+  /** The field of the limit: `rpm_limit`, `tpm_limit`, `max_parallel_requests`. */
+  readonly limit?: string;
+  readonly of?: 'key' | 'account';
+  readonly retry_after_ms?: number;
+}
+
 interface ErrorBody {
   readonly message: string;
   readonly type: string;
@@ -81,6 +102,8 @@ export class GatewayError extends Error {
   readonly metadata: Shortfall | undefined;
   /** True where the same request must not be sent again by itself, although its status alone would allow that. */
   readonly isFinal: boolean;
+  /** The facts that the check went by, for the record of the call. */
+  readonly detail: RefusalDetail | undefined;
 
   constructor(
     code: ErrorCode,
@@ -91,6 +114,7 @@ export class GatewayError extends Error {
       readonly metadata?: Shortfall;
       readonly retryAfterMs?: number;
       readonly isFinal?: boolean;
+      readonly detail?: RefusalDetail | undefined;
     },
   ) {
     super(message, options);
@@ -99,6 +123,7 @@ export class GatewayError extends Error {
     this.param = param;
     this.metadata = options?.metadata;
     this.isFinal = options?.isFinal ?? false;
+    this.detail = options?.detail;
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;
     const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));

@@ -89,6 +89,14 @@ export interface EntryDraft {
   readonly durationMs?: number;
   /** True where the answer was a stream; for calls. */
   readonly streamed?: boolean;
+  /** Milliseconds from the first byte of the call until the head of the provider's answer; for calls. */
+  readonly firstByteMs?: number;
+  /** Error that the client was told: code, message and param, each where there is one; a provider's where it answered. */
+  readonly code?: string;
+  readonly message?: string;
+  readonly param?: string;
+  /** The client's User-Agent, as recordedUserAgent cuts it; for calls. */
+  readonly userAgent?: string;
   readonly note?: string;
   /**
    * The job that the upstream took on. It travels with the charge, so that whoever pays for a job also owns it,
@@ -97,6 +105,12 @@ export interface EntryDraft {
   readonly job?: Job;
   /** What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. */
   readonly storedIds?: ResourceIds;
+}
+
+/** An entry as the ledger has it. */
+export interface LedgerEntry extends EntryDraft {
+  readonly seq: number;
+  readonly balanceAfter: Micro;
 }
 
 /** The id of the refund of a charge: there can be one. */

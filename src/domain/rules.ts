@@ -1,6 +1,6 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
-import { cutShort, type ErrorCode, GatewayError } from './errors.ts';
+import { cutShort, type ErrorCode, GatewayError, type RefusalDetail } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
 import { KEY_FIELDS, type KeyField } from './key-fields.ts';
@@ -94,6 +94,8 @@ export interface Check<On> {
   readonly check: (compiled: CompiledKey, on: On) => Refusal | undefined;
   /** What the check looked at, for a call that passed it. */
   readonly fact: (on: On) => string;
+  /** The facts that the check went by, for the record of a call that it refused. */
+  readonly detail?: (on: On) => RefusalDetail;
 }
 
 /**
@@ -149,17 +151,20 @@ const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>
     code: 'ip_not_allowed',
     check: addressAllowed,
     fact: ({ address }) => `Checked from ${address?.toString() ?? 'an unknown address'}.`,
+    detail: ({ address }) => ({ ip: address?.toString() ?? null }),
   },
   blocked_countries: {
     code: 'country_blocked',
     check: countryNotBlocked,
     fact: ({ country }) => (country === undefined ? 'Checked with no country.' : `Checked from ${country}.`),
+    detail: ({ address, country = null }) => ({ ip: address?.toString() ?? null, country }),
   },
   allowed_origins: {
     code: 'origin_not_allowed',
     check: originAllowed,
     fact: ({ origin }) =>
       origin === undefined ? 'Checked with no origin.' : `Checked with the origin ${origin}.`,
+    detail: ({ origin = null }) => ({ origin }),
   },
 };
 
@@ -203,9 +208,11 @@ function firstRefusal<On>(
   compiled: CompiledKey,
   on: On,
 ): GatewayError | undefined {
-  for (const { check } of checks) {
+  for (const { check, detail } of checks) {
     const refusal = check(compiled, on);
-    if (refusal) return new GatewayError(refusal.code, refusal.message);
+    if (refusal) {
+      return new GatewayError(refusal.code, refusal.message, null, undefined, { detail: detail?.(on) });
+    }
   }
   return undefined;
 }

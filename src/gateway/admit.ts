@@ -5,7 +5,7 @@ import { type KeyAndAccountLimits, modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { CallMetrics } from './call-metrics.ts';
-import { type Gatekeeper, replacedValue } from './gatekeeper.ts';
+import { type Gatekeeper, ReplacedValue } from './gatekeeper.ts';
 import { allLimits, clearLimitHeaders, limitRefusal, longestWait, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
@@ -67,7 +67,7 @@ async function tryAdmit(
     const refusal = modelRefusalOf(call.compiled, call.body.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));
-      if (admitted.verdict === 'ended') throw replacedValue();
+      if (admitted.verdict === 'ended') throw new ReplacedValue(call.compiled.key);
       if (admitted.verdict !== 'stale') {
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);

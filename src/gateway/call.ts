@@ -20,6 +20,14 @@ export interface EnteredCall {
   /** The key's record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
   readonly recordIsCurrent: boolean;
   readonly memory: CallMemory;
+  /** Set once the body has been read. */
+  asked?: Asked;
+}
+
+/** The call as its request names it, whether or not there is such a model. */
+export interface Asked {
+  readonly model: string | null;
+  readonly isStream: boolean;
 }
 
 /** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */

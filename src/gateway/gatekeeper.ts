@@ -6,7 +6,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { hashKey, isWellFormed } from '../domain/key-value.ts';
 import { requestOrigin } from '../domain/origins.ts';
 import { endOfValue } from '../domain/rotation.ts';
-import { type Caller, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
+import { type Caller, type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CountryLookup } from './country.ts';
 
@@ -60,7 +60,7 @@ export class Gatekeeper {
     const endsAt = subject ? endOfValue(subject.key, hash) : 0;
     if (!subject || (await this.#hasPassed(endsAt, subject.key.accountId))) {
       this.#cache.delete(hash);
-      throw subject ? replacedValue() : unknownKey();
+      throw subject ? new ReplacedValue(subject.key) : unknownKey();
     }
     const unchanged =
       cached?.key.version === subject.key.version && cached.accountVersion === subject.accountVersion;
@@ -87,8 +87,29 @@ export class Gatekeeper {
    * key.
    */
   cached(request: FastifyRequest): CompiledKey | undefined {
+    const hash = this.#presentedHash(request);
+    return hash === undefined ? undefined : this.#cache.get(hash);
+  }
+
+  /**
+   * The key that a refused request presents, for its record: also one that is inactive or expired, or whose value was replaced.
+   * Undefined where the value is that of no key. Never rejects.
+   */
+  async ownerOf(
+    request: FastifyRequest,
+    refusal: GatewayError,
+  ): Promise<Pick<CheckedKey, 'id' | 'accountId'> | undefined> {
+    if (refusal instanceof ReplacedValue) return refusal.key;
+    if (refusal.code === 'missing_api_key' || refusal.code === 'invalid_api_key') return undefined;
+    const hash = this.#presentedHash(request);
+    if (hash === undefined) return undefined;
+    const cached = this.#cache.get(hash);
+    return cached ? cached.key : (await this.#parts.ledger.find(hash).catch(() => undefined))?.key;
+  }
+
+  #presentedHash(request: FastifyRequest): string | undefined {
     try {
-      return this.#known(request).cached;
+      return hashKey(presentedKey(request.headers));
     } catch {
       return undefined;
     }
@@ -132,10 +153,10 @@ export class Gatekeeper {
       allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
     const refusal = refusalOf(compiled, caller);
-    if (!needsCountry || !address) return refusal;
     // Where any check but that of the origin, the only one that follows, has refused the request, its country need not
     // be looked up, and a lookup that fails does no harm.
-    if (refusal && refusal.code !== 'origin_not_allowed') return refusal;
+    const isDecided = refusal && refusal.code !== 'origin_not_allowed';
+    if (!needsCountry || !address || isDecided) return refusal;
     return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
   }
 
@@ -159,11 +180,17 @@ export class Gatekeeper {
  * The 401 of a value that a rotation has ended. Only somebody who had the value once is told so: Redis still knows its
  * hash.
  */
-export function replacedValue(): GatewayError {
-  return new GatewayError(
-    'invalid_api_key',
-    "This value of the API key was rotated and is no longer valid. Use the key's new value.",
-  );
+export class ReplacedValue extends GatewayError {
+  /** The key whose value it was. */
+  readonly key: Pick<CheckedKey, 'id' | 'accountId'>;
+
+  constructor({ id, accountId }: Pick<CheckedKey, 'id' | 'accountId'>) {
+    super(
+      'invalid_api_key',
+      "This value of the API key was rotated and is no longer valid. Use the key's new value.",
+    );
+    this.key = { id, accountId };
+  }
 }
 
 /** The 401 of a value that is no key here. */

@@ -13,7 +13,7 @@ import { type CostPlan, NONE, unpricedIn } from '../metering/plan.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
-import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
+import type { Asked, EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
@@ -125,6 +125,7 @@ export class Pipeline {
     if (!held) {
       // The client left while its call waited for room in its limits: there is nobody to answer.
       response.metrics.refused(this.#endpoint.path, 'client_left');
+      response.recorder.left(request, read);
       reply.hijack();
       return;
     }
@@ -144,12 +145,14 @@ export class Pipeline {
   async refused(request: FastifyRequest, reply: FastifyReply, error: Error): Promise<void> {
     const { headers, call, lifecycle } = request;
     if (lifecycle) return;
-    const { metrics, tracing } = this.#parts.response;
+    const { metrics, tracing, recorder } = this.#parts.response;
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
     metrics.refused(path, refusal.code);
     if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     tracing?.refused(headers, path, refusal, call);
+    // Behind the answer: it never rejects.
+    void recorder.refused(request, this.#endpoint, refusal);
     if (reportsLimits(refusal.statusCode) && !reply.raw.destroyed)
       await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }
@@ -191,7 +194,15 @@ export class Pipeline {
   async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
     const { meter, members } = this.#endpoint;
     const type = request.headers['content-type'];
-    const body = await readFormBody(request.body, type, this.#parts.catalog(), this.#endpoint);
+    const body = await readFormBody(
+      request.body,
+      type,
+      this.#parts.catalog(),
+      this.#endpoint,
+      (value, isStream) => {
+        entered.asked = askedOf(value, isStream);
+      },
+    );
     const findings = members && checkMembers(body, members);
     const plan = meter.plan(body);
     const others = otherPlans(body, meter);
@@ -216,6 +227,7 @@ export class Pipeline {
     // Each of the steps below takes some 10 ms for a body of very many parts.
     const step = read.isHeavy && reads ? reads.heavyStep : atOnce;
     const value = await step(() => read.parse());
+    entered.asked = askedOf(value, value.stream === true);
     const bytes = spool ? new Upload(spool) : (request.body as Buffer);
     const body = checkJsonBody(read, value, bytes, catalog(), this.#endpoint);
     const findings = members && (await step(() => checkMembers(body, members)));
@@ -287,6 +299,11 @@ export class Pipeline {
       targets: fit.map((place) => place.target),
     };
   }
+}
+
+function askedOf(value: Readonly<Record<string, unknown>>, isStream: boolean): Asked {
+  const model = Object.hasOwn(value, 'model') ? value.model : undefined;
+  return { model: typeof model === 'string' ? model : null, isStream };
 }
 
 /** The plans of a body at the other targets of its model; undefined where it has one target. */

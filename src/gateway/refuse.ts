@@ -95,6 +95,7 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
   const { retryAfterS, retryAfterMs } = refusal;
   return {
     'x-content-type-options': 'nosniff',
+    'x-tollgate-source': 'gateway',
     ...(refusal.isFinal || isFinal(status) ? { 'x-should-retry': 'false' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     // RFC 9110 §15.5.22: the protocol that is to be spoken instead.

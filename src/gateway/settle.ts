@@ -8,6 +8,7 @@ import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { ToldError } from './response/provider-error.ts';
 
 /**
  * Most bytes of ids that the journal carries for one answer; they take memory in Redis while the book is away. There is
@@ -32,6 +33,11 @@ export interface Ending {
   readonly terms?: Terms | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
+  /** Error that the client was told; undefined: none. */
+  readonly told?: ToldError | undefined;
+  /** Milliseconds from the first byte of the call until the head of the answer; undefined: none came. */
+  readonly firstByteMs?: number | undefined;
+  readonly userAgent?: string | null;
   /** Each try of the call, the last one too. */
   readonly attempts?: readonly TriedAttempt[] | undefined;
 }
@@ -70,6 +76,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     upstream: body.model.upstream.name,
     ...pricesOf(bill),
     ...attemptsOf(ending, bill),
+    ...endOf(ending),
     ...resourcesOf(call, ending),
   };
   ledger.settle(draft, onWire, correctionOf(call, ending.usage));
@@ -101,6 +108,18 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
     ...(passes ? { passes } : {}),
     ...(multiplier === TIMES_ONE ? {} : { multiplier }),
     ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+/** The end of the call as its client saw it. */
+function endOf({ told, firstByteMs, userAgent }: Ending) {
+  const { code = null, message = null, param = null } = told ?? {};
+  return {
+    ...(firstByteMs === undefined ? {} : { firstByteMs }),
+    ...(code === null ? {} : { code }),
+    ...(message === null ? {} : { message }),
+    ...(param === null ? {} : { param }),
+    ...(userAgent ? { userAgent } : {}),
   };
 }
 

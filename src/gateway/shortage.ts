@@ -1,5 +1,5 @@
 import { creditsString, type Micro } from '../domain/credits.ts';
-import { GatewayError, type Shortfall } from '../domain/errors.ts';
+import { GatewayError, type RefusalDetail, type Shortfall } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import type { Admitted } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
@@ -19,7 +19,14 @@ export function shortage(short: Short, call: ReadCall, now: number): GatewayErro
     short.verdict === 'over_limit'
       ? overLimit(short, call, { advice, part }, now)
       : insufficient(short, call, { advice, part });
-  return new GatewayError(code, message, null, undefined, { metadata });
+  const { balance, held } = short.verdict === 'insufficient' ? short : short.account;
+  const detail: RefusalDetail = {
+    hold: metadata.hold,
+    estimate: metadata.estimate,
+    balance: creditsString(balance),
+    held: creditsString(held),
+  };
+  return new GatewayError(code, message, null, undefined, { metadata, detail });
 }
 
 /** The largest part of a hold, and how to lower it. */

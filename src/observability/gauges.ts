@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-clien
 import type { Book } from '../book/book.ts';
 import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
+import type { RefusalWriter } from '../gateway/record/refusal-writer.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import type { LeftCalls } from '../gateway/response/left-calls.ts';
 import type { TargetHealth, TargetReport } from '../gateway/targets/target-health.ts';
@@ -175,6 +176,32 @@ export function registerPools(registry: Registry, pools: Pools): void {
     collect() {
       this.reset();
       for (const { pool, use } of uses()) this.inc({ pool }, use.refused);
+    },
+  });
+}
+
+/** Registers the metrics of the record of refused calls. */
+export function registerRefusals(
+  registry: Registry,
+  refusals: Pick<RefusalWriter, 'waiting' | 'dropped'>,
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'tollgate_refusals_waiting',
+    help: 'Refused calls that wait to be recorded in the book',
+    aggregator: 'sum',
+    registers,
+    collect() {
+      this.set(refusals.waiting);
+    },
+  });
+  new Counter({
+    name: 'tollgate_refusals_dropped_total',
+    help: 'Refused calls that were not recorded, because the book did not keep up',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(refusals.dropped);
     },
   });
 }

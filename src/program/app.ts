@@ -119,6 +119,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       'x-request-id',
       'request-id',
       'x-tollgate-charge',
+      'x-tollgate-source',
       'x-tollgate-warning',
       'x-should-retry',
       'retry-after',

@@ -19,6 +19,9 @@ import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { CallQueue } from '../gateway/queue/call-queue.ts';
+import { CallLog } from '../gateway/record/call-log.ts';
+import { CallRecorder } from '../gateway/record/call-recorder.ts';
+import { RefusalWriter } from '../gateway/record/refusal-writer.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import { CacheShares } from '../gateway/response/cache-shares.ts';
@@ -31,7 +34,7 @@ import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
-import { registerGauges, registerPools, registerTargets } from '../observability/gauges.ts';
+import { registerGauges, registerPools, registerRefusals, registerTargets } from '../observability/gauges.ts';
 import { PrometheusCallMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
@@ -68,6 +71,7 @@ export interface Gateway {
   readonly transport: UpstreamTransport;
   readonly targetNews: TargetNews;
   readonly leftCalls: LeftCalls;
+  readonly refusals: RefusalWriter;
   readonly tokens: TokenCounter;
 }
 
@@ -89,6 +93,7 @@ const LEFT_CALLS = token<LeftCalls>('LeftCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const TARGET_NEWS = token<TargetNews>('TargetNews');
+const REFUSALS = token<RefusalWriter>('RefusalWriter');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -112,6 +117,7 @@ export function compose(opened: Opened): Gateway {
     transport: c.resolve(TRANSPORT),
     targetNews: c.resolve(TARGET_NEWS),
     leftCalls: c.resolve(LEFT_CALLS),
+    refusals: c.resolve(REFUSALS),
     tokens: c.resolve(TOKEN_COUNTER),
   }));
   return container.resolve(GATEWAY);
@@ -130,10 +136,12 @@ function registerParts(once: Once, opened: Opened): void {
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), leftCalls: c.resolve(LEFT_CALLS) });
     registerPools(registry, c.resolve(POOLS));
     registerTargets(registry, c.resolve(TARGET_HEALTH));
+    registerRefusals(registry, c.resolve(REFUSALS));
     return registry;
   });
   once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
+  once(REFUSALS, () => new RefusalWriter({ book, log: logger, settings: config.calls }));
   once(LEFT_CALLS, () => new LeftCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));
@@ -229,6 +237,12 @@ function registerCalls(once: Once, opened: Opened): void {
         turns: c.resolve(TURNS),
         metrics: c.resolve(CALL_METRICS),
         queue: c.resolve(CALL_QUEUE),
+        recorder: new CallRecorder({
+          gatekeeper: c.resolve(GATEKEEPER),
+          catalog: opened.catalog,
+          refusals: c.resolve(REFUSALS),
+          log: new CallLog(logger, config.logCalls),
+        }),
         tracing: opened.tracing,
       },
       bounds: config.limits,

@@ -121,6 +121,8 @@ async function open(
     tracing,
   });
   closers.add(() => gateway.tokens.close());
+  gateway.refusals.start();
+  closers.add(() => gateway.refusals.stop());
   closers.add(() => gateway.targetNews.stop());
   closers.add(() => gateway.transport.close());
   await checkFolder(gateway.spools, config.dataDir);

@@ -137,6 +137,7 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
     upstream: '@first',
     attempts: [{ target: '@first', status: 200, ms: 7 }],
     duration_ms: 7,
+    first_byte_ms: null,
     streamed: false,
   };
   t.match(

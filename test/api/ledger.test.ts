@@ -49,9 +49,11 @@ t.test('a charge has every field of specification section 7', async (t) => {
     upstream: 'test',
     attempts: [{ target: 'test', status: 200, ms: entry?.duration_ms }],
     duration_ms: entry?.duration_ms,
+    first_byte_ms: entry?.first_byte_ms,
     streamed: false,
   });
   t.ok(Number.isSafeInteger(entry?.duration_ms));
+  t.ok(Number.isSafeInteger(entry?.first_byte_ms));
 });
 
 t.test('entries are found by their type and their model', async (t) => {

@@ -47,7 +47,7 @@ t.test('by day, the last 30 days up to today, unless asked otherwise', async (t)
   t.match(body.rows, [
     { day: DAY, calls: 3, credits: '1.400000', usage: { input_tokens: 300, output_tokens: 150 } },
   ]);
-  t.same(Object.keys(body.rows[0] ?? {}).sort(), ['calls', 'credits', 'day', 'usage']);
+  t.same(Object.keys(body.rows[0] ?? {}).sort(), ['calls', 'credits', 'day', 'failed', 'refused', 'usage']);
 });
 
 t.test('by key', async (t) => {

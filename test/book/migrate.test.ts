@@ -33,6 +33,7 @@ eachBook('an empty database gets every table', async (t, _book, { engine, run })
     { name: 'kysely_migration' },
     { name: 'kysely_migration_lock' },
     { name: 'ledger' },
+    { name: 'refusals' },
     { name: 'resources' },
     { name: 'spend_days' },
     { name: 'spend_key_months' },

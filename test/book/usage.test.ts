@@ -94,7 +94,7 @@ eachBook('calls of charge 0 and expired holds are calls', async (t, book) => {
     { credits: micro(0) },
     { credits: micro(0), type: 'expired_hold', status: null, outcome: null },
   ]);
-  t.match(await book.usage(id, TODAY, TODAY + 1, 'day'), [{ calls: 2, credits: 0 }]);
+  t.match(await book.usage(id, TODAY, TODAY + 1, 'day'), [{ calls: 2, failed: 1, credits: 0 }]);
 });
 
 eachBook('a refund lowers the credits and is no call', async (t, book) => {
@@ -104,7 +104,7 @@ eachBook('a refund lowers the credits and is no call', async (t, book) => {
     { credits: micro(80), usage, type: 'refund' },
   ]);
   t.same(await book.usage(id, TODAY, TODAY + 1, 'model'), [
-    { group: 'gpt-4o-mini', calls: 1, credits: 0, usage },
+    { group: 'gpt-4o-mini', calls: 1, failed: 0, refused: 0, credits: 0, usage },
   ]);
 });
 
@@ -115,7 +115,14 @@ eachBook('sums over several batches add up', async (t, book) => {
     await book.post([entry(account.id, { seq, keyId: key.id, credits: micro(-(2 ** 51)), usage: used })]);
   }
   t.same(await book.usage(account.id, TODAY, TODAY + 1, 'key'), [
-    { group: key.id, calls: 3, credits: 3 * 2 ** 51, usage: { input: 3 * 2 ** 50, audioSeconds: 1.5 } },
+    {
+      group: key.id,
+      calls: 3,
+      failed: 0,
+      refused: 0,
+      credits: 3 * 2 ** 51,
+      usage: { input: 3 * 2 ** 50, audioSeconds: 1.5 },
+    },
   ]);
 });
 
@@ -201,7 +208,11 @@ eachBook('every dimension of usage is summed, by day, key and model', async (t, 
   for (const by of ['day', 'key', 'model'] as const) {
     const [row] = await book.usage(id, TODAY, TODAY + 1, by);
     t.same(row?.usage, doubled, by);
-    t.same(Object.keys(row ?? {}).sort(), ['calls', 'credits', 'group', 'usage'], 'an owner reads no cost');
+    t.same(
+      Object.keys(row ?? {}).sort(),
+      ['calls', 'credits', 'failed', 'group', 'refused', 'usage'],
+      'an owner reads no cost',
+    );
   }
   for (const by of ['account', 'key', 'model', 'upstream', 'day'] as const) {
     const [[row] = []] = await parts(book, TODAY, TODAY + 1, by);

@@ -32,6 +32,7 @@ const COMMANDS = [
   'config schema',
   'prices',
   'providers',
+  'calls',
 ];
 
 for (const command of COMMANDS) {

@@ -78,6 +78,7 @@ const TABLES = Object.keys({
   alerts: true,
   deliveries: true,
   resources: true,
+  refusals: true,
 } satisfies Record<keyof BookSchema, true>);
 
 test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
+import { callsRoutes } from '../calls/calls-routes.ts';
 import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
@@ -23,6 +24,7 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
     readRoute(app, deps);
     updateRoute(app, deps);
     ledgerRoutes(app, deps);
+    callsRoutes(app, deps);
     usageRoute(app, deps);
     alertRoutes(app, deps);
   };

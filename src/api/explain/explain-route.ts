@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import type { Config } from '../../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
@@ -19,8 +19,10 @@ import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.
 import { speakJson } from '../http/json-routes.ts';
 import { KeyPath } from '../keys/key-schema.ts';
 import { keyIdOf, keyNotFound } from '../keys/keys.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS } from '../openapi/refusals.ts';
+import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { accountOf } from '../operator/admin-account.ts';
+import { AccountKeyPath } from '../operator/admin-schema.ts';
 import { explain } from './explain.ts';
 import { EXPLAIN_EXAMPLES, ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
 import { EXPLANATION_EXAMPLE, Explanation } from './explanation-schema.ts';
@@ -66,21 +68,49 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
       { schema, onRequest: beforeTheBody(deps, managingReader) },
       async (request) => {
         const { accountId } = await managingReader(deps.gatekeeper, request);
-        const subject = await subjectOf(deps, accountId, keyIdOf(request));
-        const asked = parseExplain(request.body);
-        return explain({
-          compiled: compileKey(subject),
-          prefix: subject.key.prefix,
-          caller: callerOf(deps, request, asked, subject),
-          catalog: deps.catalog(),
-          model: asked.model,
-          endpoint: asked.endpoint,
-          health: deps.health,
-          ...(await liveState(deps.ledger, subject)),
-        });
+        return await explainKey(deps, request, accountId);
       },
     );
   };
+}
+
+/** What a call with the key that the path names would get. */
+async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId: number) {
+  const subject = await subjectOf(deps, accountId, keyIdOf(request));
+  const asked = parseExplain(request.body);
+  return explain({
+    compiled: compileKey(subject),
+    prefix: subject.key.prefix,
+    caller: callerOf(deps, request, asked, subject),
+    catalog: deps.catalog(),
+    model: asked.model,
+    endpoint: asked.endpoint,
+    health: deps.health,
+    ...(await liveState(deps.ledger, subject)),
+  });
+}
+
+/** Route `POST /api/admin/accounts/<id>/keys/<key id>/explain/`: the same for the operator (specification section 14). */
+export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void {
+  const schema: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'explainKeyOfAccount',
+    summary: 'Explain whether a call with the key of an account would be accepted',
+    description: 'As the owner is answered at `/api/keys/{key_id}/explain/`.',
+    params: AccountKeyPath,
+    body: ExplainBody,
+    response: { 200: Explanation },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', ...BODY_REFUSALS],
+      requests: EXPLAIN_EXAMPLES,
+      answer: EXPLANATION_EXAMPLE,
+    },
+  };
+  app.post('/api/admin/accounts/:account_id/keys/:key_id/explain/', { schema }, async (request) => {
+    const { id } = await accountOf(deps.book, request);
+    return await explainKey(deps, request, id);
+  });
 }
 
 /** The live record of the key. The book is asked first, so that an unknown key causes no rebuild in Redis. */

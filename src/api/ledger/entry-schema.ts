@@ -24,7 +24,7 @@ const ofCall = 'null where the entry is of no call.';
 const Applied = Type.Partial(Type.Object(eachUnit(Type.Number())));
 
 /** A try of a call (specification section 12). */
-const Attempt = Type.Object(
+export const Attempt = Type.Object(
   {
     target: Type.String({
       description: "The upstream's name in the configuration; `name#2` is its second credential.",
@@ -89,6 +89,10 @@ export const Entry = Type.Object(
       description: `Each try of the call at one of its model's targets, the last one too; ${ofCall}`,
     }),
     duration_ms: orNull(Type.Integer(), `From the first byte of the call until it was settled. ${ofCall}`),
+    first_byte_ms: orNull(
+      Type.Integer(),
+      "From the first byte of the call until the head of the provider's answer; null: none came.",
+    ),
     streamed: Type.Union([Type.Boolean(), Type.Null()], {
       description: `Whether the answer was a stream; ${ofCall}`,
     }),
@@ -116,6 +120,7 @@ export const ENTRY_EXAMPLE: Static<typeof Entry> = {
   upstream: 'demo',
   attempts: [{ target: 'demo', status: 200, ms: 412 }],
   duration_ms: 412,
+  first_byte_ms: 409,
   streamed: false,
 };
 

@@ -1,6 +1,5 @@
-import type { LedgerEntry } from '../../book/book.ts';
 import { creditsNumber, creditsString } from '../../domain/credits.ts';
-import type { AppliedPass, AppliedUnits } from '../../domain/ledger-entry.ts';
+import type { AppliedPass, AppliedUnits, LedgerEntry } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
 import { USAGE_NAMES, type Usage, type UsageName } from '../../domain/units.ts';
@@ -56,12 +55,13 @@ export function entryView(
     upstream: entry.upstream ?? null,
     attempts: attemptsView(entry),
     duration_ms: entry.durationMs ?? null,
+    first_byte_ms: entry.firstByteMs ?? null,
     streamed: entry.streamed ?? null,
   };
 }
 
 /** A single try whose status is the entry's is not stored. */
-function attemptsView({
+export function attemptsView({
   type,
   attempts,
   upstream,

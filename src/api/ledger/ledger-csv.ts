@@ -46,6 +46,7 @@ const ORDERED = [
   'web_search_previews',
   'passes',
   'attempts',
+  'first_byte_ms',
 ] as const satisfies readonly Column[];
 const COLUMNS: readonly Column[] = [
   ...ORDERED,

@@ -10,6 +10,7 @@ import {
   words,
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
+import { FORMATS, listAnswer } from '../openapi/list-answer.ts';
 import { ENTRY_EXAMPLE, EntryPage, Usage } from './entry-schema.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 
@@ -43,8 +44,6 @@ export const EntryPath = Type.Object({
   entry_id: Type.String({ description: 'Id of the entry.', examples: [ENTRY_EXAMPLE.id] }),
 });
 
-export const FORMATS = ['json', 'csv', 'jsonl'] as const;
-
 export const LedgerQueryString = Type.Object({
   limit: pageLimit(`How many entries at most. Default: ${DEFAULT_PAGE_LIMIT}; of an export, all.`),
   before: cursor('The `next` of the page before.'),
@@ -61,30 +60,23 @@ export const LedgerQueryString = Type.Object({
 });
 
 /** The answer of `GET /api/account/ledger/`: a page of JSON, or one of the two exports. */
-export const LedgerAnswer = {
-  description: 'A page, or with `format` the export.',
-  headers: {
-    'content-disposition': {
-      type: 'string',
-      description: 'Of an export: the name of the file.',
-      examples: ['attachment; filename="ledger.csv"'],
-    },
-  },
-  content: {
-    'application/json': { schema: EntryPage },
-    'text/csv': {
-      schema: Type.String({ description: 'A line of names, then a line for each entry; lines end in CRLF.' }),
-      examples: { export: { value: `${csvHeader()}${csvEntry(ENTRY_EXAMPLE)}` } },
-    },
-    'application/x-ndjson': {
-      schema: Type.String({ description: 'A line of JSON for each entry.' }),
-      examples: { export: { value: `${JSON.stringify(ENTRY_EXAMPLE)}\n` } },
-    },
-  },
+export const LedgerAnswer = listAnswer('ledger', EntryPage, {
+  csv: csvHeader() + csvEntry(ENTRY_EXAMPLE),
+  jsonl: ENTRY_EXAMPLE,
+});
+
+const ends = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, description: `${description} In reports by key and by day.` }));
+
+/** Counts of calls in every report of usage. */
+export const CallCounts = {
+  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  failed: ends('Those of `calls` that did not end as they should.'),
+  refused: ends('Calls that the gateway refused; they are not among `calls`.'),
 };
 
 const Sums = {
-  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  ...CallCounts,
   credits: exactCredits('Spent: charges less refunds.'),
   usage: Usage,
 };
@@ -110,7 +102,13 @@ export const UsageReport = Type.Object(
   { title: 'UsageReport', description: 'Sums over whole UTC days, one row a group.' },
 );
 
-const SUMS_EXAMPLE = { calls: 1, credits: '0.010042', usage: { input_tokens: 8, output_tokens: 17 } };
+const SUMS_EXAMPLE = {
+  calls: 1,
+  failed: 0,
+  refused: 2,
+  credits: '0.010042',
+  usage: { input_tokens: 8, output_tokens: 17 },
+};
 export const USAGE_EXAMPLE: Static<typeof UsageReport> = {
   from: '2026-10-23',
   to: '2026-11-21',

@@ -5,20 +5,16 @@ import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { keyAsked, type Reader } from '../http/callers.ts';
-import { type NextPage, sendPages } from '../http/long-answer.ts';
+import { sendExport } from '../http/exports.ts';
 import { cursorParam, limitParam, queryOf, textParam, wordParam } from '../http/query.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { FORMATS } from '../openapi/list-answer.ts';
 import { ledgerDays } from '../usage/usage-days.ts';
 import { type EntryPageView, entryView } from './entry-view.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
-import { FORMATS } from './ledger-schema.ts';
 
-/** Entries that an export reads at a time, which bounds its memory. */
-const EXPORT_PAGE = 500;
 /** How long a reader of one entry waits for the journal, which is behind by 250 ms at most in normal running. */
 const ENTRY_FLUSH_MS = 2_000;
-
-type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 
 export interface LedgerReading {
   readonly book: Book;
@@ -55,7 +51,21 @@ export async function readLedger(
   };
   // Drained first, so that a caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
-  if (format !== 'json') return exportEntries(reading, reply, filter, format, reader, limit);
+  if (format !== 'json') {
+    return await sendExport(reading.pools, reply, {
+      name: 'ledger',
+      format,
+      owner: reader.owner,
+      limit: limit ?? Number.POSITIVE_INFINITY,
+      before,
+      read: (place, count) =>
+        book.ledger({ ...filter, ...(place === undefined ? {} : { before: place }), limit: count }),
+      placeOf: ({ seq }) => seq,
+      viewOf: (entry) => entryView(entry, reader),
+      csvHeader,
+      csvLine: csvEntry,
+    });
+  }
   return page(book, { ...filter, limit: limit ?? DEFAULT_PAGE_LIMIT }, reader);
 }
 
@@ -91,48 +101,4 @@ async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<Ent
     entries.length === query.limit &&
     (await book.ledger({ ...query, before: last.seq, limit: 1 })).length > 0;
   return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
-}
-
-/** Streams an export. */
-async function exportEntries(
-  { book, pools }: LedgerReading,
-  reply: FastifyReply,
-  filter: Omit<LedgerQuery, 'limit'>,
-  format: ExportFormat,
-  reader: Reader,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<FastifyReply> {
-  const headers = {
-    'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
-    'content-disposition': `attachment; filename="ledger.${format}"`,
-  };
-  const next = exportPages(book, filter, format, reader, limit);
-  return await sendPages(pools, reply, { owner: reader.owner, isWhole: true, headers }, next);
-}
-
-/**
- * Pages of an export, cut by sequence number, so that entries written meanwhile, which are newer, do not shift them.
- */
-function exportPages(
-  book: Book,
-  filter: Omit<LedgerQuery, 'limit'>,
-  format: ExportFormat,
-  reader: Reader,
-  limit: number,
-): NextPage {
-  const line = format === 'csv' ? csvEntry : (view: object) => `${JSON.stringify(view)}\n`;
-  let head = format === 'csv' ? csvHeader() : '';
-  let place = filter.before;
-  let left = limit;
-  return async () => {
-    if (left <= 0) return undefined;
-    const before = place === undefined ? {} : { before: place };
-    const entries = await book.ledger({ ...filter, ...before, limit: Math.min(left, EXPORT_PAGE) });
-    const last = entries.at(-1);
-    place = last?.seq;
-    left = last === undefined || entries.length < EXPORT_PAGE ? 0 : left - entries.length;
-    const text = head + entries.map((entry) => line(entryView(entry, reader))).join('');
-    head = '';
-    return text;
-  };
 }

@@ -98,6 +98,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   key_not_found: { message: 'The account has no key with this id.' },
   account_not_found: { message: 'No account has this id.' },
   entry_not_found: { message: 'The ledger has no entry with this id.' },
+  call_not_found: { message: 'There is no call with this id, or it is no longer recorded.' },
   object_not_found: {
     message:
       'This account has no "resp_123". You can only refer to objects that this account created ' +

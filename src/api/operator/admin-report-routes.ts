@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../account/account-schema.ts';
 import { readAlerts } from '../alerts/alert-routes.ts';
+import { CALL_EXAMPLE, OperatorCallQueryString } from '../calls/call-schema.ts';
+import { CallsAnswer } from '../calls/calls-routes.ts';
+import { readCalls } from '../calls/read-calls.ts';
 import type { Reader } from '../http/callers.ts';
 import { OPERATOR } from '../http/long-answer.ts';
 import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-schema.ts';
@@ -36,6 +39,9 @@ export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get(`${PATH}ledger/:entry_id/`, { schema: ENTRY }, async (request) =>
     readEntry(deps, await readerOf(request), request),
   );
+  app.get(`${PATH}calls/`, { schema: ACCOUNT_CALLS }, async (request, reply) =>
+    readCalls(deps, await readerOf(request), request, reply),
+  );
   app.get(`${PATH}usage/`, { schema: USAGE }, async (request) =>
     readUsage(deps, await readerOf(request), request),
   );
@@ -66,6 +72,20 @@ const ENTRY: FastifySchema = {
   params: AccountEntryPath,
   response: { 200: Entry },
   'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+};
+
+const ACCOUNT_CALLS: FastifySchema = {
+  ...docs,
+  operationId: 'listCallsOfAccount',
+  summary: 'List or export the calls of an account',
+  description: 'As the owner is answered at `/api/account/calls/`; `upstream` filters too.',
+  params: AccountPath,
+  querystring: OperatorCallQueryString,
+  response: { 200: CallsAnswer },
+  'x-docs': {
+    refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
+    answer: { calls: [CALL_EXAMPLE], next: null },
+  },
 };
 
 const USAGE: FastifySchema = {

@@ -7,6 +7,8 @@ import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
 import { parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { operatorAccountView } from '../account/account-view.ts';
+import { adminCallsRoute } from '../calls/calls-routes.ts';
+import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
 import { emailField, objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
@@ -37,7 +39,7 @@ import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.t
 import { adminUsageRoute } from './admin-usage-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
-export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
+export function adminRoutes(deps: AdminDeps & ExplainDeps): FastifyPluginAsync {
   const { adminToken } = deps.config;
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
   return async (app) => {
@@ -55,6 +57,8 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     adminReportRoutes(app, deps);
     adminUsageRoute(app, deps);
     adminProvidersRoute(app, deps);
+    adminCallsRoute(app, deps);
+    adminExplainRoute(app, deps);
   };
 }
 

@@ -22,6 +22,8 @@ import {
 } from './margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
+/** Columns that came later stand at the end, so that each keeps its place. */
+const LATER_COLUMNS = ['failed', 'refused'] as const;
 
 /** The answer: a report in JSON, or its rows as CSV. */
 const MarginAnswer = {
@@ -128,7 +130,7 @@ async function* jsonChunks(
     yield opening + rows.map((row) => JSON.stringify(marginRowView(group, row))).join(',');
     opening = ',';
   }
-  yield `${opening === ',' ? '' : opening}],"total":${JSON.stringify(marginSumsView(total))}}`;
+  yield `${opening === ',' ? '' : opening}],"total":${JSON.stringify(marginSumsView(group, total))}}`;
 }
 
 async function* csvChunks(
@@ -145,7 +147,7 @@ async function* csvChunks(
 
 /** First line of the operator's usage report as CSV: the group, its sums, and what was used. */
 function csvHeaderOf(group: MarginGroup): string {
-  return csvLine([MARGIN_FIELDS[group], ...COLUMNS, ...USAGE_CSV_COLUMNS]);
+  return csvLine([MARGIN_FIELDS[group], ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
 }
 
 /** The line of one group; amounts that are not known are empty cells. */
@@ -154,5 +156,6 @@ function csvRow(group: MarginGroup, row: MarginRowView): string {
     row[MARGIN_FIELDS[group]],
     ...COLUMNS.map((column) => row[column]),
     ...USAGE_CSV_COLUMNS.map((name) => row.usage[name]),
+    ...LATER_COLUMNS.map((column) => row[column]),
   ]);
 }

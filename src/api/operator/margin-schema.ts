@@ -1,5 +1,5 @@
 import { Usage } from '../ledger/entry-schema.ts';
-import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS, reportDays } from '../ledger/ledger-schema.ts';
+import { CallCounts, DEFAULT_MARGIN_GROUP, MARGIN_GROUPS, reportDays } from '../ledger/ledger-schema.ts';
 import { day, exactCredits, orNull, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
@@ -7,7 +7,7 @@ const creditsOrNull = (description: string) =>
   Type.Union([exactCredits(description), Type.Null()], { description });
 
 const Sums = {
-  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  ...CallCounts,
   charged: exactCredits('Charges less refunds.'),
   charged_with_cost: exactCredits('The part of `charged` of calls whose cost is known.'),
   cost: creditsOrNull(

@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/units.ts';
 import { usageView } from '../ledger/entry-view.ts';
 import { MARGIN_FIELDS } from '../ledger/ledger-schema.ts';
 import type { Static } from '../openapi/json-type.ts';
-import { addUsage } from '../usage/usage-view.ts';
+import { addUsage, endsView } from '../usage/usage-view.ts';
 import type { MarginReport } from './margin-schema.ts';
 
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
@@ -17,6 +17,8 @@ export type MarginSumsView = MarginReportView['total'];
 /** Sums as they grow, part by part of the report. */
 export interface MarginSums {
   calls: number;
+  failed: number;
+  refused: number;
   credits: bigint;
   cost: bigint;
   costed: bigint;
@@ -25,12 +27,14 @@ export interface MarginSums {
 
 /** Sums of nothing, to be added to. */
 export function noMargin(): MarginSums {
-  return { calls: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
+  return { calls: 0, failed: 0, refused: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
 }
 
 /** Adds the sums of a row to `sums`. */
 export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
   sums.calls += row.calls;
+  sums.failed += row.failed;
+  sums.refused += row.refused;
   sums.credits += row.credits;
   sums.cost += row.cost;
   sums.costed += row.costed;
@@ -39,23 +43,19 @@ export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
 
 /** The view of one group of a report. */
 export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
-  return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
+  return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(group, row) };
 }
 
 /**
  * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
  * those calls add up to 0: the sums cannot tell the two apart.
  */
-export function marginSumsView({
-  calls,
-  credits,
-  cost,
-  costed,
-  usage,
-}: MarginSums | MarginRow): MarginSumsView {
+export function marginSumsView(group: MarginGroup, sums: MarginSums | MarginRow): MarginSumsView {
+  const { calls, credits, cost, costed, usage } = sums;
   const isKnown = cost !== 0n || costed !== 0n;
   return {
     calls,
+    ...endsView(group, sums),
     charged: creditsString(credits),
     charged_with_cost: creditsString(costed),
     cost: isKnown ? creditsString(cost) : null,

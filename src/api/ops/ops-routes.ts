@@ -68,7 +68,9 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
     const { redis, book, draining } = await readiness();
     const able = redis.ok && book.ok;
     // A gateway that drains is not ready, so that load balancers send it no more traffic.
-    reply.code(able && !draining ? 200 : 503);
+    const isReady = able && !draining;
+    reply.code(isReady ? 200 : 503);
+    if (!isReady) reply.header('x-tollgate-source', 'gateway');
     return { status: able ? (draining ? 'draining' : 'ok') : 'unavailable', redis, book };
   });
 }

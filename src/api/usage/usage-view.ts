@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../book/book.ts';
+import type { MarginGroup, UsageRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
 import type { Usage } from '../../domain/units.ts';
@@ -24,15 +24,24 @@ export function usageReportView(
     from: dayString(from),
     to: dayString(to),
     group_by: group,
-    rows: rows.map((row) => ({ [USAGE_FIELDS[group]]: row.group, ...sumsView(row) })),
-    total: sumsView(totalOf(rows)),
+    rows: rows.map((row) => ({ [USAGE_FIELDS[group]]: row.group, ...sumsView(group, row) })),
+    total: sumsView(group, totalOf(rows)),
   };
 }
 
 type Sums = Omit<UsageRow, 'group'>;
 
-function sumsView({ calls, credits, usage }: Sums): SumsView {
-  return { calls, credits: creditsString(credits), usage: usageView(usage) };
+function sumsView(group: UsageGroup, sums: Sums): SumsView {
+  const { calls, credits, usage } = sums;
+  return { calls, ...endsView(group, sums), credits: creditsString(credits), usage: usageView(usage) };
+}
+
+/** Failed and refused calls, in reports by key or by day (specification section 14). */
+export function endsView(
+  group: UsageGroup | MarginGroup,
+  { failed, refused }: Pick<UsageRow, 'failed' | 'refused'>,
+): { failed?: number; refused?: number } {
+  return group === 'key' || group === 'day' ? { failed, refused } : {};
 }
 
 function totalOf(rows: readonly UsageRow[]): Sums {
@@ -40,6 +49,8 @@ function totalOf(rows: readonly UsageRow[]): Sums {
   for (const row of rows) addUsage(usage, row.usage);
   return {
     calls: rows.reduce((sum, row) => sum + row.calls, 0),
+    failed: rows.reduce((sum, row) => sum + row.failed, 0),
+    refused: rows.reduce((sum, row) => sum + row.refused, 0),
     credits: rows.reduce((sum, row) => sum + row.credits, 0n),
     usage,
   };

@@ -7,7 +7,7 @@ import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
 import type { Admission, HoldId } from '../../ledger/ledger.ts';
 import { type AdmitParts, REAUTHORISE_MAX, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { replacedValue } from '../gatekeeper.ts';
+import { ReplacedValue } from '../gatekeeper.ts';
 import { allLimits, setLimitHeaders } from '../limits.ts';
 
 /** A read of an existing job, by a key that may use the job's model. */
@@ -43,7 +43,7 @@ export async function admitRead(
       throw refusalBy(allLimits(limits), parts);
     const admission = admissionOf(request.id, { ...read, callerKey });
     const admitted = await ledger.admit(admission);
-    if (admitted.verdict === 'ended') throw replacedValue();
+    if (admitted.verdict === 'ended') throw new ReplacedValue(callerKey.key);
     if ('limits' in admitted && admitted.limits)
       setLimitHeaders(reply, read.endpoint.format, admitted.limits);
     if (admitted.verdict === 'limited') throw refusalBy(fullFor(admitted.limits), parts);

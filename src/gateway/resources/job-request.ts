@@ -8,11 +8,11 @@ import type { AdmitParts } from '../admit.ts';
 import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { resourceKind } from '../settle.ts';
-import { CredentialFilter, hasCredential, unmeasured, withoutCredential } from '../upstream/credential.ts';
+import { ErrorFilter, shownError, unmeasured, withoutCredential } from '../upstream/credential.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import { failureOf, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
 import { fetchAnswer, send, type UpstreamRequest, type WholeAnswer } from '../upstream/fetch.ts';
-import { clientHeaders, upstreamQuery } from '../upstream/headers.ts';
+import { clientHeaders, sourceOf, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
 import { admitRead } from './admit-read.ts';
 import type { ResourceOwnership } from './resource-ownership.ts';
@@ -144,9 +144,14 @@ export class JobRequest {
   /** Answers with what the upstream of the job answered. */
   answer({ upstream }: OwnJob, { status, headers, body: whole }: WholeAnswer): FastifyReply {
     // A job that failed says why, in the words of the provider.
-    const body = Buffer.from(withoutCredential(whole.toString('latin1'), upstream), 'latin1');
+    const text = whole.toString('latin1');
+    const shown = status < 400 ? withoutCredential(text, upstream) : shownError(text, upstream);
+    const body = Buffer.from(shown, 'latin1');
     const reply = this.#reply;
-    const own = status === 204 || status === 304 ? {} : { 'content-length': body.length };
+    const own = {
+      ...(status === 204 || status === 304 ? {} : { 'content-length': body.length }),
+      ...sourceOf(status),
+    };
     // Before the answer, so that the next poll finds the place free.
     this.end();
     reply.hijack();
@@ -180,7 +185,7 @@ export class JobRequest {
         return;
       }
       const { upstream } = job;
-      const mayQuote = answer.statusCode >= 400 && hasCredential(upstream);
+      const mayQuote = answer.statusCode >= 400;
       const head = mayQuote ? unmeasured(answer) : answer;
       const relay = new ContentRelay(this.#reply, exchange, head, upstream, (how) => {
         clearTimeout(timer);
@@ -188,7 +193,7 @@ export class JobRequest {
         this.end();
         this.#ended(how);
       });
-      answer.body.pipe(mayQuote ? new CredentialFilter(relay, upstream) : relay);
+      answer.body.pipe(mayQuote ? new ErrorFilter(relay, upstream) : relay);
       resolve(this.#reply);
     });
     return promise;
@@ -260,7 +265,10 @@ class ContentRelay implements AnswerSink {
     this.#raw = reply.raw;
     this.#ended = ended;
     const length = answer.headers['content-length'];
-    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    const own = {
+      ...(typeof length === 'string' ? { 'content-length': length } : {}),
+      ...sourceOf(answer.statusCode),
+    };
     reply.hijack();
     this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, upstream, reply.getHeaders(), own));
     this.#raw.on('drain', () => exchange.resume());

@@ -2,8 +2,9 @@ import type { Usage } from '../../domain/units.ts';
 import { JsonSieve } from '../../metering/json/sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import { reportedBy } from '../../metering/usage.ts';
-import { withoutCredential } from '../upstream/credential.ts';
+import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import { providerError } from './provider-error.ts';
 import type { Reading, Recipient, Relay } from './recipient.ts';
 import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
@@ -84,10 +85,12 @@ export class JsonRelay implements AnswerSink, Relay {
       return;
     }
     const reading = this.#readWhole(whole);
+    const isError = this.#status >= 400 || reading.failed;
+    const told = isError ? providerError(this.#json, this.#recipient.call.body.model.upstream) : undefined;
     // The answer may wait for its client for long.
     this.#json = undefined;
     const body = reading.failed ? this.#withoutCredential(whole) : whole;
-    this.#recipient.complete(this.#status, reading, (charge) => {
+    const finish = (charge: string) => {
       if (this.#recipient.hasLeft) return;
       if (this.#sieve) {
         raw.end(body);
@@ -102,7 +105,8 @@ export class JsonRelay implements AnswerSink, Relay {
       // Latin-1 keeps every byte as it is.
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
-    });
+    };
+    this.#recipient.complete(this.#status, reading, finish, told);
   }
 
   error(error: Error): void {
@@ -119,7 +123,7 @@ export class JsonRelay implements AnswerSink, Relay {
   #withoutCredential(body: Buffer): Buffer {
     const { upstream } = this.#recipient.call.body.model;
     // Of a large answer, the length and most parts have gone out already.
-    return this.#sieve ? body : Buffer.from(withoutCredential(body.toString('latin1'), upstream), 'latin1');
+    return this.#sieve ? body : Buffer.from(shownError(body.toString('latin1'), upstream), 'latin1');
   }
 
   #startPassing(): boolean {

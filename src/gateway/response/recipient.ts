@@ -6,6 +6,7 @@ import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { CacheShares } from './cache-shares.ts';
 import type { PartWriter } from './part-writer.ts';
+import type { ToldError } from './provider-error.ts';
 
 /** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
@@ -59,9 +60,15 @@ export interface Recipient {
   openStream(answer: UpstreamAnswer): PartWriter;
   /**
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
-   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
+   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `told`: the error that
+   * the answer tells the client.
    */
-  complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
+  complete(
+    status: number,
+    reading: Reading | undefined,
+    finish: (charge: string) => void,
+    told?: ToldError,
+  ): void;
   /**
    * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it, its
    * connection is broken off too.

@@ -4,6 +4,7 @@ import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallMetrics } from '../call-metrics.ts';
 import type { CallQueue } from '../queue/call-queue.ts';
+import type { CallRecorder } from '../record/call-recorder.ts';
 import type { TargetSettings } from '../targets/tries.ts';
 import type { Tracing } from '../tracing.ts';
 import type { CacheShares } from './cache-shares.ts';
@@ -24,6 +25,7 @@ export interface ResponseContext {
   readonly metrics: CallMetrics;
   /** The queue of calls that wait for room in limits; it is told of each call that ends, which may make room. */
   readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
+  readonly recorder: Pick<CallRecorder, 'refused' | 'left' | 'ended'>;
   /** Undefined where nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }

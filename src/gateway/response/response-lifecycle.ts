@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { creditsString, type Micro } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
+import { recordedUserAgent } from '../../domain/refused-call.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
@@ -12,7 +13,7 @@ import { isTargetFailure } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
 import type { CallTrace } from '../tracing.ts';
-import { CredentialFilter, hasCredential, unmeasured } from '../upstream/credential.ts';
+import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
 import { DecodingSink, decodedHead, decoderOf, isEventStream } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import {
@@ -22,12 +23,13 @@ import {
   undecodable,
   unforwardableStatus,
 } from '../upstream/failure.ts';
-import { clientHeaders } from '../upstream/headers.ts';
+import { clientHeaders, sourceOf } from '../upstream/headers.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import type { CacheShares } from './cache-shares.ts';
 import { HeldError } from './held-answer.ts';
 import { JsonRelay } from './json-relay.ts';
 import { PartWriter } from './part-writer.ts';
+import type { ToldError } from './provider-error.ts';
 import type { Reading, Relay } from './recipient.ts';
 import type { ResponseContext } from './response-context.ts';
 import { settleBy } from './settle-by.ts';
@@ -63,6 +65,10 @@ export class ResponseLifecycle implements Answering {
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: Relay | undefined;
   #isStream = false;
+  /** Time of the head of the provider's answer, by `performance.now()`. */
+  #headAt: number | undefined;
+  /** Error that the client was told. */
+  #told: ToldError | undefined;
   /** True where the head of the answer is a provider's error, which costs nothing. */
   #isRefused = false;
   #hasLeft = false;
@@ -129,6 +135,7 @@ export class ResponseLifecycle implements Answering {
   head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
     const { statusCode } = encoded;
+    this.#headAt = performance.now();
     this.trace?.head(statusCode);
     this.#handover.head(statusCode);
     this.#isRefused = statusCode >= 300;
@@ -163,14 +170,14 @@ export class ResponseLifecycle implements Answering {
   sinkFor(read: UpstreamAnswer): AnswerSink {
     const { statusCode } = read;
     const { upstream } = this.call.body.model;
-    const mayQuote = statusCode >= 400 && hasCredential(upstream);
+    const mayQuote = statusCode >= 400;
     const answer = mayQuote ? unmeasured(read) : read;
     const isStream = isEventStream(answer, this.call.body);
     if (isStream) this.streamBegan();
     else if (this.#parts) return new HeldError((held) => this.#handover.answeredWithin(answer, held));
     const relay = this.#relayFor(answer, isStream);
     this.#relay = relay;
-    return mayQuote ? new CredentialFilter(relay, upstream) : relay;
+    return mayQuote ? new ErrorFilter(relay, upstream) : relay;
   }
 
   set relay(relay: Relay) {
@@ -187,6 +194,7 @@ export class ResponseLifecycle implements Answering {
     this.#state = 'waiting';
     this.#relay = undefined;
     this.#isRefused = false;
+    this.#headAt = undefined;
     this.#exchange = this.#newExchange();
     last.cancel(HANDED_OVER);
     this.#send();
@@ -228,7 +236,9 @@ export class ResponseLifecycle implements Answering {
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
     this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
-    return clientHeaders(answer.headers, this.call.body.model.upstream, this.#reply.getHeaders(), own);
+    const { statusCode, headers } = answer;
+    const all = statusCode < 400 ? own : { ...own, ...sourceOf(statusCode) };
+    return clientHeaders(headers, this.call.body.model.upstream, this.#reply.getHeaders(), all);
   }
 
   /** Records that the first event of a stream has arrived. */
@@ -269,7 +279,13 @@ export class ResponseLifecycle implements Answering {
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
    * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
    */
-  complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
+  complete(
+    status: number,
+    reading: Reading | undefined,
+    finish: (charge: string) => void,
+    told?: ToldError,
+  ): void {
+    this.#told = told;
     const isError = status >= 400;
     const isFailure = isError || !reading || reading.failed === true;
     const outcome = isFailure ? 'upstream_error' : 'complete';
@@ -297,6 +313,7 @@ export class ResponseLifecycle implements Answering {
       if (parts) parts.end(failureEvent(refusal, this.call.endpoint.path));
       else refuse(refusal, this.#request, this.#reply);
     };
+    this.#told = refusal;
     this.#settle(parts ? 200 : refusal.statusCode, outcome, reading, answer, refusal.code);
     this.exchange.cancel(refusal);
   }
@@ -357,12 +374,17 @@ export class ResponseLifecycle implements Answering {
     const upstreamMs = performance.now() - this.#sentAt;
     this.#handover.end();
     const { attempts } = this.#handover;
+    const end = {
+      told: this.#hasLeft ? undefined : this.#told,
+      firstByteMs: this.#headAt === undefined ? undefined : Math.round(this.#headAt - this.call.startedAt),
+      userAgent: recordedUserAgent(this.#request.headers['user-agent']),
+    };
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
-      const { ledger, metrics, leftCalls } = this.#context;
+      const { ledger, metrics, leftCalls, recorder } = this.#context;
       const { resourceIds, terms } = reading ?? {};
-      const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts };
+      const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts, ...end };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         leftCalls.delete(this);
@@ -374,6 +396,7 @@ export class ResponseLifecycle implements Answering {
         metrics.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
         metrics.settled(this.#isStream);
         this.trace?.ended(ending, code, charge, upstreamMs);
+        recorder.ended(this.call, ending);
       });
       if (usage && !estimated) this.cacheShares.note(this.call, usage);
       // The request body is no longer needed: nothing more is sent or estimated from it.

@@ -1,10 +1,12 @@
 import type { Terms } from '../../domain/bill.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
+import { eventData } from '../../metering/sse/event.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
-import { withoutCredential } from '../upstream/credential.ts';
+import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { PartWriter } from './part-writer.ts';
+import { providerError } from './provider-error.ts';
 import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
 import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
@@ -37,6 +39,8 @@ export class StreamRelay implements AnswerSink, Relay {
   #tail = '';
   #afterEndChars = 0;
   #afterEnd: NodeJS.Timeout | undefined;
+  /** The event that says that the call failed. */
+  #failure: string | undefined;
   /** Time of the first visible output, by `performance.now()`. */
   #visibleAt: number | undefined;
 
@@ -117,6 +121,7 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** The part of `event`, which was just read, that the client gets now. */
   #passed(event: string): string {
+    if (this.#meter.failed) this.#failure ??= event;
     const { verdict } = this.#events;
     if (verdict === 'pass') return event;
     if (verdict === 'drop') return '';
@@ -128,7 +133,7 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** What the client gets of a text: errors may quote the gateway's credential. */
   #shown(text: string): string {
-    return this.#meter.failed ? withoutCredential(text, this.#recipient.call.body.model.upstream) : text;
+    return this.#meter.failed ? shownError(text, this.#recipient.call.body.model.upstream) : text;
   }
 
   #broke(error: Error): void {
@@ -187,7 +192,7 @@ export class StreamRelay implements AnswerSink, Relay {
     const isCharged =
       !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
     // A stream that failed before the model wrote anything is not charged, like an answer of status 500.
-    this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
+    const finish = () => {
       this.#settled = true;
       if (this.#upstreamEnded) {
         this.#endParts();
@@ -196,6 +201,9 @@ export class StreamRelay implements AnswerSink, Relay {
       this.#write(this.#tail);
       this.#tail = '';
       this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
-    });
+    };
+    const { upstream } = this.#recipient.call.body.model;
+    const told = this.#failure === undefined ? undefined : providerError(eventData(this.#failure), upstream);
+    this.#recipient.complete(this.#status, isCharged ? reading : undefined, finish, told);
   }
 }

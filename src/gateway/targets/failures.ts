@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../domain/catalog.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { NoCloudCredential } from '../upstream/cloud-credentials.ts';
-import { withoutCredential } from '../upstream/credential.ts';
+import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
 
@@ -46,7 +46,7 @@ export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'ups
 
 /** A provider's text as it may be shown: without the credential, in one line, cut. */
 export function wordsOf(text: string, upstream: Upstream): string {
-  const bytes = withoutCredential(Buffer.from(text).toString('latin1'), upstream);
+  const bytes = shownError(Buffer.from(text).toString('latin1'), upstream);
   const plain = Buffer.from(bytes, 'latin1').toString('utf8').replace(/\s+/g, ' ').trim();
   return plain.slice(0, MAX_WORDS);
 }

@@ -8,19 +8,29 @@ const REPLACEMENT = Buffer.from('…').toString('latin1');
 /** Characters of the longest spelling of a character: `\u002b`. */
 const LONGEST_SPELLING = 6;
 
+/** Ids of the operator's organisation and project at a provider, which errors about limits and access name. */
+const OPERATOR_IDS = /\b(?:org-|proj_)[a-z0-9_-]{3,}/gi;
+const IN_ID = /[a-z0-9_-]/i;
+/** Longest id that is kept together, in characters. */
+const LONGEST_ID = 128;
+
 const patterns = new WeakMap<Upstream, RegExp>();
 
-/** Whether the upstream has a credential that its answers must not show. */
-export function hasCredential({ apiKey }: Upstream): boolean {
-  return apiKey.length >= LEAST_CHARS;
-}
-
 /**
- * A provider's text (a byte a character) without the gateway's credential, which some providers quote in errors. It is found as it
- * is, and as JSON or an address spells it.
+ * A provider's text (a byte a character) without the gateway's credential, which some providers quote. It is found as it is,
+ * and as JSON or an address spells it.
  */
 export function withoutCredential(text: string, upstream: Upstream): string {
-  return hasCredential(upstream) ? text.replace(patternOf(upstream), REPLACEMENT) : text;
+  return upstream.apiKey.length < LEAST_CHARS ? text : text.replace(patternOf(upstream), REPLACEMENT);
+}
+
+/** A provider's error (a byte a character) without the gateway's credential and the operator's ids. */
+export function shownError(text: string, upstream: Upstream): string {
+  return withoutIds(withoutCredential(text, upstream));
+}
+
+function withoutIds(text: string): string {
+  return text.replace(OPERATOR_IDS, REPLACEMENT);
 }
 
 function patternOf(upstream: Upstream): RegExp {
@@ -38,14 +48,17 @@ function spellings(character: string): string {
   return `(?:\\\\?\\x${hex}|\\\\u00${hex}|%${hex})`;
 }
 
-/** The head of an answer that a CredentialFilter may shorten. */
+/** The head of an answer that a ErrorFilter may shorten. */
 export function unmeasured<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
 }
 
-/** Takes the gateway's credential out of an answer of any size as it passes; keeps back only what may be the beginning of one. */
-export class CredentialFilter implements AnswerSink {
+/**
+ * Takes the gateway's credential and the operator's ids out of an error of any size as it passes; keeps back only what may be the
+ * beginning of one.
+ */
+export class ErrorFilter implements AnswerSink {
   readonly #sink: AnswerSink;
   readonly #upstream: Upstream;
   #held = '';
@@ -57,9 +70,9 @@ export class CredentialFilter implements AnswerSink {
 
   data(chunk: Buffer): boolean {
     const text = withoutCredential(this.#held + chunk.toString('latin1'), this.#upstream);
-    const end = Math.max(0, text.length - this.#upstream.apiKey.length * LONGEST_SPELLING);
+    const end = startOfWord(text, text.length - this.#upstream.apiKey.length * LONGEST_SPELLING);
     this.#held = text.slice(end);
-    return end > 0 ? this.#sink.data(Buffer.from(text.slice(0, end), 'latin1')) : true;
+    return end > 0 ? this.#pass(text.slice(0, end)) : true;
   }
 
   end(): void {
@@ -73,7 +86,18 @@ export class CredentialFilter implements AnswerSink {
   }
 
   #passHeld(): void {
-    if (this.#held !== '') this.#sink.data(Buffer.from(this.#held, 'latin1'));
+    if (this.#held !== '') this.#pass(this.#held);
     this.#held = '';
   }
+
+  #pass(text: string): boolean {
+    return this.#sink.data(Buffer.from(withoutIds(text), 'latin1'));
+  }
+}
+
+/** The last place up to `at` that is not within a word that may be an id. */
+function startOfWord(text: string, at: number): number {
+  let start = Math.max(0, at);
+  while (start > Math.max(0, at - LONGEST_ID) && IN_ID.test(text[start - 1] ?? '')) start--;
+  return start;
 }

@@ -64,6 +64,7 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'anthropic-organization-id',
   'content-length',
   'x-tollgate-charge',
+  'x-tollgate-source',
   'clear-site-data',
   'refresh',
   'report-to',
@@ -167,6 +168,11 @@ export function clientHeaders(
   for (const name in reply) add(out, name, reply[name]);
   for (const name in own) out.push(name, String(own[name]));
   return out;
+}
+
+/** The header that says of an answer of 400 and above whose it is; other answers have none (specification section 14). */
+export function sourceOf(status: number): Readonly<Record<string, string>> {
+  return status < 400 ? {} : { 'x-tollgate-source': 'provider' };
 }
 
 /** A header's value without the gateway's credential; most are too short to have one. */

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { LedgerEntry } from '../../../src/book/book.ts';
+import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
 import type { Behaviour, ReceivedRequest } from '../../helper/stand-ins/scripted-provider.ts';
 import { type PlaceName, startTargetsGateway } from '../../helper/start/targets-gateway.ts';
 import fc from '../../helper/suite/fast-check.ts';

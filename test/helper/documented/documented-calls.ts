@@ -26,6 +26,10 @@ async function ownEntry(world: InProcessGateway, { key }: TestAccount): Promise<
   return { entry_id: answer.headers.get('x-request-id') ?? '' };
 }
 
+const ownCall = async (world: InProcessGateway, caller: TestAccount): Promise<Values> => ({
+  call_id: (await ownEntry(world, caller)).entry_id ?? '',
+});
+
 const keyOfAccount = async (world: InProcessGateway) => {
   const { accountId, keyId } = await world.account();
   return { account_id: String(accountId), key_id: String(keyId) };
@@ -83,6 +87,16 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=jsonl' },
   ],
   readLedgerEntry: [{ path: ownEntry }],
+  listCalls: [
+    {},
+    { query: 'limit=1&result=ok' },
+    { query: 'key_id=1&before=1795270980000.req_1' },
+    { query: 'model=demo-chat&endpoint=/v1/chat/completions&code=insufficient_credits&outcome=refused' },
+    { query: 'from=2026-01-01&to=2026-11-21T08:00:00Z' },
+    { query: 'format=csv' },
+    { query: 'format=jsonl' },
+  ],
+  readCall: [{ path: ownCall }],
   readUsage: [
     {},
     { query: 'group_by=day' },
@@ -128,6 +142,18 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     ...['account', 'key', 'model', 'upstream', 'day'].map((group) => ({ query: `group_by=${group}` })),
     { query: 'format=csv&from=2026-01-01&to=2026-11-21' },
   ],
+  listCallsOfAccount: [
+    { path: ownAccount },
+    { path: ownAccount, query: 'format=csv&upstream=demo' },
+    { path: ownAccount, query: 'format=jsonl' },
+  ],
+  listCallsOfAll: [
+    {},
+    { query: 'account_id=1&upstream=demo' },
+    { query: 'format=csv' },
+    { query: 'format=jsonl' },
+  ],
+  explainKeyOfAccount: [{ path: keyOfAccount }],
   listProviders: [{}],
   listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],

@@ -117,6 +117,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     operation.path.includes('{key_id}')
       ? { ...request, path: { ...request.path, key_id: NOBODY } }
       : { ...request, query: `key_id=${NOBODY}` },
+  call_not_found: (request) => ({ ...request, path: { ...request.path, call_id: 'req_of_nobody' } }),
   entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
   async email_taken(request, by, operation) {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../../src/alerts/send.ts';
-import type { LedgerEntry } from '../../../src/book/book.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { KeySettings } from '../../../src/domain/key.ts';
 import { newKeyValue } from '../../../src/domain/key-value.ts';
+import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
 import { type Served, serve } from '../../../src/program/serve.ts';
 import { creditPrice } from '../fixtures/credit-price.ts';
 import { type Behave, type ScriptedProvider, startScriptedProvider } from '../stand-ins/scripted-provider.ts';
@@ -127,6 +127,8 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   const catalog = testCatalog(url);
   return {
     server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
+    calls: { refusalsPerMinute: 20, refusalDays: 30, refusalRows: 1_000_000 },
+    logCalls: 'failed',
     accounts: { maxKeys: 130, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },

@@ -15,13 +15,14 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 /**
  * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
  * follow the file. The bytes go upstream as they came, except for the value of `model` where the upstream has another
- * name for it. Throws GatewayError.
+ * name for it. `asked` is called with the fields before they are checked. Throws GatewayError.
  */
 export async function readFormBody(
   sent: unknown,
   contentType: string | undefined,
   catalog: Catalog,
   endpoint: Endpoint,
+  asked: (value: Readonly<Record<string, unknown>>, isStream: boolean) => void,
 ): Promise<CallBody> {
   const boundary = boundaryOf(contentType);
   const source = sourceOf(sent);
@@ -30,6 +31,8 @@ export async function readFormBody(
   if (endpoint.body === 'audio') refuseAddresses(form);
   const value: Record<string, unknown> = Object.create(null);
   for (const { name, text } of form.fields) value[name] = text;
+  const isStream = typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase());
+  asked(value, isStream);
   const model = modelNamed(value.model, catalog, endpoint);
   for (const name of COUNTS) {
     const text = value[name];
@@ -46,7 +49,7 @@ export async function readFormBody(
     kind: 'form',
     model,
     value,
-    isStream: typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase()),
+    isStream,
     bytes,
     ...(model.targets && modelPart ? { named: renamer(original, bytes, edits, modelPart) } : {}),
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),

@@ -1,0 +1,177 @@
+import { CALL_RESULTS } from '../../book/book-calls.ts';
+import { CATEGORIES } from '../../domain/key.ts';
+import { OUTCOMES } from '../../domain/ledger-entry.ts';
+import { ENDPOINTS } from '../../gateway/endpoints.ts';
+import { Attempt, Usage } from '../ledger/entry-schema.ts';
+import { exactCredits, id, orNull, timestamp, words } from '../openapi/fields.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+import { FORMATS } from '../openapi/list-answer.ts';
+
+export const CALL_OUTCOMES = [...OUTCOMES, 'refused'] as const;
+export const CALL_PAGE = { min: 1, max: 200, usual: 50 };
+/** Matches the cursor of a page of calls: a time, and the id of a call. */
+export const CALL_CURSOR = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
+export const ENDPOINT_PATHS = ENDPOINTS.map(({ path }) => path);
+
+const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const optional = (schema: Parameters<typeof orNull>[0], description: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { description }));
+
+/** The facts that a check refused a call by (specification section 14). */
+const Detail = Type.Object(
+  {
+    ip: optional(Type.String(), "The caller's address; null: it could not be determined."),
+    country: optional(Type.String(), 'The country of the address.'),
+    origin: optional(Type.String(), 'The origin that the request named; null: none.'),
+    hold: Type.Optional(exactCredits('What the call could cost.')),
+    estimate: Type.Optional(exactCredits('What it would probably cost.')),
+    balance: optional(exactCredits(''), 'The balance of the account; null for a key that cannot manage.'),
+    held: optional(exactCredits(''), 'What calls in flight hold of it; null for a key that cannot manage.'),
+    limit: Type.Optional(Type.String({ description: 'Name of the limit that has no room.' })),
+    of: Type.Optional(words(['key', 'account'], 'Whose limit it is.')),
+    retry_after_ms: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Milliseconds until the limit has room again.' }),
+    ),
+  },
+  { title: 'RefusalDetail' },
+);
+
+const CALL = {
+  id: Type.String({ description: '`x-request-id` of the call, and the id of its ledger entry.' }),
+  created_at: timestamp('When the call came in.'),
+  key_id: orNull(Type.Integer(), 'The key that called.'),
+  model: text('The model as the request named it; null: the refusal came before the body was read.'),
+  category: orNull(Type.Enum(CATEGORIES), 'The modality of the model; null: there is no such model.'),
+  endpoint: text('The path that was called.'),
+  streamed: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'Whether a stream was asked for; null: not known.',
+  }),
+  status: orNull(Type.Integer(), 'What the client was answered; 499: it left first.'),
+  outcome: orNull(
+    Type.Enum(CALL_OUTCOMES),
+    'How the call ended; `refused`: the gateway did not send it to a provider. null: its gateway ended first.',
+  ),
+  code: text("Error code that the client was told, a provider's own where a provider refused; null: none."),
+  message: text('The error in words, at most 300 characters.'),
+  param: text('Field that the error names.'),
+  charge: exactCredits('What the call cost; of a refused call 0.'),
+  usage: Usage,
+  estimated: Type.Boolean({ description: 'Whether the usage was estimated.' }),
+  duration_ms: orNull(Type.Integer(), 'From the first byte of the call until its end.'),
+  first_byte_ms: orNull(
+    Type.Integer(),
+    "From the first byte of the call until the head of the provider's answer; null: none came.",
+  ),
+  upstream: text("The configuration's name of the provider that was called."),
+  attempts: Type.Array(Attempt, { description: 'Each try at a provider, the last one too.' }),
+  user_agent: text('The User-Agent header, at most 120 characters.'),
+  detail: orNull(
+    Detail,
+    'Of a refusal by address, origin, country, credits or a limit of calls: the facts it was decided by.',
+  ),
+  repeated: Type.Integer({
+    minimum: 1,
+    description:
+      'Calls that the entry stands for. Of one key, code and minute the first 20 refused calls have an entry each, and all others one together.',
+  }),
+};
+
+/** A model call (specification section 14). */
+export const Call = Type.Object(CALL, { title: 'Call', description: 'What became of a model call.' });
+
+/** A call as the operator sees it in the list over all accounts. */
+export const OperatorCall = Type.Object(
+  { ...CALL, account_id: id('The account of the key.') },
+  { title: 'OperatorCall', description: 'What became of a model call of any account.' },
+);
+
+export const CALL_EXAMPLE: Static<typeof Call> = {
+  id: 'req_7Qm2xX4cRn9sKd1V6t',
+  created_at: '2026-11-21T14:03:00.000Z',
+  key_id: 2,
+  model: 'demo-chat',
+  category: 'text',
+  endpoint: '/v1/chat/completions',
+  streamed: true,
+  status: 403,
+  outcome: 'refused',
+  code: 'ip_not_allowed',
+  message: 'Your IP address 203.0.113.9 is not in the allowed_ips of this API key.',
+  param: null,
+  charge: '0.000000',
+  usage: {},
+  estimated: false,
+  duration_ms: 1,
+  first_byte_ms: null,
+  upstream: null,
+  attempts: [],
+  user_agent: 'OpenAI/Python 2.8.0',
+  detail: { ip: '203.0.113.9' },
+  repeated: 1,
+};
+
+const page = <T extends typeof Call | typeof OperatorCall>(call: T, title: string) =>
+  Type.Object(
+    {
+      calls: Type.Array(call),
+      next: orNull(Type.String(), 'To be sent as `before` for the following page; null: there is none.'),
+    },
+    { title, description: 'Calls, newest first.' },
+  );
+export const CallPage = page(Call, 'CallPage');
+export const OperatorCallPage = page(OperatorCall, 'OperatorCallPage');
+
+const when = (description: string) =>
+  Type.Optional(
+    Type.String({
+      description: `${description} A UTC day, or an ISO 8601 time with an offset.`,
+      examples: ['2026-11-21'],
+    }),
+  );
+const only = (description: string, examples: string[]) =>
+  Type.Optional(Type.String({ description, examples }));
+
+const FILTERS = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: CALL_PAGE.min,
+      maximum: CALL_PAGE.max,
+      default: CALL_PAGE.usual,
+      description: 'How many calls at most; of an export, all where it is absent.',
+    }),
+  ),
+  before: Type.Optional(
+    Type.String({
+      pattern: CALL_CURSOR.source,
+      description: 'The `next` of the page before.',
+      examples: ['1795270980000.req_7Qm2xX4cRn9sKd1V6t'],
+    }),
+  ),
+  from: when('Only calls that came in then or later.'),
+  to: when('Only calls that came in then or earlier; a day is included whole.'),
+  key_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Only calls of this key.' })),
+  model: only('Only calls that named this model.', ['demo-chat']),
+  endpoint: Type.Optional(words(ENDPOINT_PATHS, 'Only calls at this path.')),
+  code: only('Only calls that ended with this error code.', ['insufficient_credits']),
+  outcome: Type.Optional(words(CALL_OUTCOMES, 'Only calls that ended so.')),
+  result: Type.Optional(
+    words(CALL_RESULTS, '`ok`: complete; `refused`: by the gateway; `failed`: any other outcome.'),
+  ),
+  format: Type.Optional(
+    words(FORMATS, '`csv` and `jsonl` stream all calls, as files to save.', { default: 'json' }),
+  ),
+};
+
+export const CallQueryString = Type.Object(FILTERS);
+export const OperatorCallQueryString = Type.Object({
+  ...FILTERS,
+  upstream: only('Only calls that were sent to this provider of the configuration.', ['demo']),
+});
+export const AllCallsQueryString = Type.Object({
+  ...OperatorCallQueryString.properties,
+  account_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Only calls of this account.' })),
+});
+
+export const CallPath = Type.Object({
+  call_id: Type.String({ description: 'Id of the call: its `x-request-id`.', examples: [CALL_EXAMPLE.id] }),
+});

@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import { callingKey, readerOf } from '../http/callers.ts';
+import { listAnswer } from '../openapi/list-answer.ts';
+import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
+import { OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
+import {
+  AllCallsQueryString,
+  CALL_EXAMPLE,
+  Call,
+  CallPage,
+  CallPath,
+  CallQueryString,
+  OperatorCallPage,
+} from './call-schema.ts';
+import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
+import { type CallsReading, readAllCalls, readCall, readCalls } from './read-calls.ts';
+
+export interface CallsRouteDeps extends CallsReading {
+  readonly gatekeeper: Gatekeeper;
+}
+
+const OPERATOR_EXAMPLE = { ...CALL_EXAMPLE, account_id: 1 };
+
+export const CallsAnswer = listAnswer('calls', CallPage, {
+  csv: callsCsvHeader(false) + callsCsvLine(CALL_EXAMPLE),
+  jsonl: CALL_EXAMPLE,
+});
+
+const AllCallsAnswer = listAnswer('calls', OperatorCallPage, {
+  csv: callsCsvHeader(true) + callsCsvLine(OPERATOR_EXAMPLE),
+  jsonl: OPERATOR_EXAMPLE,
+});
+
+const docs = { tags: ['Account'], security: BY_KEY };
+
+/** The owner's routes for the record of calls (specification section 14). */
+export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
+  const list: FastifySchema = {
+    ...docs,
+    operationId: 'listCalls',
+    summary: 'List or export calls',
+    description:
+      'What became of every model call, newest first; also of those that the gateway refused, within 2 s. With `format=csv` or ' +
+      '`format=jsonl`, a streamed export of everything that the other parameters let through. A key that cannot manage sees ' +
+      'its own calls only. Refused calls are kept for `calls.refusalDays` (30 days).',
+    querystring: CallQueryString,
+    response: { 200: CallsAnswer },
+    'x-docs': {
+      refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
+      answer: { calls: [CALL_EXAMPLE], next: null },
+    },
+  };
+  app.get('/api/account/calls/', { schema: list }, async (request, reply) => {
+    const caller = await callingKey(deps.gatekeeper, request);
+    return readCalls(deps, readerOf(caller), request, reply);
+  });
+  const one: FastifySchema = {
+    ...docs,
+    operationId: 'readCall',
+    summary: 'Read a call',
+    description: 'By its `x-request-id`. A key that cannot manage sees its own calls only.',
+    params: CallPath,
+    response: { 200: Call },
+    'x-docs': { refusals: [...OWNER_REFUSALS, 'call_not_found'], answer: CALL_EXAMPLE },
+  };
+  app.get('/api/account/calls/:call_id/', { schema: one }, async (request) => {
+    const caller = await callingKey(deps.gatekeeper, request);
+    return readCall(deps, readerOf(caller), request);
+  });
+}
+
+/** `GET /api/admin/calls/`: the calls of all accounts (specification section 14). */
+export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void {
+  const schema: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'listCallsOfAll',
+    summary: 'List or export the calls of all accounts',
+    description: 'As an owner is answered at `/api/account/calls/`, with the account of each call.',
+    querystring: AllCallsQueryString,
+    response: { 200: AllCallsAnswer },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', 'rate_limit_exceeded'],
+      answer: { calls: [OPERATOR_EXAMPLE], next: null },
+    },
+  };
+  app.get('/api/admin/calls/', { schema }, (request, reply) => readAllCalls(deps, request, reply));
+}

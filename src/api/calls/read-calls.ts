@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Book } from '../../book/book.ts';
+import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '../../book/book-calls.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { parseDay, parseTimestamp } from '../../domain/period.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Pools } from '../../shares/pools.ts';
+import { keyAsked, type Reader } from '../http/callers.ts';
+import { sendExport } from '../http/exports.ts';
+import { OPERATOR } from '../http/long-answer.ts';
+import { integerParam, type Query, queryOf, textParam, wordParam } from '../http/query.ts';
+import { keyNotFound } from '../keys/keys.ts';
+import { FORMATS } from '../openapi/list-answer.ts';
+import { accountNotFound } from '../operator/admin-account.ts';
+import { CALL_CURSOR, CALL_OUTCOMES, CALL_PAGE, ENDPOINT_PATHS } from './call-schema.ts';
+import { callView, operatorCallView } from './call-view.ts';
+import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
+
+const DAY_MS = 86_400_000;
+/** How long a reader of one call waits for the journal, which is behind by 250 ms at most in normal running. */
+const CALL_FLUSH_MS = 2_000;
+
+export interface CallsReading {
+  readonly book: Book;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  readonly pools: Pools;
+}
+
+/** Answers a query of an account's calls: resolves with a page, or streams an export by `reply`. */
+export async function readCalls(
+  reading: CallsReading,
+  reader: Reader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const query = queryOf(request);
+  const keyId = await keyAsked(reading.book, query, reader);
+  const filter = { ...filterOf(query), accountId: reader.accountId, keyId };
+  await reading.ledger.flush(reader.accountId);
+  return await answer(reading, { query, filter, owner: reader.owner }, reply, (record) =>
+    callView(record, reader),
+  );
+}
+
+/** The same over all accounts, for the operator. */
+export async function readAllCalls(reading: CallsReading, request: FastifyRequest, reply: FastifyReply) {
+  const query = queryOf(request);
+  const accountId = integerParam(query, 'account_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  const keyId = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  if (accountId !== undefined && !(await reading.book.account(accountId))) {
+    throw accountNotFound();
+  }
+  if (keyId !== undefined && !(await reading.book.keysAmong([keyId])).has(keyId)) throw keyNotFound();
+  const filter = { ...filterOf(query), accountId, keyId };
+  await reading.ledger.flush('all');
+  return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
+}
+
+/** The call that the path names. Throws `call_not_found`, also where the reader may not see it. */
+export async function readCall({ book, ledger }: CallsReading, reader: Reader, request: FastifyRequest) {
+  await ledger.flush(reader.accountId, CALL_FLUSH_MS);
+  const { call_id } = request.params as { call_id: string };
+  const record = await book.call(reader.accountId, call_id);
+  const keyId = record && (record.refused ?? record.entry).keyId;
+  if (!record || (reader.onlyKeyId !== undefined && keyId !== reader.onlyKeyId)) {
+    throw new GatewayError('call_not_found', 'There is no call with this id, or it is no longer recorded.');
+  }
+  return callView(record, reader);
+}
+
+interface Asked {
+  readonly query: Query;
+  readonly filter: Omit<CallQuery, 'limit'>;
+  readonly owner: number;
+}
+
+async function answer<View extends ReturnType<typeof callView>>(
+  { book, pools }: CallsReading,
+  { query, filter, owner }: Asked,
+  reply: FastifyReply,
+  viewOf: (record: CallRecord) => View,
+) {
+  const format = wordParam(query, 'format', FORMATS) ?? 'json';
+  const asked = integerParam(query, 'limit', CALL_PAGE);
+  if (format !== 'json') {
+    return await sendExport(pools, reply, {
+      name: 'calls',
+      format,
+      owner,
+      limit: asked ?? Number.POSITIVE_INFINITY,
+      before: filter.before,
+      read: (before, limit) => book.calls({ ...filter, before, limit }),
+      placeOf: ({ createdAt, id }): CallPlace => ({ createdAt, id }),
+      viewOf,
+      csvHeader: () => callsCsvHeader(owner === OPERATOR && filter.accountId === undefined),
+      csvLine: callsCsvLine,
+    });
+  }
+  const limit = asked ?? CALL_PAGE.usual;
+  const records = await book.calls({ ...filter, limit: limit + 1 });
+  const calls = records.slice(0, limit);
+  const last = calls.at(-1);
+  const next = last && records.length > limit ? `${last.createdAt}.${last.id}` : null;
+  return { calls: calls.map(viewOf), next };
+}
+
+function filterOf(query: Query): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
+  const from = timeParam(query, 'from', 0);
+  const to = timeParam(query, 'to', DAY_MS - 1);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalidField('from', 'from must not be later than to.');
+  }
+  return {
+    before: placeParam(query),
+    from,
+    to,
+    model: textParam(query, 'model'),
+    endpoint: wordParam(query, 'endpoint', ENDPOINT_PATHS),
+    code: textParam(query, 'code'),
+    outcome: wordParam(query, 'outcome', CALL_OUTCOMES),
+    result: wordParam(query, 'result', CALL_RESULTS),
+    upstream: textParam(query, 'upstream'),
+  };
+}
+
+/** A time in milliseconds since the epoch; of a day, `ofDay` milliseconds after its beginning. */
+function timeParam(query: Query, name: string, ofDay: number): number | undefined {
+  const text = textParam(query, name);
+  if (text === undefined) return undefined;
+  const day = parseDay(text);
+  const time = day === undefined ? parseTimestamp(text) : day * DAY_MS + ofDay;
+  if (time === undefined) {
+    throw invalidField(
+      name,
+      `${name} must be a date (YYYY-MM-DD) or an ISO 8601 date-time with Z or an offset.`,
+    );
+  }
+  return time;
+}
+
+function placeParam(query: Query): CallPlace | undefined {
+  const text = textParam(query, 'before');
+  if (text === undefined) return undefined;
+  const [, createdAt, id = ''] = CALL_CURSOR.exec(text) ?? [];
+  if (createdAt === undefined) {
+    throw invalidField('before', 'before must be the value of "next" from the previous page.');
+  }
+  return { createdAt: Number(createdAt), id };
+}

@@ -1,0 +1,36 @@
+import { Type } from './json-type.ts';
+
+/** Words of the parameter `format` of lists that can be exported. */
+export const FORMATS = ['json', 'csv', 'jsonl'] as const;
+export type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
+
+/** The documented answer of a list that can be exported, with an example of each export. */
+export function listAnswer(
+  name: string,
+  page: object,
+  example: { readonly csv: string; readonly jsonl: object },
+) {
+  return {
+    description: 'A page, or with `format` the export.',
+    headers: {
+      'content-disposition': {
+        type: 'string',
+        description: 'Of an export: the name of the file.',
+        examples: [`attachment; filename="${name}.csv"`],
+      },
+    },
+    content: {
+      'application/json': { schema: page },
+      'text/csv': {
+        schema: Type.String({
+          description: 'A line of names, then a line for each entry; lines end in CRLF.',
+        }),
+        examples: { export: { value: example.csv } },
+      },
+      'application/x-ndjson': {
+        schema: Type.String({ description: 'A line of JSON for each entry.' }),
+        examples: { export: { value: `${JSON.stringify(example.jsonl)}\n` } },
+      },
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import type { Engine } from './schema.ts';
+
+const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();
+const from0 = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull().defaultTo(0);
+
+/** Adds the record of calls (specification section 14): columns of the ledger, the table of refusals, and their sums. */
+export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  await extendLedger(db, engine);
+  await indexCalls(db);
+  await createRefusals(db, engine);
+  for (const table of ['spend_days', 'spend_model_days', 'spend_key_months']) {
+    await db.schema.alterTable(table).addColumn('failed', 'bigint', from0).execute();
+    await db.schema.alterTable(table).addColumn('refused', 'bigint', from0).execute();
+  }
+}
+
+/** `started_at`: when the call came in; null for what is no call. */
+async function extendLedger(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  await db.schema.alterTable('ledger').addColumn('started_at', 'bigint').execute();
+  await db.schema.alterTable('ledger').addColumn('code', 'text').execute();
+  await db.schema.alterTable('ledger').addColumn('upstream', 'text').execute();
+  const field = (name: string) =>
+    engine === 'sqlite'
+      ? sql`json_extract(call, ${sql.lit(`$.${name}`)})`
+      : sql`(call::json ->> ${sql.lit(name)})`;
+  await sql`update ledger set upstream = ${field('upstream')} where call is not null`.execute(db);
+  await sql`
+    update ledger set started_at = created_at - coalesce(cast(${field('durationMs')} as bigint), 0)
+    where type in ('charge', 'expired_hold')`.execute(db);
+}
+
+/** Each filter of the list of calls has an index in the order of the list. Few calls fail, so those indexes are small. */
+async function indexCalls(db: Kysely<unknown>): Promise<void> {
+  const index = (name: string, columns: readonly string[]) =>
+    db.schema
+      .createIndex(`ledger_calls${name}`)
+      .on('ledger')
+      .columns([...columns, 'started_at']);
+  await index('', ['account_id']).execute();
+  await index('_of_key', ['account_id', 'key_id']).execute();
+  await index('_of_model', ['account_id', 'model']).execute();
+  await index('_of_endpoint', ['account_id', 'endpoint']).execute();
+  await index('_of_all', []).execute();
+  await index('_of_upstream', ['upstream']).execute();
+  const failed = sql<boolean>`outcome is null or outcome <> 'complete'`;
+  await index('_failed', ['account_id']).where(failed).execute();
+  await index('_failed_of_all', []).where(failed).execute();
+  await index('_by_code', ['account_id', 'code']).where(sql<boolean>`code is not null`).execute();
+}
+
+/**
+ * `n` counts up, so that the oldest rows can be removed, and the number of rows bounded, without counting them. `is_rest`: the one
+ * entry of all calls of a key, code and minute beyond the first ones.
+ */
+async function createRefusals(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  const table = db.schema.createTable('refusals');
+  const counted =
+    engine === 'sqlite'
+      ? table.addColumn('n', 'integer', (column) => column.primaryKey().autoIncrement())
+      : table.addColumn('n', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
+  await counted
+    .addColumn('id', 'text', (column) => column.notNull().unique())
+    .addColumn('account_id', 'bigint', required)
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('minute', 'bigint', required)
+    .addColumn('is_rest', 'integer', required)
+    .addColumn('repeated', 'bigint', required)
+    .addColumn('model', 'text')
+    .addColumn('category', 'text')
+    .addColumn('endpoint', 'text', required)
+    .addColumn('streamed', 'integer')
+    .addColumn('status', 'integer', required)
+    .addColumn('code', 'text', required)
+    .addColumn('told', 'text', required)
+    .execute();
+  const index = (name: string, columns: readonly string[]) =>
+    db.schema
+      .createIndex(`refusals_${name}`)
+      .on('refusals')
+      .columns([...columns]);
+  await index('account', ['account_id', 'created_at']).execute();
+  await index('key', ['account_id', 'key_id', 'created_at']).execute();
+  await index('code', ['account_id', 'code', 'created_at']).execute();
+  await index('model', ['account_id', 'model', 'created_at']).execute();
+  await index('endpoint', ['account_id', 'endpoint', 'created_at']).execute();
+  await index('all', ['created_at']).execute();
+  await index('minute', ['key_id', 'code', 'minute', 'is_rest']).execute();
+  await index('rest', ['key_id', 'code', 'minute']).unique().where(sql<boolean>`is_rest = 1`).execute();
+}

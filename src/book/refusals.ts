@@ -1,0 +1,189 @@
+import { sql } from 'kysely';
+import type { RefusedCall } from '../domain/refused-call.ts';
+import type { BookCalls, CallRecord, RefusalBatch, RepeatedRefusal } from './book-calls.ts';
+import { chunks, valueRows } from './bulk-values.ts';
+import { insertRows } from './many-rows.ts';
+import type { RefusalRow, RefusalsTable } from './schema.ts';
+import { addRefused } from './spend-days.ts';
+import type { Store, Trx } from './store.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The part of a refused call that no query asks for. */
+type Told = Pick<RefusedCall, 'slug' | 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
+
+const COLUMNS = [
+  'id',
+  'account_id',
+  'key_id',
+  'created_at',
+  'minute',
+  'is_rest',
+  'repeated',
+  'model',
+  'category',
+  'endpoint',
+  'streamed',
+  'status',
+  'code',
+  'told',
+] as const satisfies readonly (keyof RefusalsTable)[];
+
+export function refusalQueries(store: Store): Pick<BookCalls, 'recordRefusals' | 'forgetRefusals'> {
+  return {
+    async recordRefusals(batch, perMinute) {
+      await store.transaction((trx) => record(store, trx, batch, perMinute));
+    },
+
+    async forgetRefusals({ before, rows, limit }) {
+      const { db } = store;
+      const { last } = await db
+        .selectFrom('refusals')
+        .select(({ fn }) => fn.max('n').as('last'))
+        .executeTakeFirstOrThrow();
+      if (last === null) return 0;
+      // Rows are numbered in the order in which they came, so the first ones are the oldest, but for a batch's time.
+      const oldest = db
+        .selectFrom('refusals')
+        .select(['n', 'created_at'])
+        .where('n', '>', 0)
+        .orderBy('n')
+        .limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom('refusals')
+        .where('n', 'in', (from) =>
+          from
+            .selectFrom(oldest.as('oldest'))
+            .select('n')
+            .where((or) => or.or([or('created_at', '<', before), or('n', '<=', last - rows)])),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+async function record(
+  store: Store,
+  trx: Trx,
+  { calls, repeated, counts }: RefusalBatch,
+  perMinute: number,
+): Promise<void> {
+  const recorded = await recordedBefore(trx, calls);
+  const own: RefusedCall[] = [];
+  const rests = new Map<string, RepeatedRefusal>();
+  const addRest = ({ first, repeated }: RepeatedRefusal) => {
+    const group = groupOf(first);
+    const known = rests.get(group);
+    rests.set(group, { first: known?.first ?? first, repeated: (known?.repeated ?? 0) + repeated });
+  };
+  for (const call of calls) {
+    const group = groupOf(call);
+    const count = recorded.get(group) ?? 0;
+    recorded.set(group, count + 1);
+    if (count < perMinute) own.push(call);
+    else addRest({ first: call, repeated: 1 });
+  }
+  for (const rest of repeated) addRest(rest);
+  await lockAccounts(
+    store,
+    trx,
+    counts.map(({ accountId }) => accountId),
+  );
+  const rows = own.map((call) => refusalRow(call, 0, 1));
+  const more = [...rests.values()].map((rest) => refusalRow(rest.first, 1, rest.repeated));
+  await insertRows(store, trx, 'refusals', COLUMNS, rows, 'on conflict (id) do nothing');
+  await insertRows(
+    store,
+    trx,
+    'refusals',
+    COLUMNS,
+    more,
+    'on conflict (key_id, code, minute) where is_rest = 1 do update set repeated = refusals.repeated + excluded.repeated',
+  );
+  await addRefused(
+    store,
+    trx,
+    counts.map(({ accountId, keyId, slug, day, count }) => ({
+      account_id: accountId,
+      key_id: keyId,
+      model: slug ?? '',
+      day,
+      refused: count,
+    })),
+  );
+}
+
+/** The sums are locked by their accounts, as where charges are posted. */
+async function lockAccounts(store: Store, trx: Trx, accountIds: readonly number[]): Promise<void> {
+  for (const ids of chunks([...new Set(accountIds)].sort((a, b) => a - b))) {
+    await store.lock(trx.selectFrom('accounts').select('id').where('id', 'in', ids).orderBy('id')).execute();
+  }
+}
+
+/** Records of the same keys, codes and minutes that other gateways, and earlier batches, have written. */
+async function recordedBefore(trx: Trx, calls: readonly RefusedCall[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  const groups = new Map(calls.map((call) => [groupOf(call), call]));
+  for (const chunk of chunks([...groups.values()])) {
+    const asked = valueRows(chunk.map((call) => [call.keyId, call.code, minuteOf(call)]));
+    const { rows } = await sql<{ key_id: number; code: string; minute: number; count: number }>`
+      with asked (key_id, code, minute) as ${asked}
+      select refusals.key_id, refusals.code, refusals.minute, count(*) as count
+      from asked join refusals
+        on refusals.key_id = asked.key_id and refusals.code = asked.code
+        and refusals.minute = asked.minute and refusals.is_rest = 0
+      group by refusals.key_id, refusals.code, refusals.minute`.execute(trx);
+    for (const { key_id, code, minute, count } of rows)
+      found.set(`${key_id} ${code} ${minute}`, Number(count));
+  }
+  return found;
+}
+
+function groupOf(call: RefusedCall): string {
+  return `${call.keyId} ${call.code} ${minuteOf(call)}`;
+}
+
+function minuteOf({ createdAt }: RefusedCall): number {
+  return Math.floor(createdAt / MINUTE_MS);
+}
+
+function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<RefusalRow, 'n'> {
+  const { slug, message, param, durationMs, userAgent, detail, streamed } = call;
+  const told: Told = { slug, message, param, durationMs, userAgent, detail };
+  return {
+    id: call.id,
+    account_id: call.accountId,
+    key_id: call.keyId,
+    created_at: call.createdAt,
+    minute: minuteOf(call),
+    is_rest,
+    repeated,
+    model: call.model,
+    category: call.category,
+    endpoint: call.endpoint,
+    streamed: streamed === null ? null : Number(streamed),
+    status: call.status,
+    code: call.code,
+    told: JSON.stringify(told),
+  };
+}
+
+/** The refused call in a row. */
+export function refusedCall(row: RefusalRow): CallRecord {
+  const { id, repeated } = row;
+  const refused: RefusedCall = {
+    ...(JSON.parse(row.told) as Told),
+    id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    model: row.model,
+    category: row.category,
+    endpoint: row.endpoint,
+    streamed: row.streamed === null ? null : row.streamed === 1,
+    status: row.status,
+    code: row.code,
+  };
+  return { id, createdAt: row.created_at, refused, repeated };
+}

@@ -1,0 +1,126 @@
+import type { FastifyRequest } from 'fastify';
+import type { Catalog } from '../../domain/catalog.ts';
+import type { GatewayError } from '../../domain/errors.ts';
+import {
+  LONGEST_MESSAGE,
+  LONGEST_MODEL,
+  type RefusedCall,
+  recordedText,
+  recordedUserAgent,
+} from '../../domain/refused-call.ts';
+import type { EnteredCall, HeldCall } from '../call.ts';
+import type { Endpoint } from '../endpoints.ts';
+import type { Gatekeeper } from '../gatekeeper.ts';
+import type { Ending } from '../settle.ts';
+import type { CallLine, CallLog } from './call-log.ts';
+import type { RefusalWriter } from './refusal-writer.ts';
+
+interface RecorderParts {
+  readonly gatekeeper: Pick<Gatekeeper, 'ownerOf'>;
+  readonly catalog: () => Catalog;
+  readonly refusals: Pick<RefusalWriter, 'note'>;
+  readonly log: CallLog;
+}
+
+/** The end of a refused call, as its client was told. */
+type Refusal = Pick<RefusedCall, 'status' | 'code' | 'message' | 'param' | 'detail'>;
+
+/** Error of a call whose client left while the call waited for room in its limits. */
+const LEFT: Refusal = {
+  status: 499,
+  code: 'client_left',
+  message: 'The client left while the call waited for room in its limits.',
+  param: null,
+  detail: null,
+};
+
+/** Records what became of model calls, refused ones too (specification section 14). */
+export class CallRecorder {
+  readonly #parts: RecorderParts;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Records a call that was refused before it reached an upstream, by the key that it presents. Never rejects. */
+  async refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): Promise<void> {
+    const { code, message, param, detail = null, statusCode: status } = error;
+    const owner = request.call?.compiled.key ?? (await this.#parts.gatekeeper.ownerOf(request, error));
+    this.#refused(request, endpoint, { status, code, message, param, detail }, owner);
+  }
+
+  /** Records a call whose client left before it was admitted. */
+  left(request: FastifyRequest, call: EnteredCall): void {
+    this.#refused(request, call.endpoint, LEFT, call.compiled.key);
+  }
+
+  #refused(
+    { id, call, headers }: FastifyRequest,
+    { path }: Endpoint,
+    refusal: Refusal,
+    owner: { readonly id: number; readonly accountId: number } | undefined,
+  ): void {
+    const durationMs = call ? Math.round(performance.now() - call.startedAt) : 0;
+    const { model, isStream } = call?.asked ?? NOT_ASKED;
+    const { status, code } = refusal;
+    this.#parts.log.refused({
+      reqId: id,
+      accountId: owner?.accountId ?? null,
+      keyId: owner?.id ?? null,
+      model,
+      endpoint: path,
+      status,
+      code,
+      upstream: null,
+      upstreamStatus: null,
+      ms: durationMs,
+    });
+    if (!owner) return;
+    const known = model === null ? undefined : this.#parts.catalog().get(model);
+    this.#parts.refusals.note({
+      ...refusal,
+      message: recordedText(refusal.message, LONGEST_MESSAGE),
+      id,
+      accountId: owner.accountId,
+      keyId: owner.id,
+      createdAt: Date.now() - durationMs,
+      model: model === null ? null : recordedText(model, LONGEST_MODEL),
+      slug: known?.slug ?? null,
+      category: known?.category ?? null,
+      endpoint: path,
+      streamed: isStream,
+      durationMs,
+      userAgent: recordedUserAgent(headers['user-agent']),
+    });
+  }
+
+  /** Writes the log's line of a call that was settled; the ledger is its record. */
+  ended({ requestId, compiled, body, endpoint, startedAt }: HeldCall, ending: Ending): void {
+    const { log } = this.#parts;
+    const { outcome, status, told, attempts } = ending;
+    if (outcome === 'complete' && !log.hasAll) return;
+    const last = attempts?.at(-1);
+    const upstreamStatus = last?.status ?? null;
+    const line: CallLine = {
+      reqId: requestId,
+      accountId: compiled.key.accountId,
+      keyId: compiled.key.id,
+      model: body.model.slug,
+      endpoint: endpoint.path,
+      status,
+      code: told?.code ?? null,
+      upstream: body.model.upstream.name,
+      upstreamStatus,
+      ms: Math.round(performance.now() - startedAt),
+    };
+    if (outcome === 'complete') log.completed(line);
+    else log.failed(line, outcome !== 'client_left' && isProviders(upstreamStatus));
+  }
+}
+
+const NOT_ASKED = { model: null, isStream: null } as const;
+
+/** Whether a provider's status says that it failed or refused the gateway's credential; null: it did not answer. */
+function isProviders(status: number | null): boolean {
+  return status === null || status >= 500 || status === 401 || status === 403;
+}

@@ -1,0 +1,181 @@
+import type { BookCalls, RefusedCount, RepeatedRefusal } from '../../book/book-calls.ts';
+import type { RefusedCall } from '../../domain/refused-call.ts';
+import { Loop } from '../../ledger/loop.ts';
+import type { Log } from '../../log/log.ts';
+
+/** Records, and sums, that wait for the book at most; more are dropped. */
+export const MOST_WAITING = 10_000;
+/** Keys times codes of one minute that are told apart at most. */
+const MOST_GROUPS = 50_000;
+/** Records of one transaction, which the book's other writers wait for. */
+const AT_ONCE = 500;
+const WRITE_EVERY_MS = 500;
+const LONGEST_BACKOFF_MS = 5_000;
+const FORGET_EVERY_MS = 60_000;
+/** Records that one statement removes: it takes some milliseconds. */
+const FORGET_AT_ONCE = 2_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export interface RefusalSettings {
+  /** Records of one key, code and minute; all others of the minute are one more. */
+  readonly refusalsPerMinute: number;
+  readonly refusalDays: number;
+  readonly refusalRows: number;
+}
+
+interface Parts {
+  readonly book: Pick<BookCalls, 'recordRefusals' | 'forgetRefusals'>;
+  readonly log: Log;
+  readonly settings: RefusalSettings;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/** Calls of one key, code and minute. */
+interface Group {
+  readonly minute: number;
+  records: number;
+  first: RefusedCall | undefined;
+  repeated: number;
+}
+
+/**
+ * Writes refused calls to the book, in batches behind the requests (specification section 14). A flood takes `refusalsPerMinute` records
+ * and a counter. A batch whose commit is in doubt is written again: records keep their ids, but counters may count it twice.
+ */
+export class RefusalWriter {
+  readonly #parts: Parts;
+  readonly #now: () => number;
+  readonly #writing: Loop;
+  readonly #forgetting: Loop;
+  readonly #groups = new Map<string, Group>();
+  #calls: RefusedCall[] = [];
+  #counts = new Map<string, RefusedCount>();
+  #dropped = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+    this.#writing = new Loop(
+      'recording refused calls',
+      WRITE_EVERY_MS,
+      () => this.write(),
+      parts.log,
+      LONGEST_BACKOFF_MS,
+    );
+    this.#forgetting = new Loop(
+      'removing old refused calls',
+      FORGET_EVERY_MS,
+      () => this.forget(),
+      parts.log,
+    );
+  }
+
+  /** Refused calls that were not recorded because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get waiting(): number {
+    return this.#calls.length;
+  }
+
+  start(): void {
+    this.#writing.start();
+    this.#forgetting.start();
+    this.#forgetting.wake();
+  }
+
+  /** Writes what waits, the counters of the running minute too. What the book does not take then is lost. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#writing.stop(), this.#forgetting.stop()]);
+    try {
+      await this.write({ isLast: true });
+    } catch (error) {
+      this.#parts.log.warn({ err: error, count: this.#calls.length }, 'refused calls were not recorded');
+    }
+  }
+
+  /** Takes about a microsecond. */
+  note(call: RefusedCall): void {
+    const minute = Math.floor(call.createdAt / MINUTE_MS);
+    const name = `${call.keyId} ${call.code} ${minute}`;
+    const group = this.#groups.get(name) ?? { minute, records: 0, first: undefined, repeated: 0 };
+    const hasRecord = group.records < this.#parts.settings.refusalsPerMinute;
+    const isNew = group.records === 0 && group.repeated === 0;
+    if (
+      (hasRecord && this.#calls.length >= MOST_WAITING) ||
+      (isNew && this.#groups.size >= MOST_GROUPS) ||
+      !this.#count(call)
+    ) {
+      this.#dropped++;
+      return;
+    }
+    if (isNew) this.#groups.set(name, group);
+    if (hasRecord) {
+      group.records++;
+      this.#calls.push(call);
+      return;
+    }
+    group.first ??= call;
+    group.repeated++;
+  }
+
+  /** Adds the call to the sums that wait. False: too many of them do. */
+  #count({ accountId, keyId, slug, createdAt }: RefusedCall): boolean {
+    const day = Math.floor(createdAt / DAY_MS);
+    const name = `${keyId} ${day} ${slug ?? ''}`;
+    const known = this.#counts.get(name);
+    if (!known && this.#counts.size >= MOST_WAITING) return false;
+    this.#counts.set(name, { accountId, keyId, slug, day, count: (known?.count ?? 0) + 1 });
+    return true;
+  }
+
+  /** Writes what waits. Rejects as the book does; then everything waits on. */
+  async write({ isLast = false } = {}): Promise<void> {
+    const { book, settings } = this.#parts;
+    do {
+      const calls = this.#calls.slice(0, AT_ONCE);
+      const over = this.#groupsThatAreOver(isLast);
+      const repeated = over.map(([, group]) => group).filter(isRepeated);
+      const counts = [...this.#counts.values()];
+      if (calls.length + repeated.length + counts.length > 0) {
+        this.#counts = new Map();
+        try {
+          await book.recordRefusals({ calls, repeated, counts }, settings.refusalsPerMinute);
+        } catch (error) {
+          this.#countAgain(counts);
+          throw error;
+        }
+        this.#calls.splice(0, calls.length);
+      }
+      for (const [name] of over) this.#groups.delete(name);
+    } while (this.#calls.length > 0);
+  }
+
+  #groupsThatAreOver(isLast: boolean): [string, Group][] {
+    const minute = isLast ? Number.POSITIVE_INFINITY : Math.floor(this.#now() / MINUTE_MS);
+    return [...this.#groups].filter(([, group]) => group.minute < minute);
+  }
+
+  #countAgain(counts: readonly RefusedCount[]): void {
+    for (const { keyId, day, slug, ...rest } of counts) {
+      const name = `${keyId} ${day} ${slug ?? ''}`;
+      const count = rest.count + (this.#counts.get(name)?.count ?? 0);
+      this.#counts.set(name, { ...rest, keyId, day, slug, count });
+    }
+  }
+
+  /** Removes records that are too old, or too many. */
+  async forget(): Promise<void> {
+    const { book, settings } = this.#parts;
+    const before = this.#now() - settings.refusalDays * DAY_MS;
+    const oldest = { before, rows: settings.refusalRows, limit: FORGET_AT_ONCE };
+    while ((await book.forgetRefusals(oldest)) === FORGET_AT_ONCE);
+  }
+}
+
+function isRepeated(group: Group): group is Group & RepeatedRefusal {
+  return group.first !== undefined;
+}

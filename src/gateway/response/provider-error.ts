@@ -1,0 +1,35 @@
+import type { Upstream } from '../../domain/catalog.ts';
+import { isObject } from '../../metering/json/value.ts';
+import { wordsOf } from '../targets/failures.ts';
+
+/** An error as a client was told it. */
+export interface ToldError {
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly param: string | null;
+}
+
+/** Longest code and param of a provider, in characters. */
+const LONGEST_NAME = 100;
+
+/**
+ * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`, `{"response": {"error": {…}}}`,
+ * or the fields themselves. Anthropic's code is the error's `type`.
+ */
+export function providerError(value: unknown, upstream: Upstream): ToldError | undefined {
+  if (!isObject(value)) return undefined;
+  const response = isObject(value.response) ? value.response : undefined;
+  const error = value.error ?? response?.error ?? value;
+  const name = (text: unknown) =>
+    typeof text === 'string' || typeof text === 'number'
+      ? wordsOf(String(text), upstream).slice(0, LONGEST_NAME)
+      : null;
+  if (typeof error === 'string') return { code: null, message: wordsOf(error, upstream), param: null };
+  if (!isObject(error)) return undefined;
+  const { code, type, message, param } = error;
+  return {
+    code: name(code ?? type),
+    message: typeof message === 'string' ? wordsOf(message, upstream) : null,
+    param: name(param),
+  };
+}

@@ -1,0 +1,91 @@
+import { test } from 'tap';
+import type { RefusalBatch } from '../../../src/book/book-calls.ts';
+import type { RefusedCall } from '../../../src/domain/refused-call.ts';
+import { MOST_WAITING, RefusalWriter } from '../../../src/gateway/record/refusal-writer.ts';
+import { NOW, refusedCall } from '../../helper/fixtures/book-records.ts';
+
+const MINUTE_MS = 60_000;
+const LOG = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A writer whose batches are kept, in place of a book that is away or slow. */
+function writerOf({
+  fails = () => false,
+  now = () => NOW,
+}: {
+  fails?: () => boolean;
+  now?: () => number;
+} = {}) {
+  const batches: RefusalBatch[] = [];
+  const writer = new RefusalWriter({
+    book: {
+      async recordRefusals(batch) {
+        if (fails()) throw new Error('the book is away');
+        batches.push(batch);
+      },
+      forgetRefusals: async () => 0,
+    },
+    log: LOG,
+    settings: { refusalsPerMinute: 20, refusalDays: 30, refusalRows: 1_000_000 },
+    now,
+  });
+  return { writer, batches };
+}
+
+const sum = (batches: readonly RefusalBatch[]) =>
+  batches.flatMap(({ counts }) => counts).reduce((all, { count }) => all + count, 0);
+
+test('a flood of one key takes twenty records, and one after the minute', async (t) => {
+  let now = NOW;
+  const { writer, batches } = writerOf({ now: () => now });
+  for (let call = 0; call < 5_000; call++) writer.note(refusedCall(1, 1));
+  await writer.write();
+  t.equal(batches.flatMap(({ calls }) => calls).length, 20);
+  t.same(
+    batches.flatMap(({ repeated }) => repeated),
+    [],
+    'the minute is not over',
+  );
+  t.equal(sum(batches), 5_000);
+  now += MINUTE_MS;
+  await writer.write();
+  const [rest, ...others] = batches.flatMap(({ repeated }) => repeated);
+  t.equal(rest?.repeated, 4_980);
+  t.same(others, []);
+  await writer.write();
+  t.equal(batches.flatMap(({ repeated }) => repeated).length, 1, 'once');
+});
+
+test('while the book is away calls wait, up to a bound; more are dropped and counted', async (t) => {
+  let isAway = true;
+  const { writer, batches } = writerOf({ fails: () => isAway });
+  for (let keyId = 1; keyId <= MOST_WAITING + 5; keyId++) writer.note(refusedCall(1, keyId));
+  t.equal(writer.waiting, MOST_WAITING);
+  t.equal(writer.dropped, 5);
+  await t.rejects(writer.write(), { message: 'the book is away' });
+  t.equal(writer.waiting, MOST_WAITING);
+  isAway = false;
+  await writer.write();
+  t.equal(writer.waiting, 0);
+  t.equal(batches.flatMap(({ calls }) => calls).length, MOST_WAITING);
+  t.ok(
+    batches.every(({ calls }) => calls.length <= 500),
+    'in small transactions',
+  );
+  t.equal(sum(batches), MOST_WAITING);
+});
+
+test('a stop writes what waits, also of the running minute', async (t) => {
+  const { writer, batches } = writerOf();
+  writer.start();
+  const calls: RefusedCall[] = Array.from({ length: 25 }, () => refusedCall(1, 1));
+  for (const call of calls) writer.note(call);
+  await writer.stop();
+  t.same(
+    batches.flatMap((batch) => batch.calls),
+    calls.slice(0, 20),
+  );
+  t.match(
+    batches.flatMap(({ repeated }) => repeated),
+    [{ first: calls[20], repeated: 5 }],
+  );
+});
