@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../helper/check/until.ts';
 import { makeOwner } from '../helper/clients/owner.ts';
 import { startGatewayForCommands } from '../helper/start/command.ts';
 
@@ -56,4 +57,29 @@ t.test('the operator reads the alerts of an account', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const { code, output } = await operator('account', 'alerts', String(owner.accountId));
   t.same([code, output], [0, 'ID  TIME  BALANCE  TEST  DELIVERIES\n']);
+});
+
+t.test('the operator lists calls, refused ones too, and follows them', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = String(owner.accountId);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  const refused = await gateway.chat(owner.key, { model: 'nonesuch' });
+  t.equal(refused.status, 404);
+  const id = refused.headers.get('x-request-id') ?? '';
+  const output = await until('the refused call', async () => {
+    const told = await operator('calls', '--account', account);
+    return told.output.includes(id) && told.output;
+  });
+  t.match(
+    output.split('\n')[0],
+    /^TIME +ACCOUNT +KEY +MODEL +STATUS +RESULT +CHARGE +MS +PROVIDER +REQUEST +MESSAGE$/,
+  );
+  t.match(output, new RegExp(`${account} +${owner.keyId} +nonesuch +404 +model_not_found +0\\.000000 `));
+  t.equal(
+    (await json<{ calls: unknown[] }>('calls', '--account', account, '--result', 'ok')).calls.length,
+    1,
+  );
+  const { code, errors } = await operator('calls', '--result', 'fine');
+  t.equal(code, 2);
+  t.match(errors, /ok, refused, failed/);
 });
