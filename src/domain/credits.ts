@@ -42,6 +42,19 @@ export function creditsString(amount: Micro | bigint): string {
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
+const MICRO_PER_CENT = 10_000n;
+
+/**
+ * An amount as error messages have it: up to 1 credit exact, above it rounded up to two decimals, without trailing zeros.
+ * Some clients take 429, 502 and the like inside any number for a status, and repeat the call.
+ */
+export function creditsInWords(amount: Micro): string {
+  // Rounded up, the largest hold is beyond 2^53.
+  const cents = (BigInt(amount) + MICRO_PER_CENT - 1n) / MICRO_PER_CENT;
+  const shown = amount > MICRO_PER_CREDIT ? cents * MICRO_PER_CENT : amount;
+  return creditsString(shown).replace(/\.?0+$/, '');
+}
+
 /**
  * The JSON number nearest to the amount. Within ±MAX_CREDITS its text has the amount's own six decimals and
  * `microFromCredits` reads it back exactly.

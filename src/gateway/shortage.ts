@@ -1,4 +1,4 @@
-import { creditsString, type Micro } from '../domain/credits.ts';
+import { creditsInWords, creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError, type RefusalDetail, type Shortfall } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import type { Admitted } from '../ledger/ledger.ts';
@@ -13,12 +13,13 @@ type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
  */
 export function shortage(short: Short, call: ReadCall, now: number): GatewayError {
   const metadata = shortfallOf(short, call);
-  const { advice, part } = adviceOf(call, metadata.affordable_max_tokens);
+  const advice = {
+    ...adviceOf(call, metadata.affordable_max_tokens),
+    overdraft: overdraftAdvice(short, call),
+  };
   const code = short.verdict === 'over_limit' ? 'spending_limit_exceeded' : 'insufficient_credits';
   const message =
-    short.verdict === 'over_limit'
-      ? overLimit(short, call, { advice, part }, now)
-      : insufficient(short, call, { advice, part });
+    short.verdict === 'over_limit' ? overLimit(short, call, advice, now) : insufficient(short, call, advice);
   const { balance, held } = short.verdict === 'insufficient' ? short : short.account;
   const detail: RefusalDetail = {
     hold: metadata.hold,
@@ -35,38 +36,43 @@ interface HoldAdvice {
   readonly part: string;
 }
 
+/** The same, with the operator's way; empty where an overdraft cannot help. */
+interface Advice extends HoldAdvice {
+  readonly overdraft: string;
+}
+
 function overLimit(
   short: Extract<Short, { verdict: 'over_limit' }>,
   call: ReadCall,
-  { advice, part }: HoldAdvice,
+  { advice, part, overdraft }: Advice,
   now: number,
 ): string {
   const { spendingPeriod, spendingLimit } = call.compiled.key;
   return (
-    `The ${spendingPeriod} spending limit of this key is ${creditsString(spendingLimit ?? short.spent)} credits; ` +
-    `${creditsString(short.spent)} are spent, ${creditsString(short.held)} are held by calls in flight, and this call ` +
-    `could cost ${creditsString(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
-    (advice ? ` ${capital(advice)} to stay below it.` : '')
+    `The ${spendingPeriod} spending limit of this key is ${creditsInWords(spendingLimit ?? short.spent)} credits; ` +
+    `${creditsInWords(short.spent)} are spent, ${creditsInWords(short.held)} are held by calls in flight, and this call ` +
+    `could cost ${creditsInWords(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
+    remedies([advice && `${advice} to stay below it`, overdraft])
   );
 }
 
 function insufficient(
   short: Extract<Short, { verdict: 'insufficient' }>,
   { hold, compiled }: ReadCall,
-  { advice, part }: HoldAdvice,
+  { advice, part, overdraft }: Advice,
 ): string {
-  const remedy = advice ? `, or ${advice}` : '';
   // A key that cannot manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
       'The account has too few credits for this call, which could cost ' +
-      `${creditsString(hold)}${part}. Have it topped up${remedy}.`
+      `${creditsInWords(hold)}${part}.${remedies(['have it topped up', advice, overdraft])}`
     );
   }
-  const overdraft = short.overdraft > 0 ? ` and an overdraft of ${creditsString(short.overdraft)}` : '';
+  const granted = short.overdraft > 0 ? ` and an overdraft of ${creditsInWords(short.overdraft)}` : '';
   return (
-    `The account has ${creditsString(short.balance)} credits${overdraft}, of which ${creditsString(short.held)} are held ` +
-    `by calls in flight; this call could cost ${creditsString(hold)}${part}. Top up the account${remedy}.`
+    `The account has ${creditsInWords(short.balance)} credits${granted}, of which ${creditsInWords(short.held)} are held ` +
+    `by calls in flight; this call could cost ${creditsInWords(hold)}${part}.` +
+    remedies(['top up the account', advice, overdraft])
   );
 }
 
@@ -78,13 +84,13 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdv
   if (tools > hold / 2) {
     return {
       advice: plan.roundsAdvice,
-      part: ` (${creditsString(tools)} of it for provider-run tools)`,
+      part: ` (${creditsInWords(tools)} of it for provider-run tools)`,
     };
   }
   if (media > hold / 2) {
     return {
       advice: 'send fewer images, files or audio',
-      part: ` (${creditsString(media)} of it for images, files and audio)`,
+      part: ` (${creditsInWords(media)} of it for images, files and audio)`,
     };
   }
   const lower = affordable === null ? '' : `lower ${plan.maxField} to ${affordable}`;
@@ -92,21 +98,48 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdv
   const named = plan.maxTokens === undefined ? `, as no ${plan.maxField} is sent` : '';
   return {
     advice: lower || 'send less',
-    part: ` (${creditsString(answer)} of it for the answer${named})`,
+    part: ` (${creditsInWords(answer)} of it for the answer${named})`,
   };
 }
 
+/** A sentence that names each way to have the call admitted; empty where there is none. */
+function remedies(ways: readonly string[]): string {
+  const words = ways.filter(Boolean).join(', or ');
+  return words && ` ${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** An overdraft lets the hold of a call go beyond what there is, never its estimate (specification section 5). */
+function overdraftAdvice(short: Short, call: ReadCall): string {
+  if (!estimateFits(short, call, call.estimate)) return '';
+  return `have the operator grant ${accountOf(short).overdraft > 0 ? 'a larger' : 'an'} overdraft`;
+}
+
+function estimateFits(short: Short, { compiled }: ReadCall, likely: Micro): boolean {
+  const { spendingLimit } = compiled.key;
+  const { estimated, balance } = accountOf(short);
+  return (
+    estimated + likely <= balance &&
+    (short.verdict === 'insufficient' ||
+      spendingLimit === null ||
+      short.spent + short.estimated + likely <= spendingLimit)
+  );
+}
+
+function accountOf(short: Short) {
+  return short.verdict === 'insufficient' ? short : short.account;
+}
+
 /** The fields in which a 402 tells programs what the call lacks. */
-function shortfallOf(short: Short, { bound, hold, estimate, compiled }: ReadCall): Shortfall {
+function shortfallOf(short: Short, call: ReadCall): Shortfall {
+  const { bound, hold, estimate, compiled } = call;
   const { canManage, spendingLimit } = compiled.key;
-  const account = short.verdict === 'insufficient' ? short : short.account;
+  const account = accountOf(short);
   const fits = (most: Micro, likely: Micro) =>
-    account.estimated + likely <= account.balance &&
+    estimateFits(short, call, likely) &&
     account.held + most <= account.balance + account.overdraft &&
     (short.verdict === 'insufficient' ||
       spendingLimit === null ||
-      (short.spent + short.estimated + likely <= spendingLimit &&
-        short.spent + short.held + most <= spendingLimit + account.overdraft));
+      short.spent + short.held + most <= spendingLimit + account.overdraft);
   return {
     balance: canManage ? creditsString(account.balance) : null,
     held: canManage ? creditsString(account.held) : null,
@@ -114,8 +147,4 @@ function shortfallOf(short: Short, { bound, hold, estimate, compiled }: ReadCall
     estimate: creditsString(estimate),
     affordable_max_tokens: bound ? affordableMaximum(bound, fits) : null,
   };
-}
-
-function capital(words: string): string {
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }

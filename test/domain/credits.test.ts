@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import {
+  creditsInWords,
   creditsNumber,
   creditsString,
   MAX_CREDITS,
@@ -47,6 +48,28 @@ const READ: readonly [credits: number, micros: number | undefined][] = [
 for (const [credits, micros] of READ) {
   test(`${credits} credits are ${micros ?? 'no whole number of'} micro-credits`, async (t) => {
     t.equal(microFromCredits(credits), micros);
+  });
+}
+
+const IN_WORDS: readonly [micros: number, words: string][] = [
+  [0, '0'],
+  [500, '0.0005'],
+  [502_429, '0.502429'],
+  [1_000_000, '1'],
+  [1_000_001, '1.01'],
+  [1_500_000, '1.5'],
+  [8_504_290, '8.51'],
+  [10_000_000, '10'],
+  [106_250_429, '106.26'],
+  [100_000_000, '100'],
+  [8_500_000_000_000_000, '8500000000'],
+  [Number.MAX_SAFE_INTEGER, '9007199254.75'],
+  [-429_000, '-0.429'],
+];
+
+for (const [micros, words] of IN_WORDS) {
+  test(`${micros} micro-credits are ${words} in a message`, async (t) => {
+    t.equal(creditsInWords(micro(micros)), words);
   });
 }
 

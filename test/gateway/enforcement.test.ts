@@ -165,7 +165,7 @@ test('a refusal names what to do and is never 429 or retried', async (t) => {
   t.equal(refused.status, 402);
   const { error } = (await refused.json()) as { error: { message: string; type: string } };
   t.equal(error.type, 'billing_error');
-  t.match(error.message, /daily spending limit of this key is 1\.500000 credits; 1\.000000 are spent/);
+  t.match(error.message, /daily spending limit of this key is 1\.5 credits; 1 are spent/);
   t.match(error.message, /ends at \d{4}-\d\d-\d\dT00:00:00\.000Z/);
 });
 

@@ -197,7 +197,7 @@ test('a price by token bounds an edit by its pictures', async (t) => {
   };
   // 1,000 tokens a picture (the test's imageTokens), 500 of output at 2, and a few bytes of text.
   t.match(await (await world.post(key, '/v1/images/edits', form(2))).json(), {
-    error: { code: 'insufficient_credits', message: /could cost 3\.07/ },
+    error: { code: 'insufficient_credits', message: /could cost 3\.08/ },
   });
   t.equal((await world.post(key, '/v1/images/edits', form(1))).status, 200);
 });

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { ERROR_EXAMPLES } from '../../src/api/openapi/error-examples.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/domain/errors.ts';
 import { refusalHeaders } from '../../src/gateway/refuse.ts';
 import { sendRaw } from '../helper/clients/raw-http.ts';
@@ -12,6 +13,14 @@ test('a refusal that a repeat cannot mend says so, and no other', (t) => {
     const isFinal = [400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 426].includes(status);
     const said = refusalHeaders(status, new GatewayError(code, 'x'))['x-should-retry'];
     t.equal(said, isFinal ? 'false' : undefined, `${status} ${code}`);
+  }
+  t.end();
+});
+
+test('only messages of what passes with time have the words that some clients take for a reason to repeat', (t) => {
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    if ([429, 503].includes(ERRORS[code][0])) continue;
+    t.notMatch(ERROR_EXAMPLES[code].message, /try again|rate.?limit/i, code);
   }
   t.end();
 });

@@ -29,7 +29,7 @@ t.test('a 402 says what there is, what was asked for, and what would have fitted
   t.ok(Number(metadata.estimate) < Number(metadata.hold));
   const most = metadata.affordable_max_tokens ?? 0;
   t.ok(most > 2_000 && most < 2_500, String(most));
-  t.match(error.message, new RegExp(`8\\.000000 of it for the answer.*lower max_tokens to ${most}\\.`));
+  t.match(error.message, new RegExp(`8 of it for the answer.*lower max_tokens to ${most}\\.`));
   const beyond = await ask(world, key, { max_tokens: most + 1 });
   t.equal(beyond.status, 402, 'one token more does not fit');
   t.equal((await refused(beyond)).metadata.affordable_max_tokens, most);
@@ -77,7 +77,7 @@ t.test('tools that the provider runs are named where they are most of the hold',
   const { message } = await refused(await world.api('POST', '/v1/messages', key, body));
   t.match(
     message,
-    /\(37\.500000 of it for provider-run tools\).*leave web_fetch_20260318 out, or send a lower max_uses/,
+    /\(37\.5 of it for provider-run tools\).*leave web_fetch_20260318 out, or send a lower max_uses/,
   );
   const mcp = { model: 'tokens', input: 'a', tools: [{ type: 'mcp', server_label: 's' }] };
   const { message: words } = await refused(await world.api('POST', '/v1/responses', key, mcp));
@@ -107,7 +107,7 @@ t.test('a spending limit tells the account’s balance, and what fits both', asy
   });
   const { metadata, code, message } = await refused(await ask(world, key));
   t.equal(code, 'spending_limit_exceeded');
-  t.match(message, /daily spending limit of this key is 3\.000000.*could cost 8\.\d+.*The period ends at/);
+  t.match(message, /daily spending limit of this key is 3 credits.*could cost 8\.\d\d .*The period ends at/);
   t.match(metadata, { balance: '7.000000', held: '0.000000' });
   const most = metadata.affordable_max_tokens ?? 0;
   t.ok(most > 1_000 && most < 1_500, String(most));
@@ -122,7 +122,7 @@ t.test('a key that cannot manage sees no balance', async (t) => {
     const account = await world.account({ credits: 2, key });
     const { metadata, message } = await refused(await ask(world, account.key));
     t.match(metadata, { balance: null, held: null, hold: String, estimate: String });
-    t.notMatch(message, /2\.000000 credits/);
+    t.notMatch(message, /has 2 credits|balance/);
     t.ok(metadata.affordable_max_tokens);
   }
 });
@@ -132,8 +132,49 @@ t.test('an overdraft lets the hold go beyond the balance, and the estimate not',
   const owner = await world.account({ credits: 5, overdraft: 20 });
   const open = { max_tokens: 9_000, messages: HI };
   const { metadata, message } = await refused(await ask(world, owner.key, open));
-  t.match(message, /5\.000000 credits and an overdraft of 20\.000000/);
+  t.match(message, /5 credits and an overdraft of 20,/);
   const most = metadata.affordable_max_tokens ?? 0;
   t.ok(most > 2_000 && most < 2_500, `${most}: its estimate is within the balance`);
   t.equal((await ask(world, owner.key, { ...open, max_tokens: most })).status, 200);
+});
+
+// opencode repeats a call whose message or body has 429, 500, 502, 503, 504 or 524 inside any number.
+t.test(
+  'amounts in a message have no zeros at the end, and above 1 credit at most two decimals',
+  async (t) => {
+    const world = await startGatewayInProcess(t);
+    const rich = await world.account({ credits: 5.504_29 });
+    const { message, metadata } = await refused(await ask(world, rich.key));
+    t.match(
+      message,
+      /^The account has 5\.51 credits, of which 0 are held by calls in flight; this call could cost 8\.\d\d /,
+    );
+    t.equal(metadata.balance, '5.504290', 'exact figures are in the metadata');
+    const poor = await world.account({ credits: 0.000_5 });
+    t.match((await refused(await ask(world, poor.key))).message, /^The account has 0\.0005 credits,/);
+  },
+);
+
+t.test('where only the hold is too large, the message names the overdraft', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const limit = { spendingLimit: micro(9_000_000), spendingPeriod: 'daily', canManage: true } as const;
+  const large = { max_tokens: 9_000, messages: HI };
+  const messageFor = async (account: Parameters<InProcessGateway['account']>[0]) =>
+    (await refused(await ask(world, (await world.account(account)).key, large))).message;
+  t.match(
+    await messageFor({ credits: 9 }),
+    /Top up the account, or lower .*, or have the operator grant an overdraft\.$/,
+  );
+  t.match(
+    await messageFor({ credits: 9, overdraft: 1 }),
+    /, or have the operator grant a larger overdraft\.$/,
+  );
+  t.match(await messageFor({ credits: 9, key: { canManage: false } }), /grant an overdraft\.$/);
+  t.match(
+    await messageFor({ credits: 90, key: limit }),
+    /to stay below it, or have the operator grant an overdraft\.$/,
+  );
+  t.notMatch(await messageFor({ credits: 5 }), /overdraft/, 'the estimate does not fit');
+  const low = { ...limit, spendingLimit: micro(5_000_000) };
+  t.notMatch(await messageFor({ credits: 90, key: low }), /overdraft/);
 });

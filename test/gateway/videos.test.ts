@@ -11,7 +11,9 @@ test('the hold is exact, by text or number, and four seconds where none are name
   ] as const) {
     const poor = await world.account({ credits: Number(cost) - 0.000001 });
     const refused = await create(world, poor.key, { seconds });
-    t.match(await refused.json(), { error: { code: 'insufficient_credits', message: `could cost ${cost}` } });
+    t.match(await refused.json(), {
+      error: { code: 'insufficient_credits', message: `could cost ${Number(cost)}.` },
+    });
     const rich = await world.account({ credits: Number(cost) });
     t.equal((await create(world, rich.key, { seconds })).headers.get('x-tollgate-charge'), cost);
   }

@@ -112,15 +112,15 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   },
   spending_limit_exceeded: {
     message:
-      'The monthly spending limit of this key is 10.000000 credits; 9.995000 are spent, 0.000000 are held by calls in ' +
-      'flight, and this call could cost 0.012338 (0.012000 of it for the answer). The period ends at ' +
+      'The monthly spending limit of this key is 0.5 credits; 0.495 are spent, 0 are held by calls in ' +
+      'flight, and this call could cost 0.012338 (0.012 of it for the answer). The period ends at ' +
       '2026-12-01T00:00:00.000Z. Lower max_tokens to 388 to stay below it.',
     metadata: { ...METADATA, balance: '812.500000' },
   },
   insufficient_credits: {
     message:
-      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call could cost 0.012338 ' +
-      '(0.012000 of it for the answer). Top up the account, or lower max_tokens to 388.',
+      'The account has 0.005 credits, of which 0 are held by calls in flight; this call could cost 0.012338 ' +
+      '(0.012 of it for the answer). Top up the account, or lower max_tokens to 388.',
     metadata: METADATA,
   },
   rate_limit_exceeded: {
