@@ -83,12 +83,19 @@ export interface RefusalDetail {
   readonly retry_after_ms?: number;
 }
 
+/** Detail of a refusal that Anthropic's clients read: they send the call again without the unsupported features. */
+export interface ErrorDetails {
+  readonly error_code: 'thread_unsupported_request';
+  readonly unsupported: readonly string[];
+}
+
 interface ErrorBody {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
   readonly code: ErrorCode;
   readonly metadata?: Shortfall;
+  readonly details?: ErrorDetails;
 }
 
 /** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
@@ -100,6 +107,7 @@ export class GatewayError extends Error {
   /** Milliseconds for `retry-after-ms`, where the wait is known so exactly; `retryAfterS` is then the next whole second. */
   readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
+  readonly details: ErrorDetails | undefined;
   /** True where the same request must not be sent again by itself, although its status alone would allow that. */
   readonly isFinal: boolean;
   /** The facts that the check went by, for the record of the call. */
@@ -112,6 +120,7 @@ export class GatewayError extends Error {
     retryAfterS?: number,
     options?: ErrorOptions & {
       readonly metadata?: Shortfall;
+      readonly details?: ErrorDetails;
       readonly retryAfterMs?: number;
       readonly isFinal?: boolean;
       readonly detail?: RefusalDetail | undefined;
@@ -122,6 +131,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.param = param;
     this.metadata = options?.metadata;
+    this.details = options?.details;
     this.isFinal = options?.isFinal ?? false;
     this.detail = options?.detail;
     const ms = options?.retryAfterMs;
@@ -134,11 +144,11 @@ export class GatewayError extends Error {
     return ERRORS[this.code][0];
   }
 
-  /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` where there is some. */
+  /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` where there are some. */
   body(): { error: ErrorBody } {
-    const { message, param, code, metadata } = this;
+    const { message, param, code, metadata, details } = this;
     const error = { message, type: ERRORS[code][1], param, code };
-    return { error: metadata ? { ...error, metadata } : error };
+    return { error: { ...error, ...(metadata && { metadata }), ...(details && { details }) } };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Terms } from '../domain/bill.ts';
-import { invalidField } from '../domain/errors.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { asksLongCache, CacheLife } from './cache-life.ts';
@@ -213,15 +213,20 @@ function planMessages(body: MeteredBody): CostPlan {
   };
 }
 
-/** Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. */
+/**
+ * Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. Anthropic's
+ * tool runners ask for such a conversation, and go on without it by these details.
+ */
 function checkMessage(value: MeteredBody['value']): void {
-  for (const name of ['thread', 'billing_policy']) {
-    if (isSet(value[name]))
-      throw invalidField(
-        name,
-        `${name} is not supported, because the response does not report its cost. Leave it out.`,
-      );
+  if (isSet(value.thread)) {
+    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] } as const;
+    throw new GatewayError('invalid_field', unsupported('thread'), 'thread', undefined, { details });
   }
+  if (isSet(value.billing_policy)) throw invalidField('billing_policy', unsupported('billing_policy'));
+}
+
+function unsupported(name: string): string {
+  return `${name} is not supported, because the response does not report its cost. Leave it out.`;
 }
 
 function chargesOf(value: MeteredBody['value'], said: MessageParts): Surcharge[] {

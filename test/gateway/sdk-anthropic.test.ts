@@ -84,3 +84,57 @@ test('Anthropic SDK: refusals have the shape of its API, are typed, and are not 
   t.equal(batches.status, 404);
   t.match(await batches.json(), { type: 'error', error: { type: 'not_found_error' } });
 });
+
+// The runners ask for a conversation that the provider holds.
+test('Anthropic SDK: the tool runner goes on without a thread, and finishes', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account();
+  const sent: unknown[] = [];
+  const client = new Anthropic({
+    apiKey: key,
+    baseURL: world.url,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      sent.push(response.status, 'thread' in JSON.parse(String(init?.body)));
+      return response;
+    },
+  });
+  let runs = 0;
+  const look = {
+    type: 'custom' as const,
+    name: 'look_up',
+    description: 'Looks up',
+    input_schema: { type: 'object' as const },
+    parse: (input: unknown) => input,
+    run: () => `found ${++runs}`,
+  };
+  const runner = client.beta.messages.toolRunner({
+    ...HELLO,
+    tools: [look],
+    tool_choice: { type: 'any' },
+    max_iterations: 3,
+  });
+  await runner;
+  t.same(sent.slice(0, 2), [400, true]);
+  t.same(sent.slice(2), [200, false, 200, false, 200, false]);
+  t.ok(runs >= 2);
+});
+
+test('a thread is refused with the details that Anthropic’s clients read', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const { key } = await world.account();
+  const response = await world.api('POST', '/v1/messages', key, { ...HELLO, thread: { type: 'create' } });
+  t.equal(response.status, 400);
+  t.match(await response.json(), {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      code: 'invalid_field',
+      param: 'thread',
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    },
+  });
+  t.equal(world.provider.requests.length, 0);
+  const without = await world.api('POST', '/v1/messages', key, { ...HELLO, billing_policy: { type: 'a' } });
+  t.notOk('details' in ((await without.json()) as { error: object }).error);
+});

@@ -51,6 +51,18 @@ const METADATA: JsonSchema = {
   },
 };
 
+/** Only on Anthropic's routes: its clients read them. */
+const DETAILS: JsonSchema = {
+  type: 'object',
+  required: ['error_code', 'unsupported'],
+  additionalProperties: false,
+  description: "With a `thread`: Anthropic's clients send the call again without it.",
+  properties: {
+    error_code: { type: 'string', const: 'thread_unsupported_request' },
+    unsupported: { type: 'array', items: { type: 'string' }, description: 'Fields to leave out.' },
+  },
+};
+
 /** Schema of every error but those of Anthropic's routes (specification section 3). */
 const OPENAI_ERROR: JsonSchema = {
   title: 'Error',
@@ -90,6 +102,7 @@ const ANTHROPIC_ERROR: JsonSchema = {
         param: PARAM,
         code: CODE,
         metadata: METADATA,
+        details: DETAILS,
       },
     },
   },
