@@ -49,8 +49,11 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Codes of conditions that pass with time: their refusal says after how long to try again. */
-const RETRIED: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'rate_limit_exceeded']);
+/**
+ * Seconds after which to try again when the gateway itself is unable: spread, so that its clients do not come back at once. A
+ * client that is told 1 s repeats a call 30 times in 30 s (Codex).
+ */
+const UNABLE_S = { least: 2, most: 5 };
 
 /** Figures of the call that a 402 has beyond its message: credits as decimal strings (specification section 3). */
 export interface Shortfall {
@@ -102,7 +105,7 @@ interface ErrorBody {
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
-  /** Seconds for `Retry-After`; only with `service_unavailable` and `rate_limit_exceeded`. */
+  /** Seconds for `Retry-After`; only with `service_unavailable`, which sets it itself, and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
   /** Milliseconds for `retry-after-ms`, where the wait is known so exactly; `retryAfterS` is then the next whole second. */
   readonly retryAfterMs: number | undefined;
@@ -137,7 +140,8 @@ export class GatewayError extends Error {
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;
     const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));
-    this.retryAfterS = RETRIED.has(code) ? (seconds ?? 1) : undefined;
+    if (code === 'rate_limit_exceeded') this.retryAfterS = seconds ?? 1;
+    else if (code === 'service_unavailable') this.retryAfterS = unableForS();
   }
 
   get statusCode(): number {
@@ -150,6 +154,11 @@ export class GatewayError extends Error {
     const error = { message, type: ERRORS[code][1], param, code };
     return { error: { ...error, ...(metadata && { metadata }), ...(details && { details }) } };
   }
+}
+
+function unableForS(): number {
+  const { least, most } = UNABLE_S;
+  return least + Math.floor(Math.random() * (most - least + 1));
 }
 
 /** 400 `invalid_field`: `param` names the field, the message says what would be right. */

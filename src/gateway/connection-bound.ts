@@ -3,15 +3,13 @@ import type { Socket } from 'node:net';
 import { GatewayError } from '../domain/errors.ts';
 import { writeRefusal } from './refuse.ts';
 
-const FULL = {
+const full = () => ({
   line: '503 Service Unavailable',
   refusal: new GatewayError(
     'service_unavailable',
     'The gateway has too many open connections. Try again shortly.',
-    null,
-    1,
   ),
-};
+});
 
 /** Answers each connection beyond `most` with 503, and closes it. */
 export function boundConnections(server: Server, most: number): void {
@@ -19,6 +17,6 @@ export function boundConnections(server: Server, most: number): void {
   server.on('connection', (socket: Socket) => {
     open++;
     socket.once('close', () => open--);
-    if (open > most) writeRefusal(socket, FULL);
+    if (open > most) writeRefusal(socket, full());
   });
 }

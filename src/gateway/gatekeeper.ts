@@ -169,7 +169,7 @@ export class Gatekeeper {
         'service_unavailable',
         'The country of your IP address could not be looked up. Try again shortly.',
         null,
-        1,
+        undefined,
         { cause },
       );
     }

@@ -32,7 +32,7 @@ const UNAVAILABLE = "The gateway can't process this call right now. Try again sh
 export function refusalFrom(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof LedgerUnavailable || error instanceof BookUnavailable) {
-    return new GatewayError('service_unavailable', UNAVAILABLE, null, 1, { cause: error });
+    return new GatewayError('service_unavailable', UNAVAILABLE, null, undefined, { cause: error });
   }
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
   switch (code) {

@@ -25,6 +25,16 @@ test('only messages of what passes with time have the words that some clients ta
   t.end();
 });
 
+// A client that is told 1 s repeats a call 30 times in 30 s.
+test('a 503 says to come back in 2 to 5 seconds, spread', (t) => {
+  const waits = Array.from({ length: 400 }, () => {
+    const refusal = new GatewayError('service_unavailable', 'x');
+    return refusalHeaders(503, refusal)['retry-after'];
+  });
+  t.same([...new Set(waits)].sort(), ['2', '3', '4', '5']);
+  t.end();
+});
+
 test('clients are told not to repeat what cannot succeed: calls, management, unknown routes, broken HTTP', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ credits: 0 });
@@ -60,7 +70,7 @@ test('a provider does not say whether its error is repeated: the SDKs go by the 
   };
   t.same(await read(), [400, null]);
   t.same(await read(), [400, null]);
-  t.same(await read(), [502, null], 'a fault of the operator may be mended');
+  t.same(await read(), [502, 'false'], 'the gateway answers, and a repeat cannot mend its credential');
 });
 
 // Anthropic's SDKs show it as `request_id`; the provider's is not in our ledger.

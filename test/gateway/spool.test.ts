@@ -27,7 +27,7 @@ test('a body that cannot be kept is refused with 503, in both shapes, and costs 
   writeFileSync(folder, '');
   const response = await world.post(account.key, '/v1/chat/completions', chatBody({ user: LARGE }));
   t.equal(response.status, 503);
-  t.equal(response.headers.get('retry-after'), '1');
+  t.match(response.headers.get('retry-after'), /^[2-5]$/);
   t.match(await response.json(), {
     error: { code: 'service_unavailable', message: /^The gateway has no space/ },
   });

@@ -154,7 +154,7 @@ function countryOf(
       'service_unavailable',
       'The country of the IP address could not be looked up. Try again shortly, or send country.',
       null,
-      1,
+      undefined,
       { cause },
     );
   }

@@ -71,7 +71,7 @@ async function undone(
   const message = restored
     ? 'The key was not rotated because its new value could not be activated. Try again shortly.'
     : 'The key may or may not have been rotated. Rotate it again and use the value in that response.';
-  return new GatewayError('service_unavailable', message, null, 1, { cause });
+  return new GatewayError('service_unavailable', message, null, undefined, { cause });
 }
 
 /**

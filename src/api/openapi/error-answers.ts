@@ -144,6 +144,7 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
     'Retry-After': { $ref: '#/components/headers/Retry-After' },
     'retry-after-ms': { $ref: '#/components/headers/retry-after-ms' },
   },
+  502: FINAL,
   503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
   504: FINAL,
 };

@@ -56,8 +56,8 @@ export const HEADERS = {
   },
   'x-should-retry': {
     description:
-      'The gateway would refuse the same request again, or charge it again after a timeout; official clients obey it. A ' +
-      "provider's own error has none.",
+      'The gateway would refuse the same request again, its credential has to be replaced (`upstream_auth_failed`), or a repeat ' +
+      "after a timeout would be charged again; official clients obey it. A provider's own error has none.",
     schema: { type: 'string', const: 'false' },
     example: 'false',
   },
@@ -78,7 +78,7 @@ export const HEADERS = {
     description:
       'Seconds after which to try again. Every refusal of the gateway itself has it; a 429 of a provider may have none.',
     schema: { type: 'integer', minimum: 1 },
-    example: 1,
+    example: 3,
   },
   'retry-after-ms': {
     description:

@@ -105,7 +105,7 @@ export class CallMemory {
 
 function noMemory(): GatewayError {
   const message = 'The gateway has no memory for another call. Try again shortly.';
-  return new GatewayError('service_unavailable', message, null, 1);
+  return new GatewayError('service_unavailable', message);
 }
 
 /**

@@ -71,10 +71,8 @@ export function unforwardableStatus(statusCode: number): GatewayError | undefine
 }
 
 function credentialRefused(): GatewayError {
-  return new GatewayError(
-    'upstream_auth_failed',
-    'The model provider rejected the credential of this gateway. The operator must replace it.',
-  );
+  const message = 'The model provider rejected the credential of this gateway. The operator must replace it.';
+  return new GatewayError('upstream_auth_failed', message, null, undefined, { isFinal: true });
 }
 
 /** The error for an answer in an encoding that was not asked for and that the gateway cannot read. */

@@ -210,7 +210,7 @@ test('a gateway that stops refuses what waits with 503, and finishes what is in 
     const refused = await answer;
     t.equal(refused.status, 503);
     t.match(await refused.json(), { error: { code: 'service_unavailable', message: /shutting down/ } });
-    t.equal(refused.headers.get('retry-after'), '1');
+    t.match(refused.headers.get('retry-after'), /^[2-5]$/);
   }
   letGo();
   t.equal((await first).status, 200);

@@ -123,7 +123,7 @@ function cannotKeep(cause: unknown): GatewayError {
     'service_unavailable',
     'The gateway has no space for a request body of this size. Try again shortly, or send a smaller body.',
     null,
-    1,
+    undefined,
     { cause },
   );
 }
