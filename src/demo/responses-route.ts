@@ -38,6 +38,12 @@ export const responsesRoute: DemoRoute = (json, body, options) => {
   return json.stream === true ? events(response, output, text, options) : response;
 };
 
+/** `POST /v1/responses/input_tokens`. */
+export const inputTokensRoute: DemoRoute = (json) => ({
+  object: 'response.input_tokens',
+  input_tokens: readInput(json).tokens,
+});
+
 function events(response: Json, item: Json, text: string, { chunks }: AnswerOptions): string[] {
   const begun = { ...response, status: 'in_progress', incomplete_details: null, output: [], usage: null };
   const at = { item_id: item.id, output_index: 0 };

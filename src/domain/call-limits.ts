@@ -34,6 +34,11 @@ export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallL
   return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
 }
 
+/** The limit of calls in flight alone, which holds for calls that take nothing of limits a minute. */
+export function placesOnly({ maxParallelRequests }: CallLimits): CallLimits {
+  return { ...NO_CALL_LIMITS, maxParallelRequests };
+}
+
 /** True where requests or tokens are limited; answers then have headers about limits. */
 export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null;
@@ -124,6 +129,18 @@ export interface FullLimit {
 export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
   return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
 }
+
+/** Those of the limits that a call is subject to. */
+export function subjectTo(
+  limits: Readonly<Record<LimitOwner, CallLimits>>,
+  full: readonly FullLimit[],
+): FullLimit[] {
+  return full.filter(({ owner, name }) => limits[owner][FIELD_OF[name]] !== null);
+}
+
+const FIELD_OF = Object.fromEntries(
+  Object.entries(CALL_LIMIT_FIELDS).map(([field, name]) => [name, field]),
+) as Readonly<Record<LimitName, keyof CallLimits>>;
 
 function fullLimitsOf(owner: LimitOwner, state: LimitState, tokens: number): FullLimit[] {
   const full: FullLimit[] = [];

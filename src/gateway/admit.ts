@@ -1,5 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type FullLimit, fullLimits, type LimitStates, NO_CALL_LIMITS } from '../domain/call-limits.ts';
+import {
+  type FullLimit,
+  fullLimits,
+  type LimitStates,
+  NO_CALL_LIMITS,
+  placesOnly,
+  subjectTo,
+} from '../domain/call-limits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { type KeyAndAccountLimits, modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Ledger } from '../ledger/ledger.ts';
@@ -41,15 +48,16 @@ export async function admit(
 ): Promise<HeldCall | undefined> {
   const { queue } = parts;
   const { compiled, body } = read;
-  const isBehind = compiled.limits && queue.isOn && queue.isBehind(lineOf(read, compiled.limits));
+  const limits = limitsOf(read);
+  const isBehind = limits && queue.isOn && queue.isBehind(lineOf(read, limits));
   // A call that check 10 refuses does not wait, because that check comes before the limits.
   if (isBehind && !modelRefusalOf(compiled, body.model))
     return await waitForRoom(request, reply, read, parts);
   const result = await tryAdmit(request, reply, read, parts);
   if (!('limitedCall' in result)) return result;
-  const { limitedCall, limits, onlyLimits } = result;
-  if (onlyLimits && queue.isOn) return await waitForRoom(request, reply, limitedCall, parts, limits);
-  throw refusalBy(fullLimits(limits, limitedCall.tokens), parts);
+  const { limitedCall, limits: states, onlyLimits } = result;
+  if (onlyLimits && queue.isOn) return await waitForRoom(request, reply, limitedCall, parts, states);
+  throw refusalBy(lackedBy(limitedCall, states), parts);
 }
 
 /**
@@ -102,7 +110,7 @@ async function waitForRoom(
       keyId: call.compiled.key.id,
       tokens: call.tokens,
       get limits() {
-        return call.compiled.limits ?? NO_LIMITS;
+        return limitsOf(call) ?? NO_LIMITS;
       },
       async attempt() {
         const cached = gatekeeper.authoriseCached(request);
@@ -148,16 +156,27 @@ async function confirmLimited(
   full: readonly FullLimit[],
 ): Promise<HeldCall> {
   const compiled = await parts.gatekeeper.authorise(request);
-  const { limits = NO_LIMITS } = compiled;
   // Of limits that others are before it in line for, the wait may not be known, or may be over.
-  if (compiled === call.compiled) throw refusalBy(full.length > 0 ? full : allLimits(limits), parts);
+  if (compiled === call.compiled)
+    throw refusalBy(full.length > 0 ? full : allLimits(limitsOf(call) ?? NO_LIMITS), parts);
   clearLimitHeaders(reply, call.endpoint.format);
   const result = await tryAdmit(request, reply, { ...call, compiled, recordIsCurrent: true }, parts);
   if (!('limitedCall' in result)) return result;
-  throw refusalBy(fullLimits(result.limits, result.limitedCall.tokens), parts);
+  throw refusalBy(lackedBy(result.limitedCall, result.limits), parts);
 }
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
+
+/** The limits of calls that a call is subject to; undefined where there are none. */
+function limitsOf({ compiled: { limits }, endpoint }: ReadCall): KeyAndAccountLimits | undefined {
+  if (!limits || !endpoint.isCounting) return limits;
+  return { key: placesOnly(limits.key), account: placesOnly(limits.account) };
+}
+
+/** The limits without room for a call that Redis did not let in. */
+function lackedBy(call: ReadCall, states: LimitStates): FullLimit[] {
+  return subjectTo(limitsOf(call) ?? NO_LIMITS, fullLimits(states, call.tokens));
+}
 
 function lineOf({ compiled: { key }, tokens }: ReadCall, limits: KeyAndAccountLimits) {
   return { accountId: key.accountId, keyId: key.id, limits, tokens };
@@ -180,6 +199,7 @@ export function refusalBy(
 
 function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoint }: ReadCall): Admission {
   const { key, accountVersion, limits } = compiled;
+  const taken = endpoint.isCounting ? undefined : tokens;
   return {
     requestId,
     accountId: key.accountId,
@@ -190,7 +210,7 @@ function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoi
     estimate,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
-    limits: limits && { ...limits, tokens },
+    limits: limits && { ...limits, tokens: taken },
     valueEndsAt: compiled.valueEndsAt,
     model: body.model.slug,
     category: body.model.category,

@@ -35,6 +35,8 @@ export interface Endpoint {
   readonly asksForUsage: boolean;
   /** A good answer is bytes, such as audio, which pass as they come and are not read. */
   readonly answersBytes?: true;
+  /** It counts tokens and runs no model: it takes nothing of limits a minute (specification section 11). */
+  readonly isCounting?: true;
   /** A good answer is a job whose outcome comes later (resources/job-routes.ts). */
   readonly makesJob?: true;
 }
@@ -55,10 +57,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true },
   { ...OPENAI, path: '/v1/completions', meter: completions, members: COMPLETIONS, asksForUsage: true },
   { ...OPENAI, path: '/v1/responses', meter: responses, members: RESPONSES, asksForUsage: false },
+  { ...OPENAI, path: '/v1/responses/input_tokens', meter: perRequest, asksForUsage: false, isCounting: true },
   { ...OPENAI, path: '/v1/embeddings', meter: embeddings, members: EMBEDDINGS, asksForUsage: false },
   { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },
   { ...ANTHROPIC, path: '/v1/messages', meter: messages, members: MESSAGES },
-  { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest },
+  { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest, isCounting: true },
   { ...IMAGE, path: '/v1/images/generations', body: 'json' },
   { ...IMAGE, path: '/v1/images/edits', body: 'form' },
   { ...IMAGE, path: '/v1/images/variations', body: 'form' },

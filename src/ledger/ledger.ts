@@ -40,8 +40,11 @@ export interface Admission {
 
 /** Limits of calls that a call is subject to, and what it takes of them. */
 export interface AdmissionLimits extends KeyAndAccountLimits {
-  /** Whole tokens that the call is likely to use, 0 or more; a limit takes as many as its capacity at most. */
-  readonly tokens: number;
+  /**
+   * Whole tokens that the call is likely to use, 0 or more; a limit takes as many as its capacity at most. Undefined: the call
+   * takes neither tokens nor a request of limits a minute.
+   */
+  readonly tokens: number | undefined;
 }
 
 /**

@@ -58,7 +58,7 @@ const PASSES: StreamMeter = {
 };
 
 /**
- * Endpoints whose tokens are not charged, `/v1/moderations` and `/v1/messages/count_tokens`: the price per request is
+ * Endpoints whose tokens are not charged, `/v1/moderations` and those that count tokens: the price per request is
  * the hold and the charge (specification section 5), whatever is sent and whatever the answer reports.
  */
 export const perRequest: Meter = {

@@ -26,6 +26,7 @@ test('an id of somebody else goes upstream at no endpoint', async (t) => {
   );
   await ask('/v1/completions', { model: 'flat', prompt: 'Hello', document_ids: ['doc_1'] }, 'document_ids');
   await ask('/v1/embeddings', { model: 'flat', input: 'Hello', file_id: 'file-1' }, 'file_id');
+  await ask('/v1/responses/input_tokens', { model: 'flat', conversation: 'conv_1' }, 'conversation');
   await ask('/v1/moderations', { model: 'flat', input: [{ type: 'image', file_id: 'file-1' }] }, 'file_id');
   for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
     await ask(path, { model: 'claude', messages: HELLO, system: [{ type: 'document', source }] }, 'file_id');

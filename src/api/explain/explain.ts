@@ -135,7 +135,7 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
       refusal: check(compiled, model),
       fact: fact(model),
     })),
-    ...limitVerdicts(call.limits, model.category === 'text' ? LEAST_TOKENS : 0),
+    ...limitVerdicts(call, model.category === 'text' ? LEAST_TOKENS : 0),
     spendingVerdict(call, hold),
     creditsVerdict(call, hold),
   ];
@@ -245,8 +245,10 @@ const UNITS: Readonly<Record<LimitName, string>> = {
 };
 
 /** The checks of limits of calls (specification section 11) for one more call of `tokens`, in the order in which they count. */
-function limitVerdicts(states: LimitStates, tokens: number): LimitVerdict[] {
-  const full = fullLimits(states, tokens);
+function limitVerdicts({ limits: states, endpoint }: ExplainedCall, tokens: number): LimitVerdict[] {
+  const full = fullLimits(states, tokens).filter(
+    ({ name }) => !endpoint?.isCounting || name === 'max_parallel_requests',
+  );
   return LIMIT_NAMES.map((check) => {
     const facts = (['key', 'account'] as const).flatMap((owner) => factOf(check, owner, states[owner]));
     const fact = facts.length === 0 ? 'No limit.' : facts.join(' ');

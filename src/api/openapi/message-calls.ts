@@ -74,7 +74,8 @@ const createMessage = modelCall({
 const countMessageTokens = modelCall({
   operationId: 'countMessageTokens',
   summary: 'Count the tokens of a message',
-  description: "Costs the `request` price of the model. Errors have Anthropic's shape.",
+  description:
+    "Costs the `request` price of the model, and takes nothing of limits a minute. Errors have Anthropic's shape.",
   reference: 'https://docs.anthropic.com/en/api/messages-count-tokens',
   format: 'anthropic',
   required: ['messages'],

@@ -187,6 +187,16 @@ const createResponse = modelCall({
   },
 });
 
+const countInputTokens = modelCall({
+  operationId: 'countInputTokens',
+  summary: 'Count the input tokens of a response',
+  description: 'Costs the `request` price of the model, and takes nothing of limits a minute.',
+  reference: `${REFERENCE}/responses/input-tokens`,
+  fields: { input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' } },
+  requests: { hello: { value: { model: 'demo-chat', input: 'Hello!' } } },
+  answers: { 'application/json': json({ object: 'response.input_tokens', input_tokens: 8 }) },
+});
+
 const createEmbedding = modelCall({
   operationId: 'createEmbedding',
   summary: 'Embeddings',
@@ -229,6 +239,7 @@ export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/chat/completions': createChatCompletion,
   'POST /v1/completions': createCompletion,
   'POST /v1/responses': createResponse,
+  'POST /v1/responses/input_tokens': countInputTokens,
   'POST /v1/embeddings': createEmbedding,
   'POST /v1/moderations': createModeration,
 };

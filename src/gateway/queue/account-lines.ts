@@ -1,6 +1,7 @@
 import {
   drained,
   type FullLimit,
+  hasBuckets,
   hasCallLimits,
   type LimitOwner,
   type LimitState,
@@ -30,8 +31,12 @@ export class AccountLines<Held> {
 
   /** True where the call has to wait behind others, because it would take room that they wait for. */
   isBehind({ keyId, limits, tokens }: Newcomer): boolean {
-    const holdsUp = (line: KeyLine<Held> | undefined) =>
-      line !== undefined && (tokens > 0 || !line.waiting.every(lacksTokensOnly));
+    const wantsPlaceOnly = !hasBuckets(limits.key) && !hasBuckets(limits.account);
+    const holdsUp = (line: KeyLine<Held> | undefined) => {
+      if (line === undefined) return false;
+      if (wantsPlaceOnly) return !line.waiting.every(lacksNoPlace);
+      return tokens > 0 || !line.waiting.every(lacksTokensOnly);
+    };
     if (holdsUp(this.lines.get(keyId))) return true;
     if (!hasCallLimits(limits.account)) return false;
     return this.heads.some((head) => isQueuedForAccount(head) && holdsUp(this.lines.get(head.call.keyId)));
@@ -133,6 +138,11 @@ function aheadIn<Held>({ waiting, accountTokens }: KeyLine<Held>): Ahead {
 /** True where a call waits for tokens alone, so that one which takes none need not wait behind it. */
 function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
   return call.tokens > 0 && full.length > 0 && full.every(({ name }) => name === 'tpm_limit');
+}
+
+/** True where a call has a place, as far as is known, so that one which wants nothing else need not wait behind it. */
+function lacksNoPlace<Held>({ full }: Waiter<Held>): boolean {
+  return full.length > 0 && full.every(({ name }) => name !== 'max_parallel_requests');
 }
 
 /** True where a head stands in line for room in the limits of its account, so that later calls do not overtake it. */

@@ -3,6 +3,7 @@ import {
   fullLimits,
   hasCallLimits,
   type LimitStates,
+  subjectTo,
   tokensTaken,
 } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -95,7 +96,8 @@ export class CallQueue<Held> {
       return waiting;
     }
     const behind = lines.fullFor({ keyId: call.keyId, limits: call.limits, tokens });
-    waiter.full = limits ? longer(fullLimits(limits, call.tokens), behind) : behind;
+    const full = limits ? longer(fullLimits(limits, call.tokens), behind) : behind;
+    waiter.full = subjectTo(call.limits, full);
     const known = waiter.full.map(({ waitMs = 0 }) => waitMs);
     waiter.maxMs = waitBound(this.#options.maxQueueMs, Math.max(0, ...known), Math.random());
     if (!this.#isTooLong(waiter)) waiter.room = this.#options.pools.waiting.take(call.accountId);
@@ -195,7 +197,7 @@ export class CallQueue<Held> {
     { limits, onlyLimits }: Exclude<AttemptResult<Held>, { held: Held }>,
   ): void {
     lines.note(head.call.keyId, limits);
-    head.full = fullLimits(limits, head.call.tokens);
+    head.full = subjectTo(head.call.limits, fullLimits(limits, head.call.tokens));
     head.fullAt = performance.now();
     const isOver = head.waitedMs >= head.maxMs;
     if (this.#isStopped) this.#refuse(lines, head, stopping());

@@ -249,7 +249,7 @@ function admitCommand(
 /** The words about limits of calls and about the end of a key value; nothing for most calls. */
 function limitWords({ limits, valueEndsAt }: Admission): string {
   if (limits === undefined && valueEndsAt === undefined) return '';
-  return ` ${valueEndsAt ?? '-'} ${limits ? limits.tokens : '-'}`;
+  return ` ${valueEndsAt ?? '-'} ${limits ? (limits.tokens ?? '*') : '-'}`;
 }
 
 /**

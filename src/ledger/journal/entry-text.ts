@@ -51,18 +51,19 @@ const READ = 'GET:';
 
 /**
  * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
- * (lua/hold-record.inc.lua). Where the call is subject to limits of calls, what it takes of them follows the estimate.
+ * (lua/hold-record.inc.lua). Where the call takes of limits a minute, what it takes follows the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model, limits, isRead } = admission;
-  const taken = limits ? ` ${takenText(admission, limits)}` : '';
+  const taken = limits?.tokens === undefined ? '' : ` ${takenText(admission, limits, limits.tokens)}`;
   return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${isRead ? READ : ''}${endpoint} ${model}`;
 }
 
 /** `<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's limit>` */
 function takenText(
   { keyVersion, accountVersion }: Admission,
-  { key, account, tokens }: AdmissionLimits,
+  { key, account }: AdmissionLimits,
+  tokens: number,
 ): string {
   return `${keyVersion}/${tokensTaken(key, tokens)}/${accountVersion}/${tokensTaken(account, tokens)}`;
 }

@@ -8,7 +8,8 @@
 --         <its start (days since epoch)>'; *: a read, which costs nothing, so that neither limit nor credits are asked for:
 --         one argument, because an argument costs the gateway as much as splitting this text costs here. Where the key or its
 --         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
---         the tokens that the call is likely to use, or - where there are no limits;
+--         the tokens that the call is likely to use, or * where it takes nothing of limits a minute, or - where there are no
+--         limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
 -- Reply of each call: 1 the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
@@ -63,11 +64,12 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   local account, key = readAccount(accountName), readKey(keyName)
   if not tonumber(account.ep) or key.ep ~= account.ep then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
-  local keyLimits, accountLimits, tokens
+  local keyLimits, accountLimits, tokens, isCounting
   if more ~= '' then
     local ends, likelyTokens = string.match(more, '^ (%S+) (%S+)$')
     if ends ~= '-' and tonumber(ends) <= now then return { 'ENDED' } end
-    tokens = tonumber(likelyTokens)
+    isCounting = likelyTokens == '*'
+    tokens = isCounting and 0 or tonumber(likelyTokens)
     if tokens then
       limits = limits or callLimits(now)
       keyLimits, accountLimits = limits.of(keyName), limits.of(accountName)
@@ -94,7 +96,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local asked = tokens
   if isRead then asked = nil end
-  if tokens and not (limits.hasRoom(keyLimits, asked) and limits.hasRoom(accountLimits, asked)) then
+  local hasRoom = limits and (isCounting and limits.hasPlace or limits.hasRoom)
+  if tokens and not (hasRoom(keyLimits, asked) and hasRoom(accountLimits, asked)) then
     return { 'LIMITED', refusal and 0 or 1, limits.states(keyLimits, accountLimits) }
   end
   if refusal then
@@ -108,8 +111,9 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     key.isMoved, key.held, key.slack = true, key.held + hold, key.slack + slack
   end
   if not tokens then return 1 end
-  limits.take(keyLimits, tokens)
-  limits.take(accountLimits, tokens)
+  local take = isCounting and limits.enter or limits.take
+  take(keyLimits, tokens)
+  take(accountLimits, tokens)
   return { 'HELD', limits.states(keyLimits, accountLimits) }
 end
 

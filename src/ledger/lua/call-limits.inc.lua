@@ -50,12 +50,16 @@ local function callLimits(now)
     return all[name]
   end
 
+  local function hasPlace(limits)
+    return not (limits and limits.parallel and limits.open >= limits.parallel)
+  end
+
   -- tokens: nil for a read of a job, which uses none.
   local function hasRoom(limits, tokens)
     if not limits then return true end
     local rpm, tpm = limits.rpm, limits.tpm
     -- Subtracted from the limit, because the sum of the debt and of what the call takes may not be exact.
-    return not (limits.parallel and limits.open >= limits.parallel)
+    return hasPlace(limits)
       and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
       and not (tpm and tokens and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
   end
@@ -66,10 +70,16 @@ local function callLimits(now)
     bucket.debt = math.min(MOST_EXACT, math.max(0, bucket.debt + debt))
   end
 
-  local function take(limits, tokens)
+  -- Takes a place among the calls in flight.
+  local function enter(limits)
     if not limits then return end
     limits.isMoved = true
     if limits.parallel then limits.open = limits.open + 1 end
+  end
+
+  local function take(limits, tokens)
+    if not limits then return end
+    enter(limits)
     if limits.rpm then add(limits.requests, UNIT) end
     if limits.tpm then add(limits.tokens, math.min(tokens, limits.tpm) * UNIT) end
   end
@@ -169,6 +179,6 @@ local function callLimits(now)
     return stateText(keyLimits) .. ' ' .. stateText(accountLimits)
   end
 
-  return { of = of, hasRoom = hasRoom, take = take, release = release, giveBack = giveBack, put = put, write = write,
+  return { of = of, hasPlace = hasPlace, hasRoom = hasRoom, enter = enter, take = take, release = release, giveBack = giveBack, put = put, write = write,
     states = states }
 end

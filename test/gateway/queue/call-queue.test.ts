@@ -202,6 +202,7 @@ test('a call that waits for requests is not asked for again by every call that e
   let asked = 0;
   const call = {
     ...callOf('a'),
+    limits: { key: { ...NO_CALL_LIMITS, rpmLimit: 60 }, account: NO_CALL_LIMITS },
     async attempt() {
       asked++;
       // Calls end while the answer is on its way.

@@ -1,6 +1,9 @@
+import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
+import { micro } from '../../../src/domain/credits.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import type { KeySettings } from '../../../src/domain/key.ts';
 import { newKeyValue } from '../../../src/domain/key-value.ts';
+import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
 import type { InProcessGateway, TestAccount } from '../start/gateway-in-process.ts';
 import { OPEN_KEY } from '../start/ledger-account.ts';
 import type { Described } from './api-document.ts';
@@ -30,6 +33,31 @@ const keyWith =
     await world.ledger.ledger.publishKey(key, hash);
     return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
   };
+
+/** A key whose one place among the calls in flight is taken. */
+async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
+  const { key, accountId, keyId } = await world.account({ key: { maxParallelRequests: 1 } });
+  const { ledger } = world.ledger;
+  const subject = await ledger.current(accountId, keyId);
+  const own = { ...NO_CALL_LIMITS, maxParallelRequests: 1 };
+  await ledger.admit({
+    requestId: `place-of-${keyId}`,
+    accountId,
+    keyId,
+    keyVersion: subject?.key.version ?? 0,
+    accountVersion: subject?.accountVersion ?? 0,
+    hold: micro(0),
+    estimate: micro(0),
+    spendingLimit: null,
+    spendingPeriod: 'monthly',
+    limits: { key: own, account: NO_CALL_LIMITS, tokens: undefined },
+    model: 'demo-chat',
+    category: 'text',
+    endpoint: '/v1/videos/{id}',
+    isRead: true,
+  });
+  return key;
+}
 
 const raw =
   (text: string | Buffer, type?: string): Provoke =>
@@ -150,6 +178,8 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
       await world.api('POST', '/v1/moderations', authorization.slice('Bearer '.length), call);
       return limited;
     }
+    if (ENDPOINTS.some(({ path, isCounting }) => isCounting && path === operation.path))
+      return withKey(request, await keyWithoutPlace(world));
     if (operation.path.startsWith('/v1/')) {
       const limited = await world.account({ key: { rpmLimit: 1 } });
       await world.api('POST', '/v1/moderations', limited.key, { model: 'demo-chat', input: 'x' });

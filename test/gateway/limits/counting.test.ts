@@ -1,0 +1,96 @@
+import { test } from 'tap';
+import { until } from '../../helper/check/until.ts';
+import { startScriptedProvider, startWaitingProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import {
+  ADMIN_TOKEN,
+  type InProcessGateway,
+  startGatewayInProcess,
+  testConfig,
+} from '../../helper/start/gateway-in-process.ts';
+
+const COUNTS = [
+  ['/v1/messages/count_tokens', { model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }],
+  ['/v1/responses/input_tokens', { model: 'tokens', input: 'Hello' }],
+] as const;
+
+const countAll = (world: InProcessGateway, key: string, times: number) =>
+  Promise.all(
+    COUNTS.flatMap(([path, body]) => Array.from({ length: times }, () => world.api('POST', path, key, body))),
+  );
+
+// Claude Code's /context sends 25 counts at once: a key with an rpm_limit of 10 then waited for its next prompt.
+test('counting takes nothing of rpm_limit and tpm_limit, of key or account, and has a row each', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const { key, accountId } = await world.account({ key: { rpmLimit: 1, tpmLimit: 50_000 } });
+  await world.limitAccount(accountId, { rpmLimit: 2, tpmLimit: 60_000 });
+  const counted = await countAll(world, key, 10);
+  t.same(new Set(counted.map(({ status }) => status)), new Set([200]));
+  const ofResponse = counted.at(-1);
+  t.match(await ofResponse?.json(), { object: 'response.input_tokens', input_tokens: Number });
+  t.equal(ofResponse?.headers.get('x-tollgate-charge'), '0.000000');
+  t.equal(ofResponse?.headers.get('x-ratelimit-remaining-requests'), '1', 'the headers show what is left');
+  const call = { model: 'tokens', max_tokens: 10 };
+  t.equal((await world.chat(key, call)).status, 200);
+  t.equal((await world.chat(key, call)).status, 429);
+  t.same(
+    (await countAll(world, key, 5)).map(({ status }) => status),
+    Array(10).fill(200),
+    'also where none is left',
+  );
+  await world.settled();
+  const { entries } = (await (await world.api('GET', '/api/account/ledger/?limit=100', key)).json()) as {
+    entries: { type: string; endpoint: string; credits: string }[];
+  };
+  for (const [path] of COUNTS) {
+    const rows = entries.filter(({ endpoint }) => endpoint === path);
+    t.same(
+      rows.map(({ type, credits }) => `${type} ${credits}`),
+      Array(15).fill('charge 0.000000'),
+      path,
+    );
+  }
+});
+
+test('counting costs the price of a request, by both formats', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({ credits: 1.5 });
+  const count = () => world.api('POST', '/v1/responses/input_tokens', key, { model: 'flat', input: 'a' });
+  t.equal((await count()).headers.get('x-tollgate-charge'), '1.000000');
+  t.equal((await count()).status, 402);
+});
+
+test('counting takes a place among the calls in flight, and gives it back', async (t) => {
+  const { provider, letGo } = await startWaitingProvider(t);
+  const world = await startGatewayInProcess(t, { provider });
+  const { key } = await world.account({ key: { maxParallelRequests: 1, rpmLimit: 1 } });
+  const [path, body] = COUNTS[1];
+  const first = world.api('POST', path, key, { ...body, input: 'wait' });
+  await provider.request(0);
+  const refused = await world.api('POST', path, key, body);
+  t.equal(refused.status, 429);
+  t.match(await refused.json(), { error: { message: /max_parallel_requests of 1 call in flight/ } });
+  letGo();
+  t.equal((await first).status, 200);
+  t.equal((await world.api('POST', path, key, body)).status, 200);
+  t.equal((await world.chat(key)).status, 200, 'the one request of the minute is left');
+});
+
+test('counting does not wait behind calls that wait for a request of the minute', async (t) => {
+  const provider = await startScriptedProvider();
+  t.teardown(() => provider.close());
+  const { limits } = testConfig('', provider.url);
+  const config = { limits: { ...limits, maxQueueMs: 60_000 } };
+  const world = await startGatewayInProcess(t, { provider, config });
+  const { key, keyId } = await world.account({ key: { rpmLimit: 1 } });
+  t.equal((await world.chat(key)).status, 200);
+  const waiting = world.chat(key);
+  await until('a call that waits', async () =>
+    (await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text()).includes('\ntollgate_queued_calls 1\n'),
+  );
+  t.same(
+    (await countAll(world, key, 3)).map(({ status }) => status),
+    Array(6).fill(200),
+  );
+  await world.api('PATCH', `/api/keys/${keyId}/`, key, { rpm_limit: null });
+  t.equal((await waiting).status, 200);
+});
