@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { startWarnings } from '../src/config/catalog.ts';
 import { loadConfig } from '../src/config/load.ts';
+import { packagedList } from '../src/config/price-list/price-list.ts';
 import { CATEGORIES } from '../src/domain/key.ts';
 import { isPriced } from '../src/domain/price.ts';
 import { KEY, load, SMALL } from './helper/fixtures/config-file.ts';
@@ -85,4 +86,21 @@ test('a first start says in one short line what waits for which variable', async
   );
   t.match(lines[0], / VIDEOS_URL and VIDEOS_API_KEY \(videos, 2 models\)/);
   t.ok((lines[0] ?? '').length < 200);
+});
+
+test('shipped aliases are the dated names that the price list has for the same model', async (t) => {
+  const env = { ...KEY, ANTHROPIC_API_KEY: 'sk-ant' };
+  const { catalog } = loadConfig({ env, file: 'config/gateway.yaml' });
+  const list = packagedList();
+  const named = [...catalog.values()].flatMap((model) =>
+    (model.aliases ?? []).map((alias) => ({ model, alias })),
+  );
+  t.ok(named.length > 10);
+  for (const { model, alias } of named) {
+    t.match(alias, new RegExp(`^${model.slug}-(\\d{8}|\\d{4}-\\d\\d-\\d\\d)$`));
+    const provider = list.provider(model.upstream.provider ?? '');
+    const found = provider && list.model(provider, alias);
+    t.ok(found, alias);
+    t.equal(found, provider && list.model(provider, model.slug), alias);
+  }
 });

@@ -154,17 +154,20 @@ async function create(name: string, options: SettingOptions) {
   const created = await api.call<CreatedKeyView>('POST', path, settings);
   if (options.json) printJson(created);
   else showNewKey(created);
-  const models = settings[KEY_FIELDS.allowedModels.wire];
-  if (Array.isArray(models)) await warnOfModels(new GatewayApi(options.url, created.key), models);
+  if (Array.isArray(settings[KEY_FIELDS.allowedModels.wire]))
+    await warnOfModels(new GatewayApi(options.url, created.key));
 }
 
 /**
  * Warns of misspelt models, which make a key that can call nothing. It asks the gateway with the new key itself, and
  * says nothing where that key may not be used from this machine.
  */
-async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
+async function warnOfModels(asKey: GatewayApi): Promise<void> {
   const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);
-  if (!answer?.data) return;
+  // Aliases are stored as the names of their models.
+  const own = await asKey.call<Partial<KeyView>>('GET', '/api/key/').catch(() => undefined);
+  if (!answer?.data || !own?.allowed_models) return;
+  const models = own.allowed_models;
   const known = new Set(answer.data.map((model) => model.id));
   const unknown = models.filter((model) => !known.has(model));
   if (unknown.length === 0) return;

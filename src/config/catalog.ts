@@ -125,6 +125,7 @@ function catalogModel(
   return {
     slug,
     upstream: more.upstream,
+    ...(model.aliases.length === 0 ? {} : { aliases: model.aliases }),
     upstreamModel: more.target.upstreamModel ?? model.upstreamModel ?? slug,
     category: model.category,
     maxOutputTokens: model.maxOutputTokens ?? (hasPricedOutput(price) ? DEFAULT_OUTPUT_TOKENS : 0),

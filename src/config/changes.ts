@@ -80,6 +80,7 @@ function fieldChanges(old: Model, model: Model): string[] {
     ({
       upstream: of.upstream.name,
       targets: targetsShown(of),
+      aliases: of.aliases?.join(', ') ?? 'none',
       upstreamModel: of.upstreamModel,
       category: of.category,
       maxOutputTokens: of.maxOutputTokens,

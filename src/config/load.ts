@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { checkAliases } from './aliases.ts';
 import { catalogOf } from './catalog.ts';
 import { type Config, LOGGED_CALLS, TRACE_SAMPLERS } from './config.ts';
 import { presetOf, withPresets } from './presets.ts';
@@ -73,6 +74,7 @@ export function loadConfig({
   }
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
+  checkAliases(tree, faults);
   const isRead = settings !== undefined && faults.lines.length === 0;
   const pricing = isRead ? pricesOf(settings, { configPath: path, now }, faults) : undefined;
   if (!isRead) checkPrices(tree, faults);

@@ -189,6 +189,8 @@ const targetSection = section({
 
 export type TargetSettings = NonNullable<ReturnType<typeof targetSection>>;
 
+const NO_ALIASES: string[] = [];
+
 const modelSection = section({
   upstream: optional(
     matching(/./, 'must be the name of an upstream'),
@@ -204,6 +206,11 @@ const modelSection = section({
     matching(/^\S+$/, "must be the model's name at the upstream"),
     undefined,
     "What the upstream calls it; default: the entry's own name",
+  ),
+  aliases: optional(
+    list(matching(/^\S+$/, 'must be a name of the model without spaces')),
+    NO_ALIASES,
+    'Other names by which clients may call it; everything that is stored has its own name',
   ),
   category: required(oneOf(...CATEGORIES), 'What it makes, and so the routes that it can be called at'),
   maxOutputTokens: optional(

@@ -91,6 +91,8 @@ export interface Target {
 export interface Model {
   /** Name that clients send as `model`, and that `allowed_models` lists. */
   readonly slug: string;
+  /** Other names that clients may send for it. Ledger, keys and lists have the slug. */
+  readonly aliases?: readonly string[];
   /** Where it runs; of a model with several targets the first one's. */
   readonly upstream: Upstream;
   /** Absent where it runs at one place only. The model itself has the fields of the first one. */
@@ -121,6 +123,24 @@ export interface Model {
 
 /** The models that can be called now, by slug. */
 export type Catalog = ReadonlyMap<string, Model>;
+
+/** Models of a catalog by their aliases; made once for each catalog. */
+const BY_ALIAS = new WeakMap<Catalog, ReadonlyMap<string, Model>>();
+
+/** The model that a client names by its slug or one of its aliases. */
+export function modelOf(catalog: Catalog, name: string): Model | undefined {
+  return catalog.get(name) ?? byAlias(catalog).get(name);
+}
+
+function byAlias(catalog: Catalog): ReadonlyMap<string, Model> {
+  const known = BY_ALIAS.get(catalog);
+  if (known) return known;
+  const models = new Map(
+    [...catalog.values()].flatMap((model) => (model.aliases ?? []).map((alias) => [alias, model])),
+  );
+  BY_ALIAS.set(catalog, models);
+  return models;
+}
 
 /** The name of an upstream's credential, as `attempts`, health and metrics have it. */
 export function targetName({ target, name }: Pick<Upstream, 'target' | 'name'>): string {

@@ -8,7 +8,7 @@ import {
   type LimitStates,
   remaining,
 } from '../../domain/call-limits.ts';
-import { type Catalog, type Model, targetName } from '../../domain/catalog.ts';
+import { type Catalog, type Model, modelOf, targetName } from '../../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
@@ -105,7 +105,7 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
   model: Model | undefined;
   refusal: Refusal | undefined;
 } {
-  const model = catalog.get(slug);
+  const model = modelOf(catalog, slug);
   const target = endpoint ?? ENDPOINTS.find((candidate) => model !== undefined && serves(candidate, model));
   if (model !== undefined && target === undefined) {
     const message = `No endpoint of this gateway serves the model ${slug}.`;

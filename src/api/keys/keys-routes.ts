@@ -36,7 +36,7 @@ import {
   managesAfterPatch,
   managesOnCreation,
 } from './keys.ts';
-import { mayWarn, warnOfModels } from './model-warning.ts';
+import { mayWarn, warnOfModels, withSlugs } from './model-warning.ts';
 import { rotateRoute } from './rotate-key.ts';
 
 export type KeysDeps = KeyChangeDeps & WriteParts;
@@ -121,7 +121,8 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
   };
   app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
-    const { settings, canManage } = parseNewKey(request.body);
+    const { settings: given, canManage } = parseNewKey(request.body);
+    const settings = withSlugs(given, deps.catalog());
     const created = await createKey(deps, caller.accountId, {
       ...settings,
       canManage: managesOnCreation(canManage, settings),
@@ -189,7 +190,7 @@ function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
   app.patch(routes.path, { schema, ...hookOf(routes) }, async (request, reply) => {
     const { accountId, callerId } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
-    const change = parseKeyPatch(request.body);
+    const change = withSlugs(parseKeyPatch(request.body), deps.catalog());
     const canManage = managesAfterPatch(change, { isOwn: callerId === keyId });
     const settings = { ...change, ...canManage };
     const key = await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });

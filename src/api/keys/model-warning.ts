@@ -1,11 +1,22 @@
 import type { FastifyReply } from 'fastify';
-import type { Catalog } from '../../domain/catalog.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import type { ObjectSchema } from '../openapi/json-type.ts';
 
 const HEADER = 'x-tollgate-warning';
 /** Most names in the header, and below it most characters of each name, so that the header stays small. */
 const MOST_NAMES = 5;
 const LONGEST_NAME = 60;
+
+/** The settings with the names of models in place of their aliases: what is stored does not change with the catalog. */
+export function withSlugs<Settings extends { readonly allowedModels?: readonly string[] }>(
+  settings: Settings,
+  catalog: Catalog,
+): Settings {
+  const { allowedModels } = settings;
+  if (!allowedModels?.some((name) => modelOf(catalog, name))) return settings;
+  const slugs = allowedModels.map((name) => modelOf(catalog, name)?.slug ?? name);
+  return { ...settings, allowedModels: [...new Set(slugs)] };
+}
 
 /**
  * Adds a header to the answer that lists the `allowed_models` of a request that are not in the catalog. They are most

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { Catalog } from '../../domain/catalog.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { modelRefusalOf } from '../../domain/rules.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
@@ -15,7 +15,7 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
     });
     app.get<{ Params: { '*': string } }>('/v1/models/*', async (request) => {
       const compiled = await parts.gatekeeper.authorise(request);
-      const model = parts.catalog().get(request.params['*']);
+      const model = modelOf(parts.catalog(), request.params['*']);
       if (!model || modelRefusalOf(compiled, model)) {
         throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');
       }

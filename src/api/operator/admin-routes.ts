@@ -20,7 +20,7 @@ import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from '../keys/key-schem
 import { createdKeyView } from '../keys/key-view.ts';
 import { createKey, managesOnCreation, onceReachable } from '../keys/keys.ts';
 import { keyChangeRoutes } from '../keys/keys-routes.ts';
-import { mayWarn, warnOfModels } from '../keys/model-warning.ts';
+import { mayWarn, warnOfModels, withSlugs } from '../keys/model-warning.ts';
 import { BY_OPERATOR } from '../openapi/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
 import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
@@ -216,7 +216,8 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const { settings, canManage } = parseNewKey(request.body);
+    const { settings: given, canManage } = parseNewKey(request.body);
+    const settings = withSlugs(given, deps.catalog());
     const account = await accountOf(deps.book, request);
     const created = await createKey(deps, account.id, {
       ...settings,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Catalog, Model } from '../../domain/catalog.ts';
+import { type Catalog, type Model, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { COUNTS, type MeteredBody } from '../../metering/meter.ts';
@@ -85,7 +85,7 @@ export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint):
     );
   }
   if (typeof name !== 'string') throw invalidField('model', 'model must be a string: the name of a model.');
-  const model = catalog.get(name);
+  const model = modelOf(catalog, name);
   if (!model) {
     throw new GatewayError(
       'model_not_found',

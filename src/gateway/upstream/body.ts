@@ -36,7 +36,7 @@ export function upstreamJson(
   const edits: Edit[] = sets.length > 0 ? toolBoundEdits(body, read, sets, bounds) : [];
   const { model, bytes } = body;
   const modelSpan = read.spanOf('model');
-  if (model.upstreamModel !== model.slug && modelSpan) {
+  if (model.upstreamModel !== body.value.model && modelSpan) {
     edits.push({ ...modelSpan, text: JSON.stringify(model.upstreamModel) });
   }
   const asks = body.isStream && asksForUsage && !reportsUnasked(model);

@@ -41,7 +41,7 @@ export async function readFormBody(
     checkCount(name, value[name]);
   }
   const modelPart = form.fields.find(({ name }) => name === 'model')?.part;
-  const isRenamed = model.upstreamModel !== model.slug && modelPart !== undefined;
+  const isRenamed = model.upstreamModel !== value.model && modelPart !== undefined;
   const edits = isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : [];
   const bytes = upstreamBytes(sent, source, edits);
   const original = Buffer.isBuffer(sent) ? sent : bytes;
