@@ -114,7 +114,7 @@ export class GatewayError extends Error {
   /** True where the same request must not be sent again by itself, although its status alone would allow that. */
   readonly isFinal: boolean;
   /** The facts that the check went by, for the record of the call. */
-  readonly detail: RefusalDetail | undefined;
+  readonly facts: RefusalDetail | undefined;
 
   constructor(
     code: ErrorCode,
@@ -126,7 +126,7 @@ export class GatewayError extends Error {
       readonly details?: ErrorDetails;
       readonly retryAfterMs?: number;
       readonly isFinal?: boolean;
-      readonly detail?: RefusalDetail | undefined;
+      readonly facts?: RefusalDetail | undefined;
     },
   ) {
     super(message, options);
@@ -136,7 +136,7 @@ export class GatewayError extends Error {
     this.metadata = options?.metadata;
     this.details = options?.details;
     this.isFinal = options?.isFinal ?? false;
-    this.detail = options?.detail;
+    this.facts = options?.facts;
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;
     const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));

@@ -95,7 +95,7 @@ export interface Check<On> {
   /** What the check looked at, for a call that passed it. */
   readonly fact: (on: On) => string;
   /** The facts that the check went by, for the record of a call that it refused. */
-  readonly detail?: (on: On) => RefusalDetail;
+  readonly facts?: (on: On) => RefusalDetail;
 }
 
 /**
@@ -151,20 +151,20 @@ const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>
     code: 'ip_not_allowed',
     check: addressAllowed,
     fact: ({ address }) => `Checked from ${address?.toString() ?? 'an unknown address'}.`,
-    detail: ({ address }) => ({ ip: address?.toString() ?? null }),
+    facts: ({ address }) => ({ ip: address?.toString() ?? null }),
   },
   blocked_countries: {
     code: 'country_blocked',
     check: countryNotBlocked,
     fact: ({ country }) => (country === undefined ? 'Checked with no country.' : `Checked from ${country}.`),
-    detail: ({ address, country = null }) => ({ ip: address?.toString() ?? null, country }),
+    facts: ({ address, country = null }) => ({ ip: address?.toString() ?? null, country }),
   },
   allowed_origins: {
     code: 'origin_not_allowed',
     check: originAllowed,
     fact: ({ origin }) =>
       origin === undefined ? 'Checked with no origin.' : `Checked with the origin ${origin}.`,
-    detail: ({ origin = null }) => ({ origin }),
+    facts: ({ origin = null }) => ({ origin }),
   },
 };
 
@@ -208,10 +208,10 @@ function firstRefusal<On>(
   compiled: CompiledKey,
   on: On,
 ): GatewayError | undefined {
-  for (const { check, detail } of checks) {
+  for (const { check, facts } of checks) {
     const refusal = check(compiled, on);
     if (refusal) {
-      return new GatewayError(refusal.code, refusal.message, null, undefined, { detail: detail?.(on) });
+      return new GatewayError(refusal.code, refusal.message, null, undefined, { facts: facts?.(on) });
     }
   }
   return undefined;

@@ -144,8 +144,8 @@ export function limitRefusal(limit: FullLimit): GatewayError {
   const advice =
     limit.waitMs === undefined ? 'when one of them ends' : `in ${Math.ceil(retryAfterMs / 1_000)} s`;
   const message = `${sentence(limit)}; try again ${advice}.`;
-  const detail = { limit: limit.name, of: limit.owner, retry_after_ms: retryAfterMs };
-  return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs, detail });
+  const facts = { limit: limit.name, of: limit.owner, retry_after_ms: retryAfterMs };
+  return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs, facts });
 }
 
 /** Sentence that names a limit and says that it has no room. */

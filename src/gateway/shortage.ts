@@ -21,13 +21,13 @@ export function shortage(short: Short, call: ReadCall, now: number): GatewayErro
   const message =
     short.verdict === 'over_limit' ? overLimit(short, call, advice, now) : insufficient(short, call, advice);
   const { balance, held } = short.verdict === 'insufficient' ? short : short.account;
-  const detail: RefusalDetail = {
+  const facts: RefusalDetail = {
     hold: metadata.hold,
     estimate: metadata.estimate,
     balance: creditsString(balance),
     held: creditsString(held),
   };
-  return new GatewayError(code, message, null, undefined, { metadata, detail });
+  return new GatewayError(code, message, null, undefined, { metadata, facts });
 }
 
 /** The largest part of a hold, and how to lower it. */

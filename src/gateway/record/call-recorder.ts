@@ -44,7 +44,7 @@ export class CallRecorder {
 
   /** Records a call that was refused before it reached an upstream, by the key that it presents. Never rejects. */
   async refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): Promise<void> {
-    const { code, message, param, detail = null, statusCode: status } = error;
+    const { code, message, param, facts: detail = null, statusCode: status } = error;
     const owner = request.call?.compiled.key ?? (await this.#parts.gatekeeper.ownerOf(request, error));
     this.#refused(request, endpoint, { status, code, message, param, detail }, owner);
   }
