@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import { type Book, EmailTaken } from './book.ts';
+import { chunks } from './bulk-values.ts';
 import { insertGrant } from './grants.ts';
 import { accountRecord, emailKey } from './key-row.ts';
 import { insertKey } from './keys.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 
-type Accounts = Pick<Book, 'createAccount' | 'account' | 'accounts' | 'updateAccount'>;
+type Accounts = Pick<Book, 'createAccount' | 'account' | 'accounts' | 'emails' | 'updateAccount'>;
 
 export function accountQueries(store: Store): Accounts {
   return {
@@ -27,6 +28,19 @@ export function accountQueries(store: Store): Accounts {
         .limit(limit)
         .execute();
       return rows.map((row) => ({ ...accountRecord(row), balance: micro(row.balance) }));
+    },
+
+    async emails(ids) {
+      const found = new Map<number, string>();
+      for (const chunk of chunks(ids)) {
+        const rows = await store.db
+          .selectFrom('accounts')
+          .select(['id', 'email'])
+          .where('id', 'in', chunk)
+          .execute();
+        for (const { id, email } of rows) found.set(id, email);
+      }
+      return found;
     },
 
     updateAccount: updateAccount(store),

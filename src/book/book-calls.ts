@@ -50,12 +50,12 @@ export interface RepeatedRefusal {
   readonly repeated: number;
 }
 
-/** Calls that were refused on a day (since 1970-01-01 UTC), by key and by the model's name in the catalog. */
+/** Calls that were refused in an hour (since the epoch), by key and by the model's name in the catalog. */
 export interface RefusedCount {
   readonly accountId: number;
   readonly keyId: number;
   readonly slug: string | null;
-  readonly day: number;
+  readonly hour: number;
   readonly count: number;
 }
 

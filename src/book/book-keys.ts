@@ -51,6 +51,8 @@ export interface BookKeys {
    * `limit` keys, at most 500, and fewer where their lists are long, so that it takes some 1 MiB. Empty: there are no more.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
+  /** Names of keys, by id; ids that the book does not have are left out. */
+  keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The ids among these that the book has. */
   keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
   /** Throws TooManyKeys if the account has no room for the key. */

@@ -105,6 +105,14 @@ export interface UsageRow {
   readonly usage: Usage;
 }
 
+/** Things that a report of usage can tell apart. */
+export type UsagePlace = 'hour' | 'day' | 'key' | 'model' | 'account' | 'upstream';
+
+/** Sums of one group of a report by one or two things, in their order; an hour is a timestamp. */
+export interface UsageByRow extends Omit<MarginRow, 'group'> {
+  readonly groups: readonly UsageRow['group'][];
+}
+
 /** Ways to group the operator's usage report. */
 export type MarginGroup = 'account' | 'key' | 'model' | 'upstream' | 'day';
 
@@ -221,6 +229,8 @@ export interface Book extends BookKeys, KeyRotations, BookCalls {
     now: number,
   ): Promise<{ account: AccountRecord; key: KeyRecord }>;
   account(id: number): Promise<AccountRecord | undefined>;
+  /** E-mail addresses of accounts, by id. */
+  emails(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Accounts with ids above `after`, by id ascending; with `emailPart` only those with it in their e-mail address, in any case. */
   accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
   /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
@@ -311,6 +321,19 @@ export interface Book extends BookKeys, KeyRotations, BookCalls {
    * the ledger; each part is of one moment.
    */
   usageOfAll(fromDay: number, toDay: number, groupBy: MarginGroup): AsyncIterable<readonly MarginRow[]>;
+
+  /**
+   * Sums by one or two things over hours (since the epoch; one of the groups is `hour`) or days, `from` ≤ hour or day < `to`.
+   * They come in parts by time: a group can be in several.
+   */
+  usageBy(query: {
+    /** Absent: all accounts. */
+    readonly accountId?: number | undefined;
+    readonly keyId?: number | undefined;
+    readonly groups: readonly UsagePlace[];
+    readonly from: number;
+    readonly to: number;
+  }): AsyncIterable<readonly UsageByRow[]>;
 
   /** Ids of queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;

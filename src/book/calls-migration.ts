@@ -1,18 +1,66 @@
-import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import { FIRST_SUMS, withSums } from './initial-schema.ts';
 import type { Engine } from './schema.ts';
 
 const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();
 const from0 = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull().defaultTo(0);
 
-/** Adds the record of calls (specification section 14): columns of the ledger, the table of refusals, and their sums. */
+/** Adds the record of calls (specification section 14): columns of the ledger, the table of refusals, their sums, and sums by hour. */
 export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await extendLedger(db, engine);
   await indexCalls(db);
   await createRefusals(db, engine);
-  for (const table of ['spend_days', 'spend_model_days', 'spend_key_months']) {
+  for (const table of ['spend_model_days', 'spend_key_months']) {
     await db.schema.alterTable(table).addColumn('failed', 'bigint', from0).execute();
     await db.schema.alterTable(table).addColumn('refused', 'bigint', from0).execute();
   }
+  await tellUpstreamsApart(db);
+  await createHours(db, engine);
+}
+
+/** Adds the upstream to the places of the sums by day; which it was of earlier sums is not known. */
+async function tellUpstreamsApart(db: Kysely<unknown>): Promise<void> {
+  const table = db.schema
+    .createTable('spend_days_by_upstream')
+    .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('model', 'text', required)
+    .addColumn('day', 'integer', required)
+    .addColumn('upstream', 'text', required);
+  await withEnds(withSums(table))
+    .addPrimaryKeyConstraint('spend_days_place', ['account_id', 'key_id', 'model', 'day', 'upstream'])
+    .execute();
+  const columns = sql.raw(['account_id', 'key_id', 'model', 'day', ...FIRST_SUMS].join(', '));
+  await sql`
+    insert into spend_days_by_upstream (${columns}, upstream) select ${columns}, '' from spend_days`.execute(
+    db,
+  );
+  await db.schema.dropTable('spend_days').execute();
+  await db.schema.alterTable('spend_days_by_upstream').renameTo('spend_days').execute();
+  await db.schema.createIndex('spend_days_by_day').on('spend_days').columns(['account_id', 'day']).execute();
+}
+
+/** Sums by hour, from this version on: at most a row for each call, and mostly far fewer. */
+async function createHours(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  const table = db.schema
+    .createTable('spend_hours')
+    .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))
+    .addColumn('hour', 'integer', required)
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('model', 'text', required)
+    .addColumn('upstream', 'text', required);
+  const whole = withEnds(withSums(table)).addPrimaryKeyConstraint('spend_hours_place', [
+    'account_id',
+    'hour',
+    'key_id',
+    'model',
+    'upstream',
+  ]);
+  await (engine === 'sqlite' ? whole.modifyEnd(sql`without rowid`) : whole).execute();
+}
+
+function withEnds<TB extends string, C extends string>(table: CreateTableBuilder<TB, C>) {
+  return table.addColumn('failed', 'bigint', from0).addColumn('refused', 'bigint', from0);
 }
 
 /** `started_at`: when the call came in; null for what is no call. */

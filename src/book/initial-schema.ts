@@ -180,7 +180,8 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-const SUMS = [
+/** Columns of the sums of the first release. */
+export const FIRST_SUMS = [
   'calls',
   'credits',
   'input',
@@ -238,11 +239,12 @@ async function createSpendSums(db: Kysely<unknown>, engine: Engine): Promise<voi
     .execute();
 }
 
-function withSums<TB extends string, C extends string>(
+/** Adds the columns of the sums of the first release. */
+export function withSums<TB extends string, C extends string>(
   table: CreateTableBuilder<TB, C>,
 ): CreateTableBuilder<TB, C> {
   let wider: CreateTableBuilder<TB, string> = table;
-  for (const name of SUMS) {
+  for (const name of FIRST_SUMS) {
     wider = wider.addColumn(name, name.endsWith('_seconds') ? 'double precision' : 'bigint', startsAt(0));
   }
   return wider as CreateTableBuilder<TB, C>;

@@ -52,6 +52,15 @@ export function keyQueries(store: Store): BookKeys {
       return found;
     },
 
+    async keyNames(ids) {
+      const found = new Map<number, string>();
+      for (const chunk of chunks(ids)) {
+        const rows = await db.selectFrom('keys').select(['id', 'name']).where('id', 'in', chunk).execute();
+        for (const { id, name } of rows) found.set(id, name);
+      }
+      return found;
+    },
+
     createKey: (accountId, key, now, most) =>
       most === undefined
         ? insertKey(db, accountId, key, now)

@@ -104,11 +104,11 @@ async function record(
   await addRefused(
     store,
     trx,
-    counts.map(({ accountId, keyId, slug, day, count }) => ({
+    counts.map(({ accountId, keyId, slug, hour, count }) => ({
       account_id: accountId,
       key_id: keyId,
       model: slug ?? '',
-      day,
+      hour,
       refused: count,
     })),
   );

@@ -21,6 +21,7 @@ export interface BookSchema {
   ledger: LedgerTable;
   refusals: RefusalsTable;
   spend_days: SpendDaysTable;
+  spend_hours: SpendHoursTable;
   spend_model_days: SpendModelDaysTable;
   spend_key_months: SpendKeyMonthsTable;
   alerts: AlertsTable;
@@ -161,6 +162,17 @@ export interface SpendDaysTable extends SpendSums {
   /** Model; "" where an entry names none. */
   model: string;
   day: number;
+  /** Upstream; "" where an entry names none, and in sums of before it was told apart. */
+  upstream: string;
+}
+
+/** Sums of an hour (since the epoch). */
+export interface SpendHoursTable extends SpendSums {
+  account_id: number;
+  hour: number;
+  key_id: number;
+  model: string;
+  upstream: string;
 }
 
 /** Sums of a day over all keys: few rows however many keys there are. */

@@ -6,6 +6,9 @@ import { insertRows } from './many-rows.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
 /** Column of the sums that each dimension of usage is added to; `calls` and `credits` come from the entry. */
 export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
   UNIT_NAMES.map(unitRow).flatMap(({ usage, column }) => (column === null ? [] : [[usage, column]])),
@@ -42,12 +45,15 @@ interface Spend extends Partial<Record<Sum, number>> {
   readonly model: string;
   readonly day: number;
   readonly month: number;
+  /** Hour since the epoch, within the day. */
+  readonly hour: number;
   readonly upstream: string;
 }
 type Place = Exclude<keyof Spend, Sum>;
 
 const PLACES = {
-  spend_days: ['account_id', 'key_id', 'model', 'day'],
+  spend_days: ['account_id', 'key_id', 'model', 'day', 'upstream'],
+  spend_hours: ['account_id', 'hour', 'key_id', 'model', 'upstream'],
   spend_model_days: ['account_id', 'day', 'model', 'upstream'],
   spend_key_months: ['account_id', 'month', 'key_id'],
 } as const satisfies Partial<Record<keyof BookSchema, readonly Place[]>>;
@@ -64,23 +70,25 @@ export async function addSpendDays(store: Store, trx: Trx, posted: readonly Jour
   );
 }
 
-/** Adds calls that were refused on a day, by key and model, to the same sums. */
+/** Adds calls that were refused in an hour, by key and model, to the same sums. */
 export async function addRefused(
   store: Store,
   trx: Trx,
-  refused: readonly (Pick<Spend, 'account_id' | 'key_id' | 'model' | 'day'> & { readonly refused: number })[],
+  refused: readonly (Pick<Spend, 'account_id' | 'key_id' | 'model' | 'hour'> & {
+    readonly refused: number;
+  })[],
 ): Promise<void> {
-  const none = { upstream: '', calls: 0, credits: 0 };
-  await addSpends(
-    store,
-    trx,
-    refused.map((row) => ({ ...row, ...none, month: monthStart(row.day) })),
-  );
+  const spends = refused.map((row) => {
+    const day = Math.floor(row.hour / HOURS);
+    return { ...row, day, month: monthStart(day), upstream: '', calls: 0, credits: 0 };
+  });
+  await addSpends(store, trx, spends);
 }
 
 async function addSpends(store: Store, trx: Trx, spends: readonly Spend[]): Promise<void> {
   // Few rows of all that tells places apart, once: every table's rows are summed from them.
-  const parts = summed(spends, [...PLACES.spend_days, 'upstream']);
+  const parts = summed(spends, [...PLACES.spend_days, 'hour']);
+  await add(store, trx, 'spend_hours', parts);
   await add(store, trx, 'spend_days', parts);
   await add(store, trx, 'spend_model_days', parts);
   await add(store, trx, 'spend_key_months', parts);
@@ -121,6 +129,12 @@ function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
   return [...sums.values()];
 }
 
+/** The hour of a time, or the nearest one of the day: an entry can be settled after the day that it is booked to. */
+function hourWithin(day: number, ms: number): number {
+  const first = day * HOURS;
+  return Math.min(Math.max(Math.floor(ms / HOUR_MS), first), first + HOURS - 1);
+}
+
 /** A refund lowers what was spent; the call that it refunds stays counted. */
 function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
@@ -131,6 +145,7 @@ function spendOf(entry: JournalEntry): Spend | undefined {
     model: entry.model ?? '',
     day: entry.day,
     month: monthStart(entry.day),
+    hour: hourWithin(entry.day, entry.createdAt),
     upstream: entry.upstream ?? '',
     calls: isCall ? 1 : 0,
     credits: -entry.credits,

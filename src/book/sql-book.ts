@@ -17,6 +17,7 @@ import { rotationQueries } from './rotation.ts';
 import { snapshotQueries } from './snapshot.ts';
 import type { Store } from './store.ts';
 import { usageQueries } from './usage.ts';
+import { usageByQueries } from './usage-by.ts';
 import { usageOfAllQueries } from './usage-of-all.ts';
 
 /** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
@@ -39,6 +40,7 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...lastCallQueries(store),
     ...usageQueries(store),
     ...usageOfAllQueries(store),
+    ...usageByQueries(store),
     ...alertQueries(store),
     ...resourceQueries(store),
     ...reconcileQueries(store),

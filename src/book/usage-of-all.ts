@@ -40,7 +40,8 @@ export function usageOfAllQueries({ db }: Store): Pick<Book, 'usageOfAll'> {
   };
 }
 
-async function accountsAfter(db: Kysely<BookSchema>, after: number, limit: number): Promise<number[]> {
+/** Ids of the next accounts, ascending. */
+export async function accountsAfter(db: Kysely<BookSchema>, after: number, limit: number): Promise<number[]> {
   const rows = await db
     .selectFrom('accounts')
     .select('id')

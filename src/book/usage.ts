@@ -6,6 +6,7 @@ import type { BookSchema } from './schema.ts';
 import { SPENT_SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Reports, each of one moment in one statement. None reads more rows than there are days times models, or keys times months. */
@@ -150,6 +151,7 @@ export function byPlace(a: { place: string | number }, b: { place: string | numb
 
 /** Name of a group in a report: a day as `YYYY-MM-DD`; null where the entries name none. */
 export function groupName(groupBy: string, place: string | number): UsageRow['group'] {
+  if (groupBy === 'hour') return new Date(Number(place) * HOUR_MS).toISOString();
   if (groupBy === 'day') return new Date(Number(place) * DAY_MS).toISOString().slice(0, 10);
   return place === '' ? null : place;
 }

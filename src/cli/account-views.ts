@@ -1,16 +1,17 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AlertListView } from '../api/alerts/alert-view.ts';
 import type { EntryPageView } from '../api/ledger/entry-view.ts';
 import {
   DEFAULT_USAGE_GROUP,
-  USAGE_FIELDS,
+  MARGIN_FIELDS,
   USAGE_GROUPS,
   type UsageGroup,
 } from '../api/ledger/ledger-schema.ts';
 import type { UsageReportView } from '../api/usage/usage-view.ts';
+import type { UsagePlace } from '../book/book.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
-import { exactCredits, print, printJson, printTable } from './print.ts';
+import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
 interface LedgerOptions extends RemoteOptions {
   readonly limit?: number;
@@ -23,7 +24,7 @@ interface LedgerOptions extends RemoteOptions {
 interface UsageOptions extends RemoteOptions {
   readonly from?: string;
   readonly to?: string;
-  readonly groupBy: UsageGroup;
+  readonly groupBy: readonly UsageGroup[];
 }
 
 /** Commands `tollgate account ledger|usage|alerts`, which show the operator what the account's owner sees. */
@@ -40,13 +41,37 @@ export function accountViewCommands(account: Command): void {
     .description('report the usage of an account over whole UTC days')
     .option('--from <day>', 'first day, such as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(
-      new Option('--group-by <what>', 'rows').choices([...USAGE_GROUPS]).default(DEFAULT_USAGE_GROUP),
-    )
+    .addOption(groupByOption(USAGE_GROUPS, DEFAULT_USAGE_GROUP))
     .action(usage);
   withAccountId(account.command('alerts'))
     .description('list the low-credits alerts of an account with their delivery status')
     .action(alerts);
+}
+
+/** Option `--group-by`: one or two of the words, joined by a comma. */
+export function groupByOption<Word extends string>(words: readonly Word[], usual: Word): Option {
+  return new Option('--group-by <what>', `rows: one or two of ${words.join(', ')}, joined by a comma`)
+    .argParser((text) => {
+      const groups = text.split(',');
+      const isKnown = groups.every((group) => words.some((word) => word === group));
+      if (!isKnown || groups.length > 2 || new Set(groups).size < groups.length) {
+        throw new InvalidArgumentError(`It must be one or two different words of: ${words.join(', ')}.`);
+      }
+      return groups;
+    })
+    .default([usual], usual);
+}
+
+/** Cells that name the group of a row; accounts and keys by their names. */
+export function groupCells(
+  groups: readonly UsagePlace[],
+  row: Readonly<Partial<Record<string, unknown>>>,
+): string[] {
+  return groups.map((group) => {
+    const value = row[MARGIN_FIELDS[group]] ?? 'none';
+    const name = group === 'key' ? row.key_name : group === 'account' ? row.email : undefined;
+    return typeof name === 'string' ? `${value} ${shortCell(name)}` : String(value);
+  });
 }
 
 /** A query string of what is given, with its question mark; nothing given: empty. */
@@ -83,21 +108,17 @@ async function ledger(accountId: number, options: LedgerOptions) {
 
 async function usage(accountId: number, options: UsageOptions) {
   const { from, to, groupBy } = options;
-  const query = queryOf({ from, to, group_by: groupBy });
+  const query = queryOf({ from, to, group_by: groupBy.join(',') });
   const answer = await operatorApi(options).call<UsageReportView>(
     'GET',
     `${ACCOUNTS}${accountId}/usage/${query}`,
   );
   if (options.json) return printJson(answer);
   printTable(
-    [groupBy.toUpperCase(), 'CALLS', 'CREDITS'],
+    [...groupBy.map((group) => group.toUpperCase()), 'CALLS', 'CREDITS'],
     [
-      ...answer.rows.map((row) => [
-        String(row[USAGE_FIELDS[groupBy]] ?? 'none'),
-        String(row.calls),
-        row.credits,
-      ]),
-      ['total', String(answer.total.calls), answer.total.credits],
+      ...answer.rows.map((row) => [...groupCells(groupBy, row), String(row.calls), row.credits]),
+      ['total', ...groupBy.slice(1).map(() => ''), String(answer.total.calls), answer.total.credits],
     ],
   );
 }

@@ -1,9 +1,9 @@
-import { Command, CommanderError, Option } from 'commander';
-import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../api/ledger/ledger-schema.ts';
+import { Command, CommanderError } from 'commander';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/ledger/ledger-schema.ts';
 import type { MarginReportView, MarginSumsView } from '../api/operator/margin-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
-import { queryOf } from './account-views.ts';
+import { groupByOption, groupCells, queryOf } from './account-views.ts';
 import { Failure, type RemoteOptions, remote } from './arguments.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
@@ -55,7 +55,7 @@ function exitCodeOf(error: Error): number {
 interface UsageOptions extends RemoteOptions {
   readonly from?: string;
   readonly to?: string;
-  readonly groupBy: (typeof MARGIN_GROUPS)[number];
+  readonly groupBy: readonly (typeof MARGIN_GROUPS)[number][];
 }
 
 /** `tollgate usage`: the operator's usage report of a running gateway. */
@@ -66,22 +66,27 @@ function usageCommand(program: Command): void {
     )
     .option('--from <day>', 'first day, such as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(
-      new Option('--group-by <what>', 'rows').choices([...MARGIN_GROUPS]).default(DEFAULT_MARGIN_GROUP),
-    )
+    .addOption(groupByOption(MARGIN_GROUPS, DEFAULT_MARGIN_GROUP))
     .action(usage);
 }
 
 async function usage(options: UsageOptions): Promise<void> {
   const { from, to, groupBy } = options;
-  const query = queryOf({ from, to, group_by: groupBy });
+  const query = queryOf({ from, to, group_by: groupBy.join(',') });
   const report = await operatorApi(options).call<MarginReportView>('GET', `/api/admin/usage/${query}`);
   if (options.json) return printJson(report);
   printTable(
-    [groupBy.toUpperCase(), 'CALLS', 'CHARGED', 'OF THAT WITH COST', 'COST', 'MARGIN'],
     [
-      ...report.rows.map((row) => [String(row[MARGIN_FIELDS[groupBy]] ?? 'none'), ...sums(row)]),
-      ['total', ...sums(report.total)],
+      ...groupBy.map((group) => group.toUpperCase()),
+      'CALLS',
+      'CHARGED',
+      'OF THAT WITH COST',
+      'COST',
+      'MARGIN',
+    ],
+    [
+      ...report.rows.map((row) => [...groupCells(groupBy, row), ...sums(row)]),
+      ['total', ...groupBy.slice(1).map(() => ''), ...sums(report.total)],
     ],
   );
 }

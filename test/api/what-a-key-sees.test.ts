@@ -133,7 +133,7 @@ t.test('a refusal for want of credits tells it no balance, and a managing key th
   t.match(await refusal(owner.key), /0\.777777/);
   const told = await refusal(body.key);
   t.notMatch(told, /777|held/);
-  t.match(told, /1\.000000/, 'what its own call may cost');
+  t.match(told, /could cost 1\./, 'what its own call may cost');
 });
 
 t.test('GET /api/key/ tells a key what it is and what it may still spend', async (t) => {

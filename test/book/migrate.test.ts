@@ -41,6 +41,7 @@ eachBook('an empty database gets every table', async (t, _book, { engine, run })
     { name: 'refusals' },
     { name: 'resources' },
     { name: 'spend_days' },
+    { name: 'spend_hours' },
     { name: 'spend_key_months' },
     { name: 'spend_model_days' },
   ]);

@@ -46,7 +46,7 @@ eachBook('refused calls are summed beside those that were charged', async (t, bo
     accountId: account.id,
     keyId: key.id,
     slug: null,
-    day: TODAY,
+    hour: TODAY * 24 + 23,
     count: 1,
     ...given,
   });
@@ -54,7 +54,7 @@ eachBook('refused calls are summed beside those that were charged', async (t, bo
     { calls: [], repeated: [], counts: [count({ count: 5 }), count({ slug: 'a' })] },
     20,
   );
-  await book.recordRefusals({ calls: [], repeated: [], counts: [count({ day: TODAY - 1 })] }, 20);
+  await book.recordRefusals({ calls: [], repeated: [], counts: [count({ hour: TODAY * 24 - 1 })] }, 20);
   t.match(await book.usage(account.id, TODAY - 40, TODAY + 1, 'day'), [
     { group: '2026-11-17', calls: 0, refused: 1 },
     { group: '2026-11-18', calls: 0, refused: 6 },

@@ -19,10 +19,19 @@ eachBook('usage by day names the days and sums every unit', async (t, book) => {
     { credits: micro(-1), usage: { images: 2, characters: 9, videoSeconds: 1.5 }, day: TODAY - 1 },
   ]);
   t.same(await book.usage(id, TODAY - 1, TODAY + 1, 'day'), [
-    { group: '2026-11-17', calls: 1, credits: 1, usage: { images: 2, characters: 9, videoSeconds: 1.5 } },
+    {
+      group: '2026-11-17',
+      calls: 1,
+      failed: 0,
+      refused: 0,
+      credits: 1,
+      usage: { images: 2, characters: 9, videoSeconds: 1.5 },
+    },
     {
       group: '2026-11-18',
       calls: 2,
+      failed: 0,
+      refused: 0,
       credits: 11,
       usage: { input: 11, output: 2, cachedInput: 3, cacheWrite: 4, audioSeconds: 0.25 },
     },

@@ -73,6 +73,7 @@ const TABLES = Object.keys({
   grants: true,
   ledger: true,
   spend_days: true,
+  spend_hours: true,
   spend_model_days: true,
   spend_key_months: true,
   alerts: true,

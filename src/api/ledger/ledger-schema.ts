@@ -1,4 +1,4 @@
-import type { MarginGroup } from '../../book/book.ts';
+import type { UsagePlace } from '../../book/book.ts';
 import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
 import {
   cursor,
@@ -7,18 +7,13 @@ import {
   exactCredits,
   orNull,
   pageLimit,
+  timestamp,
   words,
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 import { FORMATS, listAnswer } from '../openapi/list-answer.ts';
 import { ENTRY_EXAMPLE, EntryPage, Usage } from './entry-schema.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
-
-/** Words of `group_by` of an account's usage report, each with the field that names the group in a row. */
-export const USAGE_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
-export type UsageGroup = keyof typeof USAGE_FIELDS;
-export const USAGE_GROUPS = Object.keys(USAGE_FIELDS) as readonly UsageGroup[];
-export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
 
 /** Words of `group_by` of the operator's report, each with the field that names the group in a row. */
 export const MARGIN_FIELDS = {
@@ -27,9 +22,29 @@ export const MARGIN_FIELDS = {
   model: 'model',
   upstream: 'upstream',
   day: 'day',
-} as const satisfies Record<MarginGroup, string>;
-export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly MarginGroup[];
-export const DEFAULT_MARGIN_GROUP: MarginGroup = 'account';
+  hour: 'hour',
+} as const satisfies Record<UsagePlace, string>;
+export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly UsagePlace[];
+export const DEFAULT_MARGIN_GROUP: UsagePlace = 'account';
+
+/** Those of an account's report. */
+export const USAGE_GROUPS = ['hour', 'day', 'key', 'model'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
+
+/** Most days of a report by hour. */
+export const MOST_HOURLY_DAYS = 8;
+
+/** Schema of `group_by`: one or two of the words, joined by a comma. */
+export function groupBy(words: readonly string[], more: object = {}) {
+  const word = `(${words.join('|')})`;
+  return Type.String({
+    pattern: `^${word}(,${word})?$`,
+    description: `What a row is: one or two of ${words.join(', ')}, joined by a comma. By hour, a report has at most ${MOST_HOURLY_DAYS} days.`,
+    ...more,
+  });
+}
+
 const key_id = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -66,7 +81,7 @@ export const LedgerAnswer = listAnswer('ledger', EntryPage, {
 });
 
 const ends = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 0, description: `${description} In reports by key and by day.` }));
+  Type.Optional(Type.Integer({ minimum: 0, description: `${description} In reports by key, day or hour.` }));
 
 /** Counts of calls in every report of usage. */
 export const CallCounts = {
@@ -81,17 +96,26 @@ const Sums = {
   usage: Usage,
 };
 
+/** Fields that name the group of a row. */
+export const PLACES = {
+  hour: Type.Optional(
+    timestamp('With group_by=hour: its beginning. Calls are counted by hour since version 0.2.0.'),
+  ),
+  day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
+  key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
+  key_name: Type.Optional(orNull(Type.String(), 'With group_by=key: its name.')),
+  model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+};
+
 export const UsageReport = Type.Object(
   {
     from: day('First UTC day of the report.'),
     to: day('Last UTC day of the report, included.'),
-    group_by: words(USAGE_GROUPS, 'What a row is.'),
+    group_by: groupBy(USAGE_GROUPS),
     rows: Type.Array(
       Type.Object(
         {
-          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
-          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
-          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          ...PLACES,
           ...Sums,
         },
         { title: 'UsageRow' },
@@ -132,6 +156,6 @@ export const reportDays = {
 
 export const UsageQueryString = Type.Object({
   ...reportDays,
-  group_by: Type.Optional(words(USAGE_GROUPS, 'What a row is.', { default: DEFAULT_USAGE_GROUP })),
+  group_by: Type.Optional(groupBy(USAGE_GROUPS, { default: DEFAULT_USAGE_GROUP })),
   key_id,
 });

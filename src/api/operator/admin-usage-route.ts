@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Book, MarginGroup, MarginRow } from '../../book/book.ts';
+import type { Book, MarginRow, UsageByRow, UsagePlace } from '../../book/book.ts';
 import { dayString } from '../../domain/period.ts';
 import { csvLine } from '../http/csv.ts';
 import { OPERATOR, sendPages } from '../http/long-answer.ts';
@@ -9,21 +9,16 @@ import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../ledger/le
 import { Type } from '../openapi/json-type.ts';
 import { BY_OPERATOR } from '../openapi/operation.ts';
 import { OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type DayRange, usageDays } from '../usage/usage-days.ts';
+import { joinedGroups, namesIn } from '../usage/joined-groups.ts';
+import { daysAsSpan, groupsParam, type ReportSpan, usageDays, usageHours } from '../usage/usage-days.ts';
 import type { UsageReading } from '../usage/usage-routes.ts';
+import type { Names } from '../usage/usage-view.ts';
 import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from './margin-schema.ts';
-import {
-  addMargin,
-  type MarginRowView,
-  type MarginSums,
-  marginRowView,
-  marginSumsView,
-  noMargin,
-} from './margin-view.ts';
+import { addMargin, type MarginRowView, marginRowView, marginSumsView, noMargin } from './margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
 /** Columns that came later stand at the end, so that each keeps its place. */
-const LATER_COLUMNS = ['failed', 'refused'] as const;
+const LATER_COLUMNS = ['failed', 'refused', 'key_name', 'email'] as const;
 
 /** The answer: a report in JSON, or its rows as CSV. */
 const MarginAnswer = {
@@ -41,7 +36,8 @@ const MarginAnswer = {
       schema: Type.String({ description: 'A line of names, then a line for each row; lines end in CRLF.' }),
       examples: {
         export: {
-          value: csvHeaderOf('account') + MARGIN_EXAMPLE.rows.map((row) => csvRow('account', row)).join(''),
+          value:
+            csvHeaderOf(['account']) + MARGIN_EXAMPLE.rows.map((row) => csvRow(['account'], row)).join(''),
         },
       },
     },
@@ -54,7 +50,7 @@ const SCHEMA: FastifySchema = {
   operationId: 'readUsageOfAll',
   summary: 'Report usage, cost and margin',
   description:
-    'Calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream or day. Where prices ' +
+    'Calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream or day, by two of them, or by hour. Where prices ' +
     'are those of the list, with what the providers take, and what is left.',
   querystring: MarginQueryString,
   response: { 200: MarginAnswer },
@@ -62,8 +58,14 @@ const SCHEMA: FastifySchema = {
 };
 
 interface Report {
-  readonly days: DayRange;
-  readonly group: MarginGroup;
+  readonly span: ReportSpan;
+  readonly groups: readonly UsagePlace[];
+}
+
+/** Rows of the report with the names in them. */
+interface Part {
+  readonly rows: readonly UsageByRow[];
+  readonly names: Names;
 }
 
 /** `GET /api/admin/usage/`: what all accounts used, was charged, and costs the operator (specification section 7). */
@@ -78,10 +80,9 @@ async function sendReport(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
-  const report = {
-    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? DEFAULT_MARGIN_GROUP,
-    days: usageDays(query, now()),
-  };
+  const groups = groupsParam(query, MARGIN_GROUPS, DEFAULT_MARGIN_GROUP);
+  const span = groups.includes('hour') ? usageHours(query, now()) : daysAsSpan(usageDays(query, now()));
+  const report = { groups, span };
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
   await ledger.flush('all');
   const chunks = (isCsv ? csvChunks : jsonChunks)(report, rowsOf(book, report));
@@ -98,62 +99,64 @@ async function sendReport(
 }
 
 /** The rows of the report in parts, each group once. Accounts and keys come as they are read; of all else there are few. */
-async function* rowsOf(book: Book, { days, group }: Report): AsyncGenerator<readonly MarginRow[], void> {
-  const parts = book.usageOfAll(days.from, days.to + 1, group);
-  if (group === 'account' || group === 'key') yield* parts;
-  else yield await joined(parts);
+async function* rowsOf(book: Book, report: Report): AsyncGenerator<Part, void> {
+  const { groups } = report;
+  for await (const rows of sumsOf(book, report)) yield { rows, names: await namesIn(book, groups, rows) };
 }
 
-async function joined(parts: AsyncIterable<readonly MarginRow[]>): Promise<readonly MarginRow[]> {
-  const groups = new Map<MarginRow['group'], MarginSums>();
-  for await (const rows of parts) {
-    for (const row of rows) {
-      const sums = groups.get(row.group) ?? noMargin();
-      groups.set(row.group, sums);
-      addMargin(sums, row);
-    }
+async function* sumsOf(book: Book, { span, groups }: Report): AsyncGenerator<readonly UsageByRow[], void> {
+  const [group] = groups;
+  const { from, to } = span;
+  if (groups.length === 1 && group && group !== 'hour') {
+    const parts = placed(book.usageOfAll(from, to + 1, group));
+    if (group === 'account' || group === 'key') yield* parts;
+    else yield await joinedGroups(parts);
+    return;
   }
-  const sorted = [...groups].sort(([a], [b]) => (String(a ?? '') < String(b ?? '') ? -1 : 1));
-  return sorted.map(([group, sums]) => ({ group, ...sums }));
+  yield await joinedGroups(book.usageBy({ groups, ...span.times }));
+}
+
+async function* placed(
+  parts: AsyncIterable<readonly MarginRow[]>,
+): AsyncGenerator<readonly UsageByRow[], void> {
+  for await (const rows of parts) yield rows.map(({ group, ...sums }) => ({ groups: [group], ...sums }));
 }
 
 async function* jsonChunks(
-  { days, group }: Report,
-  parts: AsyncIterable<readonly MarginRow[]>,
+  { span, groups }: Report,
+  parts: AsyncIterable<Part>,
 ): AsyncGenerator<string, void> {
   const total = noMargin();
-  const head = { from: dayString(days.from), to: dayString(days.to), group_by: group };
+  const head = { from: dayString(span.from), to: dayString(span.to), group_by: groups.join(',') };
   let opening = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-  for await (const rows of parts) {
+  for await (const { rows, names } of parts) {
     for (const row of rows) addMargin(total, row);
     if (rows.length === 0) continue;
-    yield opening + rows.map((row) => JSON.stringify(marginRowView(group, row))).join(',');
+    yield opening + rows.map((row) => JSON.stringify(marginRowView(groups, row, names))).join(',');
     opening = ',';
   }
-  yield `${opening === ',' ? '' : opening}],"total":${JSON.stringify(marginSumsView(group, total))}}`;
+  yield `${opening === ',' ? '' : opening}],"total":${JSON.stringify(marginSumsView(groups, total))}}`;
 }
 
-async function* csvChunks(
-  { group }: Report,
-  parts: AsyncIterable<readonly MarginRow[]>,
-): AsyncGenerator<string, void> {
-  let opening = csvHeaderOf(group);
-  for await (const rows of parts) {
-    yield opening + rows.map((row) => csvRow(group, marginRowView(group, row))).join('');
+async function* csvChunks({ groups }: Report, parts: AsyncIterable<Part>): AsyncGenerator<string, void> {
+  let opening = csvHeaderOf(groups);
+  for await (const { rows, names } of parts) {
+    yield opening + rows.map((row) => csvRow(groups, marginRowView(groups, row, names))).join('');
     opening = '';
   }
   if (opening !== '') yield opening;
 }
 
-/** First line of the operator's usage report as CSV: the group, its sums, and what was used. */
-function csvHeaderOf(group: MarginGroup): string {
-  return csvLine([MARGIN_FIELDS[group], ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
+/** First line of the operator's usage report as CSV: the groups, their sums, and what was used. */
+function csvHeaderOf(groups: readonly UsagePlace[]): string {
+  const places = groups.map((group) => MARGIN_FIELDS[group]);
+  return csvLine([...places, ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
 }
 
-/** The line of one group; amounts that are not known are empty cells. */
-function csvRow(group: MarginGroup, row: MarginRowView): string {
+/** The line of one group; what is not known, or not in the report, is an empty cell. */
+function csvRow(groups: readonly UsagePlace[], row: MarginRowView): string {
   return csvLine([
-    row[MARGIN_FIELDS[group]],
+    ...groups.map((group) => row[MARGIN_FIELDS[group]]),
     ...COLUMNS.map((column) => row[column]),
     ...USAGE_CSV_COLUMNS.map((name) => row.usage[name]),
     ...LATER_COLUMNS.map((column) => row[column]),

@@ -1,5 +1,12 @@
 import { Usage } from '../ledger/entry-schema.ts';
-import { CallCounts, DEFAULT_MARGIN_GROUP, MARGIN_GROUPS, reportDays } from '../ledger/ledger-schema.ts';
+import {
+  CallCounts,
+  DEFAULT_MARGIN_GROUP,
+  groupBy,
+  MARGIN_GROUPS,
+  PLACES,
+  reportDays,
+} from '../ledger/ledger-schema.ts';
 import { day, exactCredits, orNull, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
@@ -21,20 +28,19 @@ export const MarginReport = Type.Object(
   {
     from: day('First UTC day of the report.'),
     to: day('Last UTC day of the report, included.'),
-    group_by: words(MARGIN_GROUPS, 'What a row is.'),
+    group_by: groupBy(MARGIN_GROUPS),
     rows: Type.Array(
       Type.Object(
         {
+          ...PLACES,
           account_id: Type.Optional(orNull(Type.Integer(), 'With group_by=account: the account.')),
-          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
-          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          email: Type.Optional(orNull(Type.String(), 'With group_by=account: its email address.')),
           upstream: Type.Optional(
             orNull(
               Type.String(),
               'With group_by=upstream: its name in the configuration; null: expired holds.',
             ),
           ),
-          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
           ...Sums,
         },
         { title: 'MarginRow' },
@@ -57,7 +63,7 @@ export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
   from: '2026-10-23',
   to: '2026-11-21',
   group_by: 'account',
-  rows: [{ account_id: 1, ...SUMS_EXAMPLE }],
+  rows: [{ account_id: 1, email: 'owner@example.com', ...SUMS_EXAMPLE }],
   total: SUMS_EXAMPLE,
 };
 
@@ -65,6 +71,6 @@ export const MARGIN_FORMATS = ['json', 'csv'] as const;
 
 export const MarginQueryString = Type.Object({
   ...reportDays,
-  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: DEFAULT_MARGIN_GROUP })),
+  group_by: Type.Optional(groupBy(MARGIN_GROUPS, { default: DEFAULT_MARGIN_GROUP })),
   format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
 });

@@ -1,10 +1,9 @@
-import type { MarginGroup, MarginRow } from '../../book/book.ts';
+import type { MarginRow, UsageByRow, UsagePlace } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import type { Usage } from '../../domain/units.ts';
 import { usageView } from '../ledger/entry-view.ts';
-import { MARGIN_FIELDS } from '../ledger/ledger-schema.ts';
 import type { Static } from '../openapi/json-type.ts';
-import { addUsage, endsView } from '../usage/usage-view.ts';
+import { addUsage, endsView, type Names, placesView } from '../usage/usage-view.ts';
 import type { MarginReport } from './margin-schema.ts';
 
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
@@ -31,7 +30,7 @@ export function noMargin(): MarginSums {
 }
 
 /** Adds the sums of a row to `sums`. */
-export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
+export function addMargin(sums: MarginSums, row: MarginSums | Omit<MarginRow, 'group'>): void {
   sums.calls += row.calls;
   sums.failed += row.failed;
   sums.refused += row.refused;
@@ -42,20 +41,20 @@ export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
 }
 
 /** The view of one group of a report. */
-export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
-  return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(group, row) };
+export function marginRowView(groups: readonly UsagePlace[], row: UsageByRow, names: Names): MarginRowView {
+  return { ...placesView(groups, row.groups, names), ...marginSumsView(groups, row) };
 }
 
 /**
  * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
  * those calls add up to 0: the sums cannot tell the two apart.
  */
-export function marginSumsView(group: MarginGroup, sums: MarginSums | MarginRow): MarginSumsView {
+export function marginSumsView(groups: readonly UsagePlace[], sums: MarginSums | UsageByRow): MarginSumsView {
   const { calls, credits, cost, costed, usage } = sums;
   const isKnown = cost !== 0n || costed !== 0n;
   return {
     calls,
-    ...endsView(group, sums),
+    ...endsView(groups, sums),
     charged: creditsString(credits),
     charged_with_cost: creditsString(costed),
     cost: isKnown ? creditsString(cost) : null,

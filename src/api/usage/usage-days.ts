@@ -1,9 +1,11 @@
 import { invalidField } from '../../domain/errors.ts';
 import { parseDay } from '../../domain/period.ts';
 import { type Query, textParam } from '../http/query.ts';
-import { DEFAULT_REPORT_DAYS, MOST_REPORT_DAYS } from '../ledger/ledger-schema.ts';
+import { DEFAULT_REPORT_DAYS, MOST_HOURLY_DAYS, MOST_REPORT_DAYS } from '../ledger/ledger-schema.ts';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+const HOURS = 24;
 
 /** A range of UTC days, counted from 1970-01-01; both ends are included. */
 export interface DayRange {
@@ -23,6 +25,54 @@ export function usageDays(query: Query, now: number): DayRange {
   if (to - from >= MOST_REPORT_DAYS)
     throw invalidField('from', `A report can cover at most ${MOST_REPORT_DAYS} days.`);
   return { from, to };
+}
+
+/** The days of a report, and its `times`: `from` ≤ day or hour (since the epoch) < `to`. */
+export interface ReportSpan extends DayRange {
+  readonly times: DayRange;
+}
+
+/** The span of a report over whole days. */
+export function daysAsSpan({ from, to }: DayRange): ReportSpan {
+  return { from, to, times: { from, to: to + 1 } };
+}
+
+/** The span of a report by hour: whole days where `from` or `to` is given, else the last 24 hours. Throws `invalid_field`. */
+export function usageHours(query: Query, now: number): ReportSpan {
+  if (query.from === undefined && query.to === undefined) {
+    const toHour = Math.floor(now / HOUR_MS) + 1;
+    const fromHour = toHour - HOURS;
+    return {
+      from: Math.floor(fromHour / HOURS),
+      to: Math.floor((toHour - 1) / HOURS),
+      times: { from: fromHour, to: toHour },
+    };
+  }
+  const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
+  const from = dayParam(query, 'from') ?? Math.max(0, to - MOST_HOURLY_DAYS + 1);
+  if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
+  if (to - from >= MOST_HOURLY_DAYS)
+    throw invalidField('from', `A report by hour can cover at most ${MOST_HOURLY_DAYS} days.`);
+  return { from, to, times: { from: from * HOURS, to: (to + 1) * HOURS } };
+}
+
+/** `group_by`: one or two different words of these. Throws `invalid_field`. */
+export function groupsParam<Word extends string>(
+  query: Query,
+  words: readonly Word[],
+  usual: Word,
+): readonly Word[] {
+  const text = textParam(query, 'group_by');
+  if (text === undefined) return [usual];
+  const groups = text.split(',');
+  const known = groups.filter((group): group is Word => words.some((word) => word === group));
+  if (known.length !== groups.length || groups.length > 2 || new Set(groups).size < groups.length) {
+    throw invalidField(
+      'group_by',
+      `group_by must be one or two different words of: ${words.join(', ')}; two are joined by a comma.`,
+    );
+  }
+  return known;
 }
 
 /** `from` and `to` of a ledger query, both included; an end that is not given is open. Throws `invalid_field`. */

@@ -4,7 +4,7 @@ import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
-import { queryOf, wordParam } from '../http/query.ts';
+import { queryOf } from '../http/query.ts';
 import {
   DEFAULT_USAGE_GROUP,
   USAGE_EXAMPLE,
@@ -14,7 +14,8 @@ import {
 } from '../ledger/ledger-schema.ts';
 import { BY_KEY } from '../openapi/operation.ts';
 import { OWNER_REFUSALS } from '../openapi/refusals.ts';
-import { usageDays } from './usage-days.ts';
+import { joinedGroups, namesIn } from './joined-groups.ts';
+import { daysAsSpan, groupsParam, usageDays, usageHours } from './usage-days.ts';
 import { type UsageReportView, usageReportView } from './usage-view.ts';
 
 export interface UsageReading {
@@ -29,7 +30,7 @@ export interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
 }
 
-/** Route `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
+/** Route `GET /api/account/usage/`: calls, credits and units used, by hour, day, key or model (specification section 7). */
 export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
@@ -37,7 +38,7 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
     operationId: 'readUsage',
     summary: 'Report usage',
     description:
-      'Calls, credits and units of the account over whole UTC days, by day, key or model. A key that cannot manage sees its ' +
+      'Calls, credits and units of the account over whole UTC days, by day, key or model, by two of them, or by hour. A key that cannot manage sees its ' +
       'own only.',
     querystring: UsageQueryString,
     response: { 200: UsageReport },
@@ -56,10 +57,20 @@ export async function readUsage(
   request: FastifyRequest,
 ): Promise<UsageReportView> {
   const query = queryOf(request);
-  const group = wordParam(query, 'group_by', USAGE_GROUPS) ?? DEFAULT_USAGE_GROUP;
-  const days = usageDays(query, now());
+  const groups = groupsParam(query, USAGE_GROUPS, DEFAULT_USAGE_GROUP);
+  const [group] = groups;
+  const { accountId } = reader;
+  if (groups.length === 1 && group && group !== 'hour') {
+    const days = usageDays(query, now());
+    const keyId = await keyAsked(book, query, reader);
+    await ledger.flush(accountId);
+    const found = await book.usage(accountId, days.from, days.to + 1, group, keyId);
+    const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
+    return usageReportView(days, groups, rows, await namesIn(book, groups, rows));
+  }
+  const span = groups.includes('hour') ? usageHours(query, now()) : daysAsSpan(usageDays(query, now()));
   const keyId = await keyAsked(book, query, reader);
-  await ledger.flush(reader.accountId);
-  const rows = await book.usage(reader.accountId, days.from, days.to + 1, group, keyId);
-  return usageReportView(days, group, rows);
+  await ledger.flush(accountId);
+  const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
+  return usageReportView(span, groups, rows, await namesIn(book, groups, rows));
 }

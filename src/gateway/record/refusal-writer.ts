@@ -15,6 +15,7 @@ const FORGET_EVERY_MS = 60_000;
 /** Records that one statement removes: it takes some milliseconds. */
 const FORGET_AT_ONCE = 2_000;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 export interface RefusalSettings {
@@ -124,11 +125,11 @@ export class RefusalWriter {
 
   /** Adds the call to the sums that wait. False: too many of them do. */
   #count({ accountId, keyId, slug, createdAt }: RefusedCall): boolean {
-    const day = Math.floor(createdAt / DAY_MS);
-    const name = `${keyId} ${day} ${slug ?? ''}`;
+    const hour = Math.floor(createdAt / HOUR_MS);
+    const name = `${keyId} ${hour} ${slug ?? ''}`;
     const known = this.#counts.get(name);
     if (!known && this.#counts.size >= MOST_WAITING) return false;
-    this.#counts.set(name, { accountId, keyId, slug, day, count: (known?.count ?? 0) + 1 });
+    this.#counts.set(name, { accountId, keyId, slug, hour, count: (known?.count ?? 0) + 1 });
     return true;
   }
 
@@ -160,10 +161,10 @@ export class RefusalWriter {
   }
 
   #countAgain(counts: readonly RefusedCount[]): void {
-    for (const { keyId, day, slug, ...rest } of counts) {
-      const name = `${keyId} ${day} ${slug ?? ''}`;
+    for (const { keyId, hour, slug, ...rest } of counts) {
+      const name = `${keyId} ${hour} ${slug ?? ''}`;
       const count = rest.count + (this.#counts.get(name)?.count ?? 0);
-      this.#counts.set(name, { ...rest, keyId, day, slug, count });
+      this.#counts.set(name, { ...rest, keyId, hour, slug, count });
     }
   }
 

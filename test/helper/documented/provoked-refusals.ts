@@ -147,7 +147,10 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
       : { ...request, query: `key_id=${NOBODY}` },
   call_not_found: (request) => ({ ...request, path: { ...request.path, call_id: 'req_of_nobody' } }),
   entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
-  account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
+  account_not_found: (request, _by, operation) =>
+    operation.path.includes('{account_id}')
+      ? { ...request, path: { ...request.path, account_id: NOBODY } }
+      : { ...request, query: `account_id=${NOBODY}` },
   async email_taken(request, by, operation) {
     await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
     return changed({ email: 'taken@example.com' })(request, by, operation);
