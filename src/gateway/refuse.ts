@@ -82,12 +82,13 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   }
   // The route, not the address, tells the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
-  if (errorFormat(url) === 'anthropic') reply.header('request-id', request.id);
+  const format = formatFor(request, url);
+  if (format === 'anthropic') reply.header('request-id', request.id);
   reply
     .headers(refusalHeaders(refusal.statusCode, refusal))
     .code(refusal.statusCode)
     .type('application/json; charset=utf-8')
-    .send(refusalText(refusal, url));
+    .send(refusalText(refusal, url, format));
 }
 
 /** The headers of a refusal (specification section 3), by the status that it is answered with. */
@@ -112,9 +113,9 @@ export function isFinal(status: number): boolean {
 }
 
 /** The body of a refusal, in the shape of the route that was asked. */
-export function refusalText(refusal: GatewayError, url: string): string {
+export function refusalText(refusal: GatewayError, url: string, format = errorFormat(url)): string {
   const body = refusal.body();
-  if (errorFormat(url) === 'openai') return JSON.stringify(body);
+  if (format === 'openai') return JSON.stringify(body);
   const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
   return JSON.stringify({ type: 'error', error: { ...body.error, type } });
 }
@@ -131,6 +132,13 @@ export function failureEvent(refusal: GatewayError, url: string): string {
 /** Whether an endpoint's path after this prefix looks like the mistake of a base URL that ends in the wrong place. */
 export function isMisplacedBase(prefix: string): boolean {
   return MISPLACED_BASE.test(prefix);
+}
+
+/** The wire format of the client that sent a request. Both formats read models at the same routes. */
+function formatFor({ headers }: FastifyRequest, url: string): WireFormat {
+  return url.startsWith('/v1/models') && headers['anthropic-version'] !== undefined
+    ? 'anthropic'
+    : errorFormat(url);
 }
 
 /** The wire format of errors at a path or route, with or without a query: that of the clients who ask there. */

@@ -1,5 +1,7 @@
 import { CATEGORIES } from '../../domain/key.ts';
 import { UNIT_NAMES } from '../../domain/units.ts';
+import { ALWAYS_PRICED, OPENROUTER_PRICES } from '../models/model-view.ts';
+import { PAGE_LIMIT } from './fields.ts';
 import type { JsonSchema } from './json-type.ts';
 import { BY_KEY, type Operation } from './operation.ts';
 import { KEY_REFUSALS } from './refusals.ts';
@@ -28,15 +30,48 @@ const UNIT_PRICE: JsonSchema = {
   ],
 };
 
+const CREDITS_TEXT: JsonSchema = { type: 'string', pattern: String.raw`^\d+(\.\d+)?$` };
+
 const MODEL: JsonSchema = {
   title: 'Model',
   type: 'object',
-  required: ['id', 'object', 'created', 'owned_by', 'category', 'price', 'service_tiers'],
+  required: [
+    'id',
+    'object',
+    'created',
+    'type',
+    'display_name',
+    'created_at',
+    'context_length',
+    'max_output_tokens',
+    'owned_by',
+    'category',
+    'price',
+    'pricing',
+    'service_tiers',
+  ],
   additionalProperties: false,
   properties: {
     id: { type: 'string', description: 'What calls name as `model`, and `allowed_models` lists.' },
     object: { type: 'string', const: 'model' },
     created: { type: 'integer', const: 0, description: 'There for clients that require it.' },
+    type: { type: 'string', const: 'model', description: "Anthropic's name for `object`." },
+    display_name: { type: 'string', description: 'The same as `id`.' },
+    created_at: {
+      type: 'string',
+      const: '1970-01-01T00:00:00Z',
+      description: 'There for clients that require it.',
+    },
+    context_length: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Tokens that it can read in one pass; null if unknown.',
+    },
+    max_output_tokens: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Longest answer in tokens; null where it does not count.',
+    },
     owned_by: { type: 'string', description: 'Name of the upstream in the configuration.' },
     category: { type: 'string', enum: [...CATEGORIES], description: 'What `allowed_categories` lists.' },
     price: {
@@ -46,6 +81,21 @@ const MODEL: JsonSchema = {
         'What it costs by unit. One that is absent costs what the unit that it refines costs (`cachedInput` as `input`), else nothing.',
       additionalProperties: false,
       properties: Object.fromEntries(UNIT_NAMES.map((unit) => [unit, UNIT_PRICE])),
+    },
+    pricing: {
+      title: 'ModelPricing',
+      type: 'object',
+      description:
+        "The prices in OpenRouter's form: credits for one token, image, search or request, as text. Of prices by length the first, of " +
+        'prices by size and quality the highest.',
+      required: [...ALWAYS_PRICED],
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        Object.entries(OPENROUTER_PRICES).map(([name, unit]) => [
+          name,
+          { ...CREDITS_TEXT, description: `The price of one ${unit}, in credits.` },
+        ]),
+      ),
     },
     service_tiers: {
       type: 'object',
@@ -59,9 +109,15 @@ const DEMO_CHAT = {
   id: 'demo-chat',
   object: 'model',
   created: 0,
+  type: 'model',
+  display_name: 'demo-chat',
+  created_at: '1970-01-01T00:00:00Z',
+  context_length: null,
+  max_output_tokens: 1024,
   owned_by: 'demo',
   category: 'text',
   price: { input: 1, output: 2, request: 0.01 },
+  pricing: { prompt: '0.000001', completion: '0.000002', request: '0.01' },
   service_tiers: {},
 };
 
@@ -69,8 +125,30 @@ const listModels: Operation = {
   operationId: 'listModels',
   tags: ['Models'],
   summary: 'List models',
-  description: 'Those that this key may use: its allowed models and categories.',
+  description:
+    "Those that this key may use: its allowed models and categories, with the fields of OpenAI's and of Anthropic's lists. With the " +
+    "header `anthropic-version`, errors have Anthropic's shape.",
   security: BY_KEY,
+  parameters: [
+    {
+      in: 'query',
+      name: 'limit',
+      description: 'Most models of the answer. Default: all.',
+      schema: { type: 'integer', minimum: PAGE_LIMIT.min, maximum: PAGE_LIMIT.max },
+    },
+    {
+      in: 'query',
+      name: 'after_id',
+      description: 'Id of the model before the page: `last_id` of the page before.',
+      schema: { type: 'string' },
+    },
+    {
+      in: 'query',
+      name: 'before_id',
+      description: 'Id of the model after the page: `first_id` of the next page.',
+      schema: { type: 'string' },
+    },
+  ],
   responses: {
     200: {
       description: 'The models, in the order of the configuration.',
@@ -79,15 +157,33 @@ const listModels: Operation = {
           schema: {
             title: 'ModelList',
             type: 'object',
-            required: ['object', 'data'],
+            required: ['object', 'data', 'has_more', 'first_id', 'last_id'],
             additionalProperties: false,
-            properties: { object: { type: 'string', const: 'list' }, data: { type: 'array', items: MODEL } },
+            properties: {
+              object: { type: 'string', const: 'list' },
+              data: { type: 'array', items: MODEL },
+              has_more: { type: 'boolean', description: 'Whether `limit` left models out.' },
+              first_id: {
+                type: ['string', 'null'],
+                description: 'The first of `data`; null if it is empty.',
+              },
+              last_id: { type: ['string', 'null'], description: 'The last of `data`; null if it is empty.' },
+            },
           },
         },
       },
     },
   },
-  'x-docs': { refusals: KEY_REFUSALS, answer: { object: 'list', data: [DEMO_CHAT] } },
+  'x-docs': {
+    refusals: [...KEY_REFUSALS, 'invalid_field'],
+    answer: {
+      object: 'list',
+      data: [DEMO_CHAT],
+      has_more: false,
+      first_id: 'demo-chat',
+      last_id: 'demo-chat',
+    },
+  },
 };
 
 const readModel: Operation = {
@@ -100,7 +196,7 @@ const readModel: Operation = {
       in: 'path',
       name: 'id',
       required: true,
-      description: 'Name of the model. It may have slashes in it.',
+      description: 'Name of the model, or an alias. It may have slashes in it.',
       schema: { type: 'string' },
       example: 'demo-chat',
     },
