@@ -40,6 +40,7 @@ export const ERRORS = {
   spending_limit_exceeded: [402, 'billing_error'],
   insufficient_credits: [402, 'billing_error'],
   rate_limit_exceeded: [429, 'rate_limit_error'],
+  usage_limit_reached: [429, 'usage_limit_reached'],
   upstream_auth_failed: [502, 'upstream_error'],
   upstream_unavailable: [502, 'upstream_error'],
   upstream_timeout: [504, 'upstream_error'],
@@ -92,6 +93,12 @@ export interface ErrorDetails {
   readonly unsupported: readonly string[];
 }
 
+/** What a call that gets 402 lacks: what is left of a spent limit or an empty account, or room for a hold that large. */
+export type Lack =
+  | { readonly what: 'limit'; readonly resetsAtS: number }
+  | { readonly what: 'credits' }
+  | { readonly what: 'room' };
+
 interface ErrorBody {
   readonly message: string;
   readonly type: string;
@@ -99,7 +106,11 @@ interface ErrorBody {
   readonly code: ErrorCode;
   readonly metadata?: Shortfall;
   readonly details?: ErrorDetails;
+  /** Seconds since the epoch. */
+  readonly resets_at?: number;
 }
+
+const NO_HEADERS = Object.freeze({});
 
 /** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
 export class GatewayError extends Error {
@@ -111,6 +122,12 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
   readonly details: ErrorDetails | undefined;
+  /** With 402. It is not in the body. */
+  readonly lack: Lack | undefined;
+  /** End of a spent period, in seconds since the epoch; only with `usage_limit_reached`. */
+  readonly resetsAtS: number | undefined;
+  /** Headers of its answer, beside those of its status. */
+  readonly headers: Readonly<Record<string, string>>;
   /** True where the same request must not be sent again by itself, although its status alone would allow that. */
   readonly isFinal: boolean;
   /** The facts that the check went by, for the record of the call. */
@@ -124,6 +141,9 @@ export class GatewayError extends Error {
     options?: ErrorOptions & {
       readonly metadata?: Shortfall;
       readonly details?: ErrorDetails;
+      readonly lack?: Lack;
+      readonly resetsAtS?: number;
+      readonly headers?: Readonly<Record<string, string>>;
       readonly retryAfterMs?: number;
       readonly isFinal?: boolean;
       readonly facts?: RefusalDetail | undefined;
@@ -135,6 +155,9 @@ export class GatewayError extends Error {
     this.param = param;
     this.metadata = options?.metadata;
     this.details = options?.details;
+    this.lack = options?.lack;
+    this.resetsAtS = options?.resetsAtS;
+    this.headers = options?.headers ?? NO_HEADERS;
     this.isFinal = options?.isFinal ?? false;
     this.facts = options?.facts;
     const ms = options?.retryAfterMs;
@@ -150,9 +173,16 @@ export class GatewayError extends Error {
 
   /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` where there are some. */
   body(): { error: ErrorBody } {
-    const { message, param, code, metadata, details } = this;
+    const { message, param, code, metadata, details, resetsAtS } = this;
     const error = { message, type: ERRORS[code][1], param, code };
-    return { error: { ...error, ...(metadata && { metadata }), ...(details && { details }) } };
+    return {
+      error: {
+        ...error,
+        ...(metadata && { metadata }),
+        ...(details && { details }),
+        ...(resetsAtS !== undefined && { resets_at: resetsAtS }),
+      },
+    };
   }
 }
 

@@ -6,6 +6,7 @@ import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { answeredRefusal } from './codex.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -84,17 +85,19 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   const url = request.routeOptions?.url ?? request.url;
   const format = formatFor(request, url);
   if (format === 'anthropic') reply.header('request-id', request.id);
+  const answered = answeredRefusal(refusal, request);
   reply
-    .headers(refusalHeaders(refusal.statusCode, refusal))
-    .code(refusal.statusCode)
+    .headers(refusalHeaders(answered.statusCode, answered))
+    .code(answered.statusCode)
     .type('application/json; charset=utf-8')
-    .send(refusalText(refusal, url, format));
+    .send(refusalText(answered, url, format));
 }
 
 /** The headers of a refusal (specification section 3), by the status that it is answered with. */
 export function refusalHeaders(status: number, refusal: GatewayError): Record<string, string> {
   const { retryAfterS, retryAfterMs } = refusal;
   return {
+    ...refusal.headers,
     'x-content-type-options': 'nosniff',
     'x-tollgate-source': 'gateway',
     ...(refusal.isFinal || isFinal(status) ? { 'x-should-retry': 'false' } : {}),

@@ -1,5 +1,5 @@
 import { creditsInWords, creditsString, type Micro } from '../domain/credits.ts';
-import { GatewayError, type RefusalDetail, type Shortfall } from '../domain/errors.ts';
+import { GatewayError, type Lack, type RefusalDetail, type Shortfall } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import type { Admitted } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
@@ -27,7 +27,8 @@ export function shortage(short: Short, call: ReadCall, now: number): GatewayErro
     balance: creditsString(balance),
     held: creditsString(held),
   };
-  return new GatewayError(code, message, null, undefined, { metadata, facts });
+  const lack = lackOf(short, call, now);
+  return new GatewayError(code, message, null, undefined, { metadata, facts, lack });
 }
 
 /** The largest part of a hold, and how to lower it. */
@@ -127,6 +128,12 @@ function estimateFits(short: Short, { compiled }: ReadCall, likely: Micro): bool
 
 function accountOf(short: Short) {
   return short.verdict === 'insufficient' ? short : short.account;
+}
+
+function lackOf(short: Short, { compiled: { key } }: ReadCall, now: number): Lack {
+  if (short.verdict === 'insufficient') return { what: short.balance > 0 ? 'room' : 'credits' };
+  if (key.spendingLimit === null || short.spent < key.spendingLimit) return { what: 'room' };
+  return { what: 'limit', resetsAtS: Date.parse(periodEndsAt(now, key.spendingPeriod)) / 1_000 };
 }
 
 /** The fields in which a 402 tells programs what the call lacks. */

@@ -63,6 +63,13 @@ const DETAILS: JsonSchema = {
   },
 };
 
+/** Only beside `usage_limit_reached`. */
+const RESETS_AT: JsonSchema = {
+  type: 'integer',
+  minimum: 0,
+  description: 'For Codex: the end of the period of a spent limit, in seconds since 1970.',
+};
+
 /** Schema of every error but those of Anthropic's routes (specification section 3). */
 const OPENAI_ERROR: JsonSchema = {
   title: 'Error',
@@ -80,6 +87,7 @@ const OPENAI_ERROR: JsonSchema = {
         param: PARAM,
         code: CODE,
         metadata: METADATA,
+        resets_at: RESETS_AT,
       },
     },
   },
@@ -138,6 +146,12 @@ const FORMATS = {
 export type ErrorFormat = keyof typeof FORMATS;
 
 const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
+/** Those of `usage_limit_reached`. */
+const CODEX: Record<string, Reference> = {
+  ...FINAL,
+  'x-codex-promo-message': { $ref: '#/components/headers/x-codex-promo-message' },
+  'x-codex-rate-limit-reached-type': { $ref: '#/components/headers/x-codex-rate-limit-reached-type' },
+};
 const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
   429: {
@@ -159,12 +173,14 @@ export function errorAnswers(
 ): Record<string, Answer> {
   const answers: Record<string, Answer> = {};
   const { schema, prefix } = FORMATS[errorFormat];
+  const toCodex = refusals.includes('usage_limit_reached') ? CODEX : {};
   for (const [status, ofStatus] of Map.groupBy(new Set(refusals), (code) => ERRORS[code][0])) {
     answers[status] = {
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
       headers: {
         ...(isFinal(status) ? FINAL : {}),
         ...HEADERS[status],
+        ...(status === 429 ? toCodex : {}),
         ...(reportsLimits(status) ? limitHeaders : {}),
       },
       content: {

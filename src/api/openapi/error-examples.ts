@@ -126,6 +126,12 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   rate_limit_exceeded: {
     message: "This key's rpm_limit of 60 requests a minute has been reached; try again in 1 s.",
   },
+  usage_limit_reached: {
+    message:
+      'The monthly spending limit of this key is 0.5 credits; 0.5 are spent, 0 are held by calls in flight, and this call ' +
+      'could cost 0.012338 (0.012 of it for the answer). The period ends at 2026-12-01T00:00:00.000Z.',
+    metadata: { ...METADATA, balance: '812.500000', affordable_max_tokens: null },
+  },
   upstream_auth_failed: {
     message: 'The model provider rejected the credential of this gateway. The operator must replace it.',
   },

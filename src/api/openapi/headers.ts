@@ -61,6 +61,16 @@ export const HEADERS = {
     schema: { type: 'string', const: 'false' },
     example: 'false',
   },
+  'x-codex-promo-message': {
+    description: 'The message of a `usage_limit_reached`, as Codex shows it.',
+    schema: { type: 'string' },
+    example: 'The account has 0 credits; top up the account',
+  },
+  'x-codex-rate-limit-reached-type': {
+    description: 'With `usage_limit_reached`: the account has no credits.',
+    schema: { type: 'string', const: 'workspace_owner_credits_depleted' },
+    example: 'workspace_owner_credits_depleted',
+  },
   'x-tollgate-charge': {
     description:
       'What the call cost, in credits with six decimals. Streams, and answers over 1 MiB, do not carry it: they are ' +
@@ -76,7 +86,7 @@ export const HEADERS = {
   },
   'Retry-After': {
     description:
-      'Seconds after which to try again. Every refusal of the gateway itself has it; a 429 of a provider may have none.',
+      'Seconds after which to try again. Every 503 of the gateway has it, and every 429 but `usage_limit_reached`; a 429 of a provider may have none.',
     schema: { type: 'integer', minimum: 1 },
     example: 3,
   },

@@ -127,7 +127,9 @@ const createResponse = modelCall({
   summary: 'Response',
   description:
     'A response, an item or a container that was made with this account can be named by its id. Conversations, prompts, ' +
-    'files and vector stores belong to no account here, and cannot be named.',
+    'files and vector stores belong to no account here, and cannot be named. Codex (`originator: codex…`) repeats 401, 402 and ' +
+    '403, so it gets 429 `usage_limit_reached` in place of 402, 404 `model_not_found` in place of `model_not_allowed`, and 400 ' +
+    '`invalid_request` in place of others.',
   reference: `${REFERENCE}/responses/create`,
   fields: {
     input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
@@ -160,7 +162,7 @@ const createResponse = modelCall({
     },
     stream: STREAM,
   },
-  refusals: UNPRICED,
+  refusals: [...UNPRICED, 'usage_limit_reached'],
   requests: { hello: { value: { model: 'demo-chat', input: 'Hello!', max_output_tokens: 100 } } },
   answers: {
     'application/json': json({

@@ -204,6 +204,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return keyWith({ allowedCategories: [isVideo ? 'text' : 'video'] })(request, by, operation);
   },
   model_not_allowed: keyWith({ allowedModels: ['gpt-0'] }),
+  usage_limit_reached: keyWith({ spendingLimit: 0 as never }, { originator: 'codex_exec' }),
   spending_limit_exceeded: keyWith({ spendingLimit: 0 as never }),
   insufficient_credits: async (request, { world }) =>
     withKey(request, (await world.account({ credits: 0 })).key),

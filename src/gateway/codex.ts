@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify';
+import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+
+/** Routes at which Codex makes its calls. */
+const ROUTES: ReadonlySet<string | undefined> = new Set(['/v1/responses', '/v1/responses/compact']);
+const CODEX = /^codex/i;
+
+/**
+ * Answers to Codex in place of refusals that it repeats, or shows without their words. It was run behind this gateway (Codex CLI
+ * 0.169, 23 November 2026):
+ *
+ *  401, 402, 403                       sent six times, 7 to 8 s
+ *  400, 404 model_not_found            sent once; 404 shows the bare words, 400 the JSON
+ *  429 of type usage_limit_reached     sent once; the words are those of `x-codex-promo-message`, in "You've hit your usage
+ *                                      limit. <words>, or try again at <resets_at>."
+ *  … with x-codex-rate-limit-reached-type: workspace_owner_credits_depleted
+ *                                      "Your workspace is out of credits. Add credits to continue."
+ */
+const ANSWERS: Readonly<Partial<Record<ErrorCode, (refusal: GatewayError) => GatewayError>>> = {
+  spending_limit_exceeded: usageLimit,
+  insufficient_credits: usageLimit,
+  model_not_allowed: ({ message }) => new GatewayError('model_not_found', message, 'model'),
+};
+/** Statuses of all other refusals that it repeats. */
+const REPEATED: ReadonlySet<number> = new Set([401, 403]);
+
+/**
+ * The refusal that the client is answered with: for Codex another one than the gateway's own, which logs, metrics and records of
+ * calls have.
+ */
+export function answeredRefusal(refusal: GatewayError, request: FastifyRequest): GatewayError {
+  const { originator } = request.headers;
+  const isCodex = typeof originator === 'string' && CODEX.test(originator);
+  if (!isCodex || !ROUTES.has(request.routeOptions?.url)) return refusal;
+  const answer = ANSWERS[refusal.code];
+  if (answer) return answer(refusal);
+  return REPEATED.has(refusal.statusCode) ? new GatewayError('invalid_request', refusal.message) : refusal;
+}
+
+const REACHED_TYPE = 'x-codex-rate-limit-reached-type';
+
+/** The 429 of a spent limit, of an account without credits, or of a hold that is too large. */
+function usageLimit({ message, metadata, lack }: GatewayError): GatewayError {
+  const headers = {
+    'x-codex-promo-message': headerText(message),
+    ...(lack?.what === 'credits' ? { [REACHED_TYPE]: 'workspace_owner_credits_depleted' } : {}),
+  };
+  const resets = lack?.what === 'limit' ? { resetsAtS: lack.resetsAtS } : {};
+  return new GatewayError('usage_limit_reached', message, null, undefined, {
+    isFinal: true,
+    headers,
+    ...(metadata && { metadata }),
+    ...resets,
+  });
+}
+
+/** A message as a header can carry it, without its full stop: Codex goes on after it. */
+function headerText(message: string): string {
+  return message.replace(/\.$/, '').replace(/[^\x20-\x7e]/g, '?');
+}
