@@ -44,7 +44,12 @@ export const PRESETS = {
   azure: {
     format: 'openai',
     path: '/openai/deployments/{model}?api-version=2024-10-21',
-    paths: { '/v1/responses': AZURE_V1, '/v1/videos': AZURE_V1 },
+    paths: {
+      '/v1/responses': AZURE_V1,
+      '/v1/responses/compact': AZURE_V1,
+      '/v1/responses/input_tokens': AZURE_V1,
+      '/v1/videos': AZURE_V1,
+    },
     auth: 'api-key',
     prices: 'azure',
     docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference',

@@ -7,7 +7,7 @@ import { fieldsOf } from './fields.ts';
 import { answerImages } from './image-answer.ts';
 import type { DemoRequest } from './listen.ts';
 import { messagesRoute, messageTokens } from './messages-route.ts';
-import { inputTokensRoute, responsesRoute } from './responses-route.ts';
+import { compactRoute, inputTokensRoute, responsesRoute } from './responses-route.ts';
 import { idOf } from './say.ts';
 import { answerSpeech, answerTranscript } from './speech-answer.ts';
 import { DemoVideos } from './videos.ts';
@@ -98,6 +98,7 @@ const ROUTES: ReadonlyMap<string, DemoRoute> = new Map([
   ['/v1/chat/completions', chatRoute],
   ['/v1/completions', completionsRoute],
   ['/v1/responses', responsesRoute],
+  ['/v1/responses/compact', compactRoute],
   ['/v1/responses/input_tokens', inputTokensRoute],
   ['/v1/embeddings', embeddingsRoute],
   ['/v1/moderations', moderationsRoute],

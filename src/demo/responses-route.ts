@@ -38,6 +38,26 @@ export const responsesRoute: DemoRoute = (json, body, options) => {
   return json.stream === true ? events(response, output, text, options) : response;
 };
 
+/** `POST /v1/responses/compact`. What stands for the conversation is its last question. */
+export const compactRoute: DemoRoute = (json, body, options) => {
+  const { question, tokens } = readInput(json);
+  const outputTokens = tokensIn(question);
+  const usage = options.usage ?? {
+    input_tokens: tokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: tokens + outputTokens,
+  };
+  return {
+    id: idOf('resp_', body),
+    object: 'response.compaction',
+    created_at: CREATED_S,
+    output: [{ type: 'compaction', id: idOf('cmp_', body), encrypted_content: btoa(encodeURI(question)) }],
+    usage: usage || null,
+  };
+};
+
 /** `POST /v1/responses/input_tokens`. */
 export const inputTokensRoute: DemoRoute = (json) => ({
   object: 'response.input_tokens',

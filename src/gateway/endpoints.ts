@@ -57,6 +57,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true },
   { ...OPENAI, path: '/v1/completions', meter: completions, members: COMPLETIONS, asksForUsage: true },
   { ...OPENAI, path: '/v1/responses', meter: responses, members: RESPONSES, asksForUsage: false },
+  { ...OPENAI, path: '/v1/responses/compact', meter: responses, members: RESPONSES, asksForUsage: false },
   { ...OPENAI, path: '/v1/responses/input_tokens', meter: perRequest, asksForUsage: false, isCounting: true },
   { ...OPENAI, path: '/v1/embeddings', meter: embeddings, members: EMBEDDINGS, asksForUsage: false },
   { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },

@@ -111,7 +111,7 @@ const TERMINAL: ReadonlySet<string> = new Set([
 /** Deltas of sound, which is not text: `response.audio.delta`, `response.output_audio.delta`. */
 const AUDIO = /audio\.delta$/;
 
-/** `/v1/responses`. */
+/** `/v1/responses` and `/v1/responses/compact`. */
 export const responses: Meter = {
   plan: planResponses,
   usage: responseUsage,

@@ -23,6 +23,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:'
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat',
   '/v1/responses': 'chat',
+  '/v1/responses/compact': 'chat',
   '/v1/messages': 'chat',
   '/v1/completions': 'text_completion',
 };

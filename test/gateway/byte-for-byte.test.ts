@@ -87,6 +87,7 @@ const ENDPOINTS = [
   { path: '/v1/chat/completions', kind: 'text', needs: '"messages"' },
   { path: '/v1/completions', kind: 'text', needs: '"prompt"' },
   { path: '/v1/responses', kind: 'text', needs: '"input"' },
+  { path: '/v1/responses/compact', kind: 'text', needs: '"input"' },
   { path: '/v1/responses/input_tokens', kind: 'text', needs: '"input"' },
   { path: '/v1/embeddings', kind: 'text', needs: '"input"' },
   { path: '/v1/moderations', kind: 'text', needs: '"input"' },

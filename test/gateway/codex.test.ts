@@ -95,6 +95,7 @@ test('any Codex is known by its originator, and only at its routes', async (t) =
   const { key } = await world.account({ credits: 0 });
   for (const originator of ['codex_cli_rs', 'Codex Desktop', 'CODEX_VSCODE'])
     t.equal((await call(world, key, BODY, originator)).status, 429, originator);
+  t.equal((await call(world, key, BODY, 'codex_exec', '/v1/responses/compact')).status, 429);
   for (const originator of ['not-codex', 'my_codex'])
     t.equal((await call(world, key, BODY, originator)).status, 402, originator);
   const chat = { model: 'tokens', messages: [{ role: 'user', content: 'Hello' }] };

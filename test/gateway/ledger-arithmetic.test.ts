@@ -81,6 +81,7 @@ const JSON_CALLS = [
   ['/v1/completions', { model: 'text', prompt: 'Once', stream: true }],
   ['/v1/responses', { model: 'text', input: 'Hello' }],
   ['/v1/responses', { model: 'text', input: 'Hello', stream: true }],
+  ['/v1/responses/compact', { model: 'text', input: 'Hello' }],
   ['/v1/responses/input_tokens', { model: 'text', input: 'Hello' }],
   ['/v1/embeddings', { model: 'text', input: ['One', 'Two'] }],
   ['/v1/moderations', { model: 'text', input: 'Hello' }],
@@ -180,7 +181,7 @@ test('so can the charge of tokens read from and written to a cache, and of an es
   };
   const world = await start(t, ({ headers }) => ({ usage: headers['x-no-usage'] ? false : usage }));
   const account = await world.account({ credits: 1_000_000 });
-  const bodies = CALLS.filter(([path]) => /chat|responses$|messages$/.test(path));
+  const bodies = CALLS.filter(([path]) => /chat|responses$|compact$|messages$/.test(path));
   for (const [path, body] of bodies) {
     await (await send(world, account, path, body)).text();
     const [entry] = await ledgerOf(world, account);

@@ -189,6 +189,32 @@ const createResponse = modelCall({
   },
 });
 
+const compactResponse = modelCall({
+  operationId: 'compactResponse',
+  summary: 'Compact a conversation',
+  description: 'Charged by token, as a response. Refusals to Codex are those of a response.',
+  reference: `${REFERENCE}/responses/compact`,
+  fields: {
+    input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
+    previous_response_id: {
+      type: ['string', 'null'],
+      description: 'A stored response of this account to compact; counts in the hold.',
+    },
+    service_tier: SERVICE_TIER,
+  },
+  refusals: [...UNPRICED, 'usage_limit_reached'],
+  requests: { hello: { value: { model: 'demo-chat', input: 'Hello!' } } },
+  answers: {
+    'application/json': json({
+      id: 'resp_1',
+      object: 'response.compaction',
+      created_at: 1795242083,
+      output: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAAB' }],
+      usage: { input_tokens: 8, output_tokens: 3, total_tokens: 11 },
+    }),
+  },
+});
+
 const countInputTokens = modelCall({
   operationId: 'countInputTokens',
   summary: 'Count the input tokens of a response',
@@ -241,6 +267,7 @@ export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/chat/completions': createChatCompletion,
   'POST /v1/completions': createCompletion,
   'POST /v1/responses': createResponse,
+  'POST /v1/responses/compact': compactResponse,
   'POST /v1/responses/input_tokens': countInputTokens,
   'POST /v1/embeddings': createEmbedding,
   'POST /v1/moderations': createModeration,

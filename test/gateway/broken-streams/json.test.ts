@@ -31,6 +31,7 @@ const CALLS: readonly Call[] = [
   json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES }),
   json('/v1/completions', { model: 'tokens', prompt: 'Hi' }),
   json('/v1/responses', { model: 'tokens', input: 'Hi' }),
+  json('/v1/responses/compact', { model: 'tokens', input: 'Hi' }),
   json('/v1/embeddings', { model: 'tokens', input: 'Hi' }),
   json('/v1/moderations', { model: 'flat', input: 'Hi' }),
   json('/v1/messages', { model: 'claude', messages: MESSAGES, max_tokens: 9 }),

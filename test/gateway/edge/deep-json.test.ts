@@ -20,6 +20,7 @@ const MODELS = {
   '/v1/completions': 'tokens',
   '/v1/responses': 'tokens',
   '/v1/embeddings': 'tokens',
+  '/v1/responses/compact': 'tokens',
   '/v1/responses/input_tokens': 'flat',
   '/v1/moderations': 'flat',
   '/v1/messages': 'claude',

@@ -114,6 +114,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   createModeration: [{}],
   createMessage: [{}],
   countMessageTokens: [{}],
+  compactResponse: [{}],
   countInputTokens: [{}],
   createImage: [{}],
   editImage: [{}],

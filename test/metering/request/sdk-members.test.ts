@@ -121,6 +121,7 @@ const BODIES = {
   '/v1/chat/completions': [OPENAI('chat/completions/completions', 'ChatCompletionCreateParams')],
   '/v1/completions': [OPENAI('completions', 'CompletionCreateParams')],
   '/v1/responses': [OPENAI('responses/responses', 'ResponseCreateParams')],
+  '/v1/responses/compact': [OPENAI('responses/responses', 'ResponseCompactParams')],
   '/v1/embeddings': [OPENAI('embeddings', 'EmbeddingCreateParams')],
   '/v1/messages': [
     ANTHROPIC('beta/messages/messages', 'MessageCreateParams'),
