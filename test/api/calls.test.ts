@@ -352,3 +352,14 @@ t.test('usage counts refused and failed calls', async (t) => {
     [['flat', 2, false]],
   );
 });
+
+t.test('Codex is answered in its own terms, and the record has the true code', async (t) => {
+  const { key } = await world.account({ credits: 0 });
+  const body = { model: 'tokens', input: 'Hello', max_output_tokens: 100 };
+  const answer = await world.api('POST', '/v1/responses', key, body, { originator: 'codex_cli_rs' });
+  t.equal(answer.status, 429);
+  const { error } = (await answer.json()) as { error: { message: string; code: string } };
+  t.equal(error.code, 'usage_limit_reached');
+  const call = await recorded(apiOf(world, key), '?result=refused');
+  t.match(call, { code: 'insufficient_credits', status: 429, message: error.message, model: 'tokens' });
+});

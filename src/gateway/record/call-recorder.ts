@@ -9,6 +9,7 @@ import {
   recordedUserAgent,
 } from '../../domain/refused-call.ts';
 import type { EnteredCall, HeldCall } from '../call.ts';
+import { answeredRefusal } from '../codex.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
 import type { Ending } from '../settle.ts';
@@ -44,7 +45,8 @@ export class CallRecorder {
 
   /** Records a call that was refused before it reached an upstream, by the key that it presents. Never rejects. */
   async refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): Promise<void> {
-    const { code, message, param, facts: detail = null, statusCode: status } = error;
+    const { code, param, facts: detail = null } = error;
+    const { message, statusCode: status } = answeredRefusal(error, request);
     const owner = request.call?.compiled.key ?? (await this.#parts.gatekeeper.ownerOf(request, error));
     this.#refused(request, endpoint, { status, code, message, param, detail }, owner);
   }
