@@ -71,7 +71,7 @@ test('ten calls with a PDF at once never take an account below its overdraft', a
   t.match(await (await world.api('POST', '/v1/responses', poor.key, asking(PDF))).json(), {
     error: {
       code: 'insufficient_credits',
-      message: /\(10\.\d{6} of it for images, files and audio\).*or send fewer images, files or audio/,
+      message: /\(10\.\d+ of it for images, files and audio\).*or send fewer images, files or audio/,
       metadata: { affordable_max_tokens: null },
     },
   });

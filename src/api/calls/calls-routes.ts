@@ -4,15 +4,8 @@ import { callingKey, readerOf } from '../http/callers.ts';
 import { listAnswer } from '../openapi/list-answer.ts';
 import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
 import { OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
-import {
-  AllCallsQueryString,
-  CALL_EXAMPLE,
-  Call,
-  CallPage,
-  CallPath,
-  CallQueryString,
-  OperatorCallPage,
-} from './call-schema.ts';
+import { AllCallsQueryString, CallPath, CallQueryString } from './call-query.ts';
+import { CALL_EXAMPLE, Call, CallPage, OperatorCallPage } from './call-schema.ts';
 import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
 import { type CallsReading, readAllCalls, readCall, readCalls } from './read-calls.ts';
 

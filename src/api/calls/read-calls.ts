@@ -12,7 +12,8 @@ import { integerParam, type Query, queryOf, textParam, wordParam } from '../http
 import { keyNotFound } from '../keys/keys.ts';
 import { FORMATS } from '../openapi/list-answer.ts';
 import { accountNotFound } from '../operator/admin-account.ts';
-import { CALL_CURSOR, CALL_OUTCOMES, CALL_PAGE, ENDPOINT_PATHS } from './call-schema.ts';
+import { CALL_CURSOR, CALL_PAGE, ENDPOINT_PATHS } from './call-query.ts';
+import { CALL_OUTCOMES } from './call-schema.ts';
 import { callView, operatorCallView } from './call-view.ts';
 import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../account/account-schema.ts';
 import { readAlerts } from '../alerts/alert-routes.ts';
-import { CALL_EXAMPLE, OperatorCallQueryString } from '../calls/call-schema.ts';
+import { OperatorCallQueryString } from '../calls/call-query.ts';
+import { CALL_EXAMPLE } from '../calls/call-schema.ts';
 import { CallsAnswer } from '../calls/calls-routes.ts';
 import { readCalls } from '../calls/read-calls.ts';
 import type { Reader } from '../http/callers.ts';

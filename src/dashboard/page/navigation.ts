@@ -5,6 +5,7 @@ export const PLACES: Readonly<Record<Session['role'], readonly (readonly [place:
   {
     owner: [
       ['overview', 'Overview'],
+      ['requests', 'Requests'],
       ['keys', 'Keys'],
       ['explain', 'Explain'],
       ['ledger', 'Ledger'],
@@ -12,11 +13,13 @@ export const PLACES: Readonly<Record<Session['role'], readonly (readonly [place:
     ],
     key: [
       ['overview', 'This key'],
+      ['requests', 'Requests'],
       ['keys', 'Settings'],
       ['ledger', 'Ledger'],
     ],
     operator: [
       ['accounts', 'Accounts'],
+      ['requests', 'Requests'],
       ['usage', 'Usage'],
       ['providers', 'Providers'],
     ],

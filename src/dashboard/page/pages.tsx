@@ -14,6 +14,7 @@ import { NewAccount } from './operator/new-account.tsx';
 import { Providers } from './operator/providers.tsx';
 import { Usage } from './operator/usage.tsx';
 import { Overview } from './overview/overview.tsx';
+import { AllRequests, Requests } from './requests/requests.tsx';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
 
@@ -44,6 +45,8 @@ export function Page({ role }: { role: Session['role'] }) {
       return id === 'new' ? <NewKey /> : <Keys />;
     case 'explain':
       return <Explain key={number} keyId={number} />;
+    case 'requests':
+      return role === 'operator' ? <AllRequests /> : <Requests />;
     case 'ledger':
       return <Ledger />;
     case 'alerts':

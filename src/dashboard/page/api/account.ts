@@ -1,7 +1,7 @@
 import type { AccountView } from '../../../api/account/account-view.ts';
 import type { AlertListView, AlertView, QueuedAlertView } from '../../../api/alerts/alert-view.ts';
 import type { KeyListView, KeyView } from '../../../api/keys/key-view.ts';
-import type { EntryPageView } from '../../../api/ledger/entry-view.ts';
+import type { EntryPageView, EntryView } from '../../../api/ledger/entry-view.ts';
 import type { ModelListView, ModelView } from '../../../api/models/model-view.ts';
 import type { UsageGroup, UsageReportView } from '../../../api/usage/usage-view.ts';
 import { listKeys } from './keys.ts';
@@ -46,6 +46,11 @@ export function readLedger(
 ): Promise<EntryPageView> {
   const query = ledgerQuery(filter, { limit: String(limit), before });
   return ask('GET', `${base}ledger/?${query}`, { signal });
+}
+
+/** Reads the ledger entry of a call. */
+export function readEntry(base: Base, id: string, signal: AbortSignal): Promise<EntryView> {
+  return ask('GET', `${base}ledger/${encodeURIComponent(id)}/`, { signal });
 }
 
 /** Reads the whole ledger, as it is filtered, as a file. */

@@ -1,5 +1,6 @@
 import type { Question } from '../api/keys.ts';
-import { fromLocalInput } from '../format/time.ts';
+import { fromLocalInput, toLocalInput } from '../format/time.ts';
+import { query } from '../route.ts';
 
 /** Values of the form about a call; "" for a field that is left out. */
 export interface CallQuestion {
@@ -29,4 +30,14 @@ export function questionOf({ keyId: _, at, ...texts }: CallQuestion): Question {
     .map(([name, text]) => [name, text.trim()] as const)
     .filter(([name, text]) => name === 'model' || text !== '');
   return Object.fromEntries(said) as unknown as Question;
+}
+
+const ASKED = ['model', 'endpoint', 'ip', 'origin', 'country'] as const;
+
+/** The fields that the address of the page fills in, as a link from a request does. `at` is a timestamp there. */
+export function questionInAddress(): Partial<CallQuestion> {
+  const asked = query.value;
+  const given = ASKED.filter((name) => asked.has(name)).map((name) => [name, asked.get(name) ?? '']);
+  const at = asked.get('at');
+  return { ...Object.fromEntries(given), ...(at === null ? {} : { at: toLocalInput(at) }) };
 }

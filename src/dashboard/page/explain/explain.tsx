@@ -7,7 +7,7 @@ import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { NO_QUESTION, questionOf } from './call-question.ts';
+import { NO_QUESTION, questionInAddress, questionOf } from './call-question.ts';
 import { ExplainForm } from './explain-form.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -42,7 +42,12 @@ function Asking(props: {
   keyId: number | undefined;
 }) {
   const first = props.keyId ?? props.keys[0]?.id ?? 0;
-  const [question, setQuestion] = useState({ ...NO_QUESTION, keyId: first, model: props.models[0] ?? '' });
+  const [question, setQuestion] = useState(() => ({
+    ...NO_QUESTION,
+    keyId: first,
+    model: props.models[0] ?? '',
+    ...questionInAddress(),
+  }));
   const [answer, setAnswer] = useState<{ explanation: ExplanationView; isOwnAddress: boolean }>();
   const action = useAction(async () => {
     setAnswer(undefined);

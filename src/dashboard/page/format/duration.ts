@@ -1,3 +1,5 @@
+import { count } from './credits.ts';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -10,6 +12,11 @@ export function durationWords(ms: number): string {
   if (ms > HOUR - SECOND) return inTwo(ms, [HOUR, 'h'], [MINUTE, 'min']);
   if (ms > MINUTE - SECOND) return inTwo(ms, [MINUTE, 'min'], [SECOND, 's']);
   return `${Math.ceil(ms / SECOND)} s`;
+}
+
+/** The time that a call took: `412 ms`, `12.5 s`. */
+export function callDuration(ms: number): string {
+  return ms < 10 * SECOND ? `${count(ms)} ms` : `${count(Math.round(ms / 100) / 10)} s`;
 }
 
 type Unit = readonly [ms: number, name: string];

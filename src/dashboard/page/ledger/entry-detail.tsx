@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
-import { count } from '../format/credits.ts';
+import { callDuration } from '../format/duration.ts';
 import { priceWords, usageWords } from '../format/usage.ts';
 
 /** Prices and course of a call; empty for entries that are no calls. */
@@ -30,7 +30,7 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
         {multiplier !== null && prices.length > 0 && (
           <Fact name="Multiplier">{multiplierWords(multiplier)}</Fact>
         )}
-        {duration_ms !== null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
+        {duration_ms !== null && <Fact name="Duration">{callDuration(duration_ms)}</Fact>}
         {streamed !== null && <Fact name="Response">{streamed ? 'streamed' : 'not streamed'}</Fact>}
         {upstream !== null && <Fact name="Provider">{upstream}</Fact>}
         {attempts !== null && attempts.length > 1 && (
@@ -56,10 +56,6 @@ function multiplierWords(multiplier: number): string {
   return multiplier === 0 ? '0, because the provider does not bill refusals' : `${multiplier} (service tier)`;
 }
 
-function durationWords(ms: number): string {
-  return ms < 10_000 ? `${count(ms)} ms` : `${count(Math.round(ms / 100) / 10)} s`;
-}
-
 function attemptWords({ target, status, ms }: NonNullable<EntryView['attempts']>[number]): string {
-  return `${target} (${status ?? 'no answer'}, ${durationWords(ms)})`;
+  return `${target} (${status ?? 'no answer'}, ${callDuration(ms)})`;
 }

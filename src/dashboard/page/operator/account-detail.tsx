@@ -7,6 +7,7 @@ import { credits } from '../format/credits.ts';
 import { Entries } from '../ledger/ledger.tsx';
 import { Spend } from '../overview/spend.tsx';
 import { useSpend } from '../overview/use-spend.ts';
+import { Calls } from '../requests/requests.tsx';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -19,6 +20,7 @@ import { SwitchAccount } from './switch-account.tsx';
 const PARTS = [
   ['', 'Account'],
   ['keys', 'Keys'],
+  ['requests', 'Requests'],
   ['usage', 'Usage'],
   ['ledger', 'Ledger'],
   ['alerts', 'Alerts'],
@@ -65,6 +67,8 @@ function Part(props: {
   switch (props.of) {
     case 'keys':
       return <AccountKeys of={account} base={base} />;
+    case 'requests':
+      return <Calls of={base} />;
     case 'usage':
       return <AccountUsage base={base} />;
     case 'ledger':

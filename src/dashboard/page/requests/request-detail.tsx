@@ -1,0 +1,132 @@
+import type { ComponentChildren } from 'preact';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import { type Base, readEntry } from '../api/account.ts';
+import type { CallsBase, ListedCall } from '../api/calls.ts';
+import { useLoad } from '../api/use-load.ts';
+import { credits } from '../format/credits.ts';
+import { callDuration } from '../format/duration.ts';
+import { priceWords, usageWords } from '../format/usage.ts';
+import { keyName } from '../keys/key-label.tsx';
+import { manages } from '../session/session.ts';
+import { CopyValue } from '../ui/copy-value.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Time } from '../ui/elements.tsx';
+import { CallStatus } from './request-table.tsx';
+
+/** Everything that is recorded of a request, and how its charge is computed. */
+export function RequestDetail({
+  of: call,
+  base,
+  keys,
+  onClose,
+}: {
+  of: ListedCall;
+  base: CallsBase;
+  keys: readonly KeyView[];
+  onClose: () => void;
+}) {
+  const { detail, attempts, user_agent } = call;
+  const isExplained = base === '/api/account/' && manages() && call.key_id !== null && call.model !== null;
+  return (
+    <Dialog title="Request" onCancel={onClose}>
+      <dl class="request-detail">
+        <Fact name="Status">
+          <CallStatus of={call} />
+        </Fact>
+        {call.message !== null && <Fact name="Message">{call.message}</Fact>}
+        {call.param !== null && <Fact name="Field">{call.param}</Fact>}
+        {detail !== null &&
+          Object.entries(detail)
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <Fact key={name} name={DETAIL_NAMES[name] ?? name}>
+                {String(value)}
+              </Fact>
+            ))}
+        <Fact name="Time">
+          <Time at={call.created_at} seconds />
+        </Fact>
+        <Fact name="Key">{keys.length > 0 ? keyName(call.key_id, keys) : `No. ${call.key_id}`}</Fact>
+        <Fact name="Model">{call.model ?? 'not known: refused before the body was read'}</Fact>
+        <Fact name="Endpoint">{call.endpoint}</Fact>
+        {call.streamed !== null && <Fact name="Response">{call.streamed ? 'streamed' : 'not streamed'}</Fact>}
+        {call.duration_ms !== null && <Fact name="Duration">{callDuration(call.duration_ms)}</Fact>}
+        {call.first_byte_ms !== null && <Fact name="First byte">{callDuration(call.first_byte_ms)}</Fact>}
+        {call.upstream !== null && <Fact name="Provider">{call.upstream}</Fact>}
+        {attempts.length > 1 && (
+          <Fact name="Tried at">
+            {attempts.map(({ target, status }) => `${target} (${status ?? 'no answer'})`).join('; ')}
+          </Fact>
+        )}
+        {user_agent !== null && <Fact name="Client">{user_agent}</Fact>}
+        <Fact name="Charge">
+          {credits(call.charge)}
+          {call.estimated && ' (estimated)'}
+        </Fact>
+        {call.outcome !== 'refused' && base !== '/api/admin/' && <Charge of={call} base={base} />}
+      </dl>
+      <CopyValue label="Request ID" value={call.id} />
+      <div class="actions">
+        {isExplained && (
+          <a class="button" href={explainAddress(call)}>
+            Explain
+          </a>
+        )}
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const DETAIL_NAMES: Readonly<Record<string, string>> = {
+  ip: 'Caller IP address',
+  country: 'Country',
+  origin: 'Origin',
+  hold: 'Could cost',
+  estimate: 'Likely cost',
+  balance: 'Balance then',
+  held: 'Held then',
+  limit: 'Limit',
+  of: 'Limit of',
+  retry_after_ms: 'Room again after (ms)',
+};
+
+/** How the charge is computed: what was used, at the prices of then. */
+function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {
+  const { data: entry } = useLoad((signal) => readEntry(base, id, signal));
+  return (
+    <>
+      <Fact name="Used">{usageWords(usage) || 'nothing'}</Fact>
+      {entry?.price && Object.keys(entry.price).length > 0 && (
+        <Fact name="Price">
+          {Object.entries(entry.price).map(([unit, amount]) => (
+            <div key={unit}>{priceWords(unit, amount)}</div>
+          ))}
+        </Fact>
+      )}
+    </>
+  );
+}
+
+/** The page that explains a call like this one. */
+function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedCall): string {
+  const question = Object.entries({
+    model,
+    endpoint,
+    ip: detail?.ip,
+    origin: detail?.origin,
+    at: created_at,
+  }).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+  return `#/explain/${key_id}?${new URLSearchParams(question)}`;
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { CallFilter } from '../api/calls.ts';
+import { KeyChoice } from '../keys/key-choice.tsx';
+import { manages } from '../session/session.ts';
+import { Choice, Day } from '../ui/filters.tsx';
+
+const RESULTS = [
+  ['ok', 'OK'],
+  ['refused', 'Refused by the gateway'],
+  ['failed', 'Failed'],
+] as const;
+
+/** Filters of requests. `keys`: to choose from; undefined in the list over all accounts. */
+export function RequestFilters({
+  filter,
+  keys,
+  onFilter,
+}: {
+  filter: CallFilter;
+  keys: readonly KeyView[] | undefined;
+  onFilter: (changes: Partial<CallFilter>, how?: 'push' | 'replace') => void;
+}) {
+  const text = (label: string, name: 'account_id' | 'code' | 'model') => (
+    <label>
+      <span>{label}</span>
+      <input
+        type="search"
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="All"
+        value={filter[name]}
+        onChange={(event) => onFilter({ [name]: event.currentTarget.value.trim() })}
+      />
+    </label>
+  );
+  return (
+    <search class="filters">
+      {keys === undefined && text('Account no.', 'account_id')}
+      {keys !== undefined && manages() && (
+        <KeyChoice
+          keys={keys}
+          chosen={filter.key_id}
+          none="All"
+          onChosen={(key_id) => onFilter({ key_id })}
+        />
+      )}
+      <Choice
+        label="Result"
+        none="All"
+        value={filter.result}
+        choices={RESULTS}
+        onValue={(result) => onFilter({ result })}
+      />
+      {text('Error code', 'code')}
+      {text('Model', 'model')}
+      <Day label="From (UTC)" value={filter.from} onValue={(from) => onFilter({ from }, 'replace')} />
+      <Day label="To (UTC)" value={filter.to} onValue={(to) => onFilter({ to }, 'replace')} />
+    </search>
+  );
+}

@@ -1,0 +1,84 @@
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { UsageView } from '../../../api/ledger/entry-view.ts';
+import type { ListedCall } from '../api/calls.ts';
+import { count, credits } from '../format/credits.ts';
+import { callDuration } from '../format/duration.ts';
+import { keyName } from '../keys/key-label.tsx';
+import { Badge, Time } from '../ui/elements.tsx';
+import { Table } from '../ui/table.tsx';
+
+/** Requests, a line each. `emails`: of accounts, in the operator's list over all of them. */
+export function RequestTable({
+  calls,
+  keys,
+  emails,
+  onOpen,
+}: {
+  calls: readonly ListedCall[];
+  keys: readonly KeyView[];
+  emails: ReadonlyMap<number, string> | undefined;
+  onOpen: (call: ListedCall) => void;
+}) {
+  return (
+    <Table
+      label="Requests"
+      columns={[
+        ...(emails ? ['Account'] : []),
+        'Time',
+        'Key',
+        'Model',
+        'Status',
+        ['Tokens', 'number'],
+        ['Charge', 'number'],
+        ['Duration', 'number'],
+      ]}
+    >
+      {calls.map((call) => {
+        const { account_id = 0, created_at, key_id, model, charge, duration_ms } = call;
+        return (
+          <tr key={call.id}>
+            {emails && <td class="clip">{emails.get(account_id) ?? `No. ${account_id}`}</td>}
+            <th scope="row" class="nowrap">
+              <button
+                type="button"
+                class="link"
+                aria-label={`Request ${call.id}`}
+                onClick={() => onOpen(call)}
+              >
+                <Time at={created_at} seconds />
+              </button>
+            </th>
+            <td class="clip">{emails ? `No. ${key_id}` : keyName(key_id, keys)}</td>
+            <td class="clip">{model ?? '–'}</td>
+            <td class="nowrap">
+              <CallStatus of={call} />
+            </td>
+            <td class="number">{count(tokensOf(call.usage))}</td>
+            <td class="number">{credits(charge)}</td>
+            <td class="number">{duration_ms === null ? '–' : callDuration(duration_ms)}</td>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** The status with the code of the error, and the number of calls that the line stands for. */
+export function CallStatus({ of: { status, outcome, code, repeated } }: { of: ListedCall }) {
+  const kind = outcome === 'complete' ? 'good' : outcome === 'refused' ? 'warning' : 'bad';
+  return (
+    <>
+      <Badge kind={kind}>{status ?? '–'}</Badge>{' '}
+      {code ?? (outcome === 'complete' ? '' : (outcome ?? '').replaceAll('_', ' '))}
+      {repeated > 1 && ` × ${count(repeated)}`}
+    </>
+  );
+}
+
+/** Tokens of all modalities: uncached and cached input, cache writes and output. */
+function tokensOf(usage: UsageView): number {
+  return Object.entries(usage).reduce(
+    (sum, [unit, amount]) => sum + (unit.endsWith('_tokens') ? amount : 0),
+    0,
+  );
+}

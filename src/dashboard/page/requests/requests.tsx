@@ -1,0 +1,150 @@
+import { type Base, OWN, readKeys } from '../api/account.ts';
+import {
+  CALL_FILTERS,
+  type CallFilter,
+  type CallsBase,
+  exportCalls,
+  type ListedCall,
+  readCalls,
+} from '../api/calls.ts';
+import { wordsOf } from '../api/failure.ts';
+import { listAccounts } from '../api/operator.ts';
+import { useAction } from '../api/use-action.ts';
+import { useLoad } from '../api/use-load.ts';
+import { choose, query } from '../route.ts';
+import { announce } from '../ui/announcements.tsx';
+import { Empty } from '../ui/elements.tsx';
+import { PageFrame } from '../ui/page.tsx';
+import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { Shown } from '../ui/shown.tsx';
+import { RequestDetail } from './request-detail.tsx';
+import { RequestFilters } from './request-filters.tsx';
+import { RequestTable } from './request-table.tsx';
+
+const PAGE = 50;
+/** Accounts whose e-mail addresses the operator's list shows; those of others are shown by their numbers. */
+const MOST_ACCOUNTS = 1_000;
+/** Parameter of the address with the id of the request whose details are open. */
+const OPEN = 'request';
+
+/** Page of every call of the account, refused ones too. */
+export function Requests() {
+  return (
+    <PageFrame title="Requests">
+      <Calls of={OWN} />
+    </PageFrame>
+  );
+}
+
+/** The same over all accounts, for the operator. */
+export function AllRequests() {
+  return (
+    <PageFrame title="Requests">
+      <Calls of="/api/admin/" />
+    </PageFrame>
+  );
+}
+
+/** Calls at the path `of`, with the filters that are in the address. */
+export function Calls({ of: base }: { of: CallsBase }) {
+  const filter = Object.fromEntries(
+    CALL_FILTERS.map((name) => [name, query.value.get(name) ?? '']),
+  ) as CallFilter;
+  const before = cursors().at(-1) ?? '';
+  const names = useLoad(async (signal) => {
+    if (base !== '/api/admin/') return { keys: await readKeys(base as Base, signal), emails: undefined };
+    const { accounts } = await listAccounts('', MOST_ACCOUNTS, { signal });
+    return { keys: [], emails: new Map(accounts.map(({ id, email }) => [id, email])) };
+  });
+  const page = useLoad(
+    (signal) => readCalls(base, filter, before, PAGE, signal),
+    JSON.stringify([filter, before]),
+  );
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const keys = names.data?.keys ?? [];
+  return (
+    <>
+      <RequestFilters
+        filter={filter}
+        keys={base === '/api/admin/' ? undefined : keys}
+        onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
+      />
+      <div class="actions export">
+        <Export of={base} filter={filter} />
+        {isFiltered && (
+          <button
+            type="button"
+            onClick={() =>
+              choose({ ...FIRST_PAGE, ...Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) })
+            }
+          >
+            Show all
+          </button>
+        )}
+      </div>
+      <Shown of={page}>
+        {({ calls, next }) => (
+          <Paged label="Pages of requests" back="Newer" on="Older" next={next} of={page}>
+            {calls.length === 0 ? (
+              <Empty title={isFiltered ? 'No results' : 'No requests yet'}>
+                <p>
+                  {isFiltered
+                    ? 'Change the filters or show all requests.'
+                    : 'Calls appear here as they end, refused ones within two seconds.'}
+                </p>
+              </Empty>
+            ) : (
+              <>
+                <RequestTable
+                  calls={calls}
+                  keys={keys}
+                  emails={names.data?.emails}
+                  onOpen={({ id }) => choose({ [OPEN]: id })}
+                />
+                <Opened calls={calls} base={base} keys={keys} />
+              </>
+            )}
+          </Paged>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Opened({
+  calls,
+  base,
+  keys,
+}: {
+  calls: readonly ListedCall[];
+  base: CallsBase;
+  keys: Parameters<typeof RequestTable>[0]['keys'];
+}) {
+  const id = query.value.get(OPEN);
+  const call = calls.find((one) => one.id === id);
+  if (!call) return null;
+  return (
+    <RequestDetail key={call.id} of={call} base={base} keys={keys} onClose={() => choose({ [OPEN]: '' })} />
+  );
+}
+
+/** Button that saves all calls, as they are filtered, to a file. */
+function Export({ of: base, filter }: { of: CallsBase; filter: CallFilter }) {
+  const action = useAction(async () => {
+    saveFile(await exportCalls(base, filter), 'calls.csv');
+    announce('Requests exported.');
+  });
+  return (
+    <>
+      <button type="button" disabled={action.isBusy} onClick={() => action.run()}>
+        Export CSV
+      </button>
+      {action.error !== undefined && (
+        <p class="field-error" role="alert">
+          {wordsOf(action.error)}
+        </p>
+      )}
+    </>
+  );
+}

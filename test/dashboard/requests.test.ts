@@ -1,0 +1,76 @@
+import t from 'tap';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+
+const world = await startGatewayInProcess(t);
+const { key, accountId } = await world.account({ credits: 100, email: 'requests@example.com' });
+const api = apiOf(world, key);
+const { body: app } = await api.post<{ id: number; key: string }>('/api/keys/', {
+  name: 'Berlin app',
+  allowed_ips: ['198.51.100.7'],
+});
+await (await world.chat(key)).text();
+const refused = await world.chat(app.key, {}, { 'x-forwarded-for': '203.0.113.9' });
+const id = refused.headers.get('x-request-id') ?? '';
+await until('both calls', async () => {
+  const { body } = await api.get<{ calls: unknown[] }>('/api/account/calls/');
+  return body.calls.length === 2;
+});
+
+t.test('an owner sees why a call was refused, and explains it', async (t) => {
+  const { page, signIn, open, faults } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('requests', 'Requests');
+  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  await until('two rows', async () => (await rows.count()) === 2);
+  t.match(await rows.first().textContent(), /Berlin app–403 ip_not_allowed00\.00/);
+  t.match(await rows.last().textContent(), /flat200/);
+  await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
+  await until('one row', async () => (await rows.count()) === 1);
+  const line = page.getByRole('button', { name: `Request ${id}` });
+  await line.click();
+  const dialog = page.getByRole('dialog', { name: 'Request' });
+  t.match(await dialog.textContent(), /Your IP address 203\.0\.113\.9 is not in the allowed_ips/);
+  t.match(page.url(), new RegExp(`request=${id}`));
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  t.equal(
+    await page.evaluate('document.activeElement?.getAttribute("aria-label")'),
+    `Request ${id}`,
+    'the focus is back',
+  );
+  t.notMatch(page.url(), /request=/);
+  t.same(faults, []);
+});
+
+t.test('a request is explained with its address, model and time filled in', async (t) => {
+  const foreign = await world.chat(app.key, {}, { 'x-forwarded-for': '198.51.100.7' });
+  await foreign.text();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('requests', 'Requests');
+  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  await until('three rows', async () => (await rows.count()) === 3);
+  await rows.first().getByRole('button').click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Explain' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Explain a call' }).waitFor();
+  t.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'flat');
+  t.match(await page.getByRole('combobox', { name: 'Key' }).inputValue(), /^Berlin app/);
+  t.equal(await page.getByRole('combobox', { name: 'Endpoint' }).inputValue(), '/v1/chat/completions');
+});
+
+t.test('the operator sees the requests of all accounts by their e-mail addresses', async (t) => {
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await open('requests', 'Requests');
+  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  await rows.first().waitFor();
+  t.match(await rows.first().textContent(), /^requests@example\.com/);
+  await open(`accounts/${accountId}/requests`, 'requests@example.com');
+  await page.getByRole('button', { name: `Request ${id}` }).waitFor();
+});
