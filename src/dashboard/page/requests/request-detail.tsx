@@ -26,7 +26,7 @@ export function RequestDetail({
   onClose: () => void;
 }) {
   const { detail, attempts, user_agent } = call;
-  const isExplained = base === '/api/account/' && manages() && call.key_id !== null && call.model !== null;
+  const isExplained = base === '/api/account/' && manages() && call.key_id !== null;
   return (
     <Dialog title="Request" onCancel={onClose}>
       <dl class="request-detail">

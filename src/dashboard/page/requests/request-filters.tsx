@@ -6,7 +6,7 @@ import { Choice, Day } from '../ui/filters.tsx';
 
 const RESULTS = [
   ['ok', 'OK'],
-  ['refused', 'Refused by the gateway'],
+  ['refused', 'Refused'],
   ['failed', 'Failed'],
 ] as const;
 
