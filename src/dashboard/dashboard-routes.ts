@@ -40,13 +40,6 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
       preCompressed: true,
       cacheControl: false,
     });
-    app.get('/', { schema: { hide: true } }, async (request, reply) => {
-      // `/` leads browsers to the page; any other client gets 404.
-      if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) {
-        throw noSuchFile(`${request.method} / is not an endpoint of this gateway.`);
-      }
-      return reply.header('vary', 'accept').redirect('/dashboard/', 302);
-    });
     app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
       // The router matches both spellings; relative links within the page need the slash.
       if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);

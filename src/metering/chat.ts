@@ -1,3 +1,4 @@
+import { GatewayError } from '../domain/errors.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
 import { asksLongCache, CacheLife } from './cache-life.ts';
@@ -183,9 +184,20 @@ const ONE_SEARCH: ProviderTools = {
 };
 const SOUND_OUT: readonly Unit[] = ['outputAudio'];
 
+/** Refuses a request of the Responses API: providers that take it here answer in the shape of a response. */
+function refuseResponses({ input, messages }: MeteredBody['value']): void {
+  if (!isSet(input) || isSet(messages)) return;
+  throw new GatewayError(
+    'endpoint_mismatch',
+    'A body with "input" is a request of the Responses API. Send it to POST /v1/responses, or send "messages" here.',
+    'input',
+  );
+}
+
 /** What a chat call asks for. Throws 400 `invalid_field` for a tool with a model of its own. */
 function planChat(body: MeteredBody): CostPlan {
   const { value, model } = body;
+  refuseResponses(value);
   const said = new ChatParts(body.elidedStrings);
   said.read(value.messages);
   const tools = listOf(value.tools, 'tools').map((tool) => toolOf(tool, 'tools', 'function'));

@@ -18,6 +18,8 @@ export interface Surcharge {
   readonly serviceTier?: string;
   /** The setting by which an operator lets it through, where it is neither a price nor a tier. */
   readonly setting?: string;
+  /** What its user can do, where leaving it out may not be possible. */
+  readonly advice?: string;
 }
 
 /** What a request says that its report is read by, found when it was asked for: the lists that said it are not kept. */
@@ -82,12 +84,12 @@ export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model)
   if (charges.length === 0 || model.priceSource === 'free') return undefined;
   const unpriced = charges.find((charge) => !isPriced(charge, model));
   if (!unpriced) return undefined;
-  const { param, what, unit, serviceTier } = unpriced;
+  const { param, what, unit, serviceTier, advice = 'Leave it out' } = unpriced;
   const setting =
     unpriced.setting ?? (unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`);
   return new GatewayError(
     'unpriced_parameter',
-    `The model ${model.slug} has no price for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
+    `The model ${model.slug} has no price for ${what}. ${advice}${setting ? `, or have the operator set ${setting}` : ''}.`,
     param,
   );
 }

@@ -108,6 +108,16 @@ function typeOf(value: unknown): unknown {
   return (value as { type?: unknown } | null | undefined)?.type;
 }
 
+/** Cline sends this tool always where its provider is OpenAI itself, and not where it is a compatible one. */
+const ALWAYS_SENT = {
+  advice: 'If your client always sends it, set its provider to "OpenAI Compatible"',
+  setting: 'pricing.unpriced: pass',
+} as const;
+
+function adviceOn(type: unknown): Pick<Surcharge, 'advice' | 'setting'> {
+  return type === 'image_generation' ? ALWAYS_SENT : {};
+}
+
 /** Members of a tool by which another model runs: an advisor, the model that draws, the one that writes an SVG. */
 const MODELS = ['model', 'svg'] as const;
 /** Most tools of one request whose bound the gateway sends: no provider has as many kinds of them. */
@@ -202,7 +212,8 @@ export class ToolTally {
       if (this.searches !== 'preview') this.searches = kind;
       this.charges.push({ param, ...SEARCHES[kind] });
     }
-    if (kind === 'fee') this.charges.push({ param, what: `tools of type ${shown(tool.type)}` });
+    if (kind === 'fee')
+      this.charges.push({ param, what: `tools of type ${shown(tool.type)}`, ...adviceOn(tool.type) });
   }
 
   #bound(tool: Tool, kind: ToolKind, param: string): void {

@@ -7,6 +7,7 @@ import {
   startGatewayInProcess,
   testCatalog,
   testConfig,
+  UNPRICED_PASSES,
 } from '../helper/start/gateway-in-process.ts';
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 1 };
@@ -45,6 +46,25 @@ test('what a model has no price for is refused in both formats, and nothing reac
   t.match(words, /The model claude has no price for web searches.*price\.webSearch/);
   t.equal(world.provider.requests.length, 0);
   t.match(await world.ledger.ledger.account(accountId), { balance: 1_000_000_000, held: 0 });
+});
+
+// Cline sends it in every request where its provider is OpenAI itself.
+test('a tool that a client always sends is refused with the ways of its user and of the operator', async (t) => {
+  const body = { model: 'tokens', input: 'a', tools: [{ type: 'image_generation' }] };
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const { key } = await world.account();
+  const response = await post(world, key, '/v1/responses', body);
+  t.equal(response.status, 400);
+  t.match(await response.json(), {
+    error: {
+      code: 'unpriced_parameter',
+      message: /set its provider to "OpenAI Compatible", or have the operator set pricing\.unpriced: pass\.$/,
+    },
+  });
+  t.equal(world.provider.requests.length, 0);
+  const passing = await startGatewayInProcess(t, { config: { pricing: UNPRICED_PASSES } });
+  const owner = await passing.account();
+  t.equal((await post(passing, owner.key, '/v1/responses', body)).status, 200);
 });
 
 test('a field of two names is not read in two ways', async (t) => {

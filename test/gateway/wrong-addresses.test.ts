@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { openRaw } from '../helper/clients/raw-http.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const OPENAI = /, but (\S+)\. For OpenAI clients, set the base URL to .* followed by \/v1/;
 const ANTHROPIC = /, but (\S+)\. For Anthropic clients, set the base URL to .* without \/v1/;
@@ -78,4 +79,53 @@ test('Responses over WebSocket are refused with 426 at once, without a key, and 
   }
   const { key } = await world.account();
   t.equal((await world.api('POST', '/v1/responses', key, { model: 'flat', input: 'Hello' })).status, 200);
+});
+
+const RESPONSE = { model: 'tokens', input: 'Hello' };
+
+test('a request of the Responses API at chat completions is told where it belongs', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const { key } = await world.account();
+  for (const body of [RESPONSE, { ...RESPONSE, messages: null }, { ...RESPONSE, stream: true, input: [] }]) {
+    const response = await world.api('POST', '/v1/chat/completions', key, body);
+    t.equal(response.status, 400);
+    t.equal(response.headers.get('x-should-retry'), 'false');
+    t.match(await response.json(), {
+      error: { code: 'endpoint_mismatch', param: 'input', message: /POST \/v1\/responses/ },
+    });
+  }
+  t.equal(world.provider.requests.length, 0);
+  t.equal((await world.chat(key, { model: 'tokens', input: 'Hello' })).status, 200, 'beside messages');
+});
+
+// Claude Code and others ask for the base URL before their first call.
+test('probes of base addresses get 404 without a key, and nothing else, also while Redis is silent', async (t) => {
+  const redis = await startRedis(t);
+  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
+  const { key } = await world.account();
+  const probe = async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${world.url}${path}`, { method, headers, redirect: 'manual' });
+    return [response.status, await response.text()] as const;
+  };
+  const bases = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/anthropic',
+    '/anthropic/',
+    '/anthropic/v1',
+    '/openai/v1',
+    '/api/hello',
+  ];
+  redis.freeze();
+  t.teardown(() => redis.thaw());
+  for (const path of bases) {
+    t.same(await probe('HEAD', path), [404, ''], `HEAD ${path}`);
+    const [status, body] = await probe('GET', path);
+    t.equal(status, 404, `GET ${path}`);
+    t.equal(JSON.parse(body).error.message, `There is no GET ${path} here.`);
+    for (const value of [key, 'sk-tg-nobody'])
+      t.same(await probe('GET', path, { authorization: `Bearer ${value}` }), [404, body]);
+  }
+  t.same(await probe('GET', '/', { accept: 'text/html' }), [302, '']);
 });
