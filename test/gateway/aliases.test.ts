@@ -1,4 +1,5 @@
 import { type Test, test } from 'tap';
+import { until } from '../helper/check/until.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
@@ -88,4 +89,16 @@ test('lists show slugs, and a model is found by its aliases', async (t) => {
   }
   const explained = await world.api('POST', `/api/keys/${keyId}/explain/`, key, { model: 'vendor/tokens' });
   t.match(await explained.json(), { allowed: true });
+});
+
+test('a refused call by an alias is recorded by the name that it used, with the category of the model', async (t) => {
+  const world = await start(t);
+  const { key } = await world.account({ credits: 0 });
+  t.equal((await world.chat(key, { model: 'tokens-2026-11-01', max_tokens: 10 })).status, 402);
+  const [call] = await until('its record', async () => {
+    const answer = await world.api('GET', '/api/account/calls/?result=refused', key);
+    const { calls } = (await answer.json()) as { calls: object[] };
+    return calls.length > 0 && calls;
+  });
+  t.match(call, { model: 'tokens-2026-11-01', category: 'text', code: 'insufficient_credits' });
 });

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Catalog } from '../../domain/catalog.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import {
   LONGEST_MESSAGE,
@@ -78,7 +78,7 @@ export class CallRecorder {
       ms: durationMs,
     });
     if (!owner) return;
-    const known = model === null ? undefined : this.#parts.catalog().get(model);
+    const known = model === null ? undefined : modelOf(this.#parts.catalog(), model);
     this.#parts.refusals.note({
       ...refusal,
       message: recordedText(refusal.message, LONGEST_MESSAGE),
