@@ -55,6 +55,22 @@ test('a call takes a request, its tokens and a slot, and each limit refuses wher
   });
 });
 
+test('a call that counts takes a slot alone, and gives back no more than that', async (t) => {
+  const limits = { rpmLimit: 1, tpmLimit: 1_000, maxParallelRequests: 2 };
+  const { admit, openCalls, open, key } = await startLimited(t, limits);
+  t.match(await admit({ tokens: 1_000 }), { verdict: 'held' });
+  const counting = { isCounting: true, requestId: 'counting' };
+  t.match(await admit(counting), {
+    verdict: 'held',
+    limits: { key: { requests: { limit: 1 }, parallel: { open: 2 } } },
+  });
+  t.match(await admit({ isCounting: true }), { verdict: 'limited', onlyLimits: true }, 'there is no slot');
+  await open.ledger.cancel({ requestId: 'counting', accountId: key.accountId, keyId: key.id });
+  await until('the slot to be free', async () => (await openCalls()) === 1);
+  t.match(await admit(), { verdict: 'limited' }, 'the request of the minute is taken');
+  t.match(await admit({ isCounting: true }), { verdict: 'held' });
+});
+
 test('what lacks credits, spending limit or currency takes nothing of the limits', async (t) => {
   const { admit, key, raw, hash } = await startLimited(t, { rpmLimit: 9, maxParallelRequests: 1 }, 5);
   const before = await raw.hgetall(hash);
