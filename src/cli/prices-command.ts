@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import { type ListedModel, listedModel } from '../config/price-list/listed-model.ts';
 import type { PriceList } from '../config/price-list/price-list.ts';
 import { openList } from '../config/pricing.ts';
-import type { Model } from '../domain/catalog.ts';
+import { type Model, targetName } from '../domain/catalog.ts';
 import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
 import { everyModel, fromCaller, unitText } from './models-of-config.ts';
@@ -23,6 +23,8 @@ export function pricesCommand(program: Command): void {
 
 interface Row {
   readonly model: Model;
+  /** Name of the target, where the model has several; each has its own price. */
+  readonly target: string | undefined;
   /** The model as the list has it now; undefined: its upstream names no provider, or the list does not know it. */
   readonly listed: ListedModel | undefined;
 }
@@ -42,8 +44,14 @@ function prices(file: string | undefined, { diff, json }: { diff?: true; json?: 
 
 function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
   const list = pricing.version === undefined ? undefined : openList(pricing.list);
-  return everyModel(config).map((model) => ({
+  const rows = everyModel(config).flatMap((model): Omit<Row, 'listed'>[] => {
+    const { targets } = model;
+    if (!targets) return [{ model, target: undefined }];
+    return targets.map((target) => ({ model: target.model, target: targetName(target.model.upstream) }));
+  });
+  return rows.map(({ model, target }) => ({
     model,
+    target,
     listed: list && look(list, model, { creditsPerUsd: pricing.creditsPerUsd, markup: pricing.markup }, now),
   }));
 }
@@ -65,9 +73,10 @@ function headOf({ pricing }: Config) {
   };
 }
 
-function priceJson({ model, listed }: Row, now: Date) {
+function priceJson({ model, target, listed }: Row, now: Date) {
   return {
     model: model.slug,
+    target: target ?? null,
     source: model.priceSource,
     list_model: listed ? `${model.upstream.provider}/${listed.id}` : null,
     price: writtenPrice(model.price),
@@ -87,8 +96,8 @@ function hasPassed({ priceUntil }: Model, now: Date): boolean {
 function showPrices(config: Config, rows: readonly Row[], now: Date): void {
   printTable(
     ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'CREDITS', 'SERVICE TIERS'],
-    rows.map(({ model, listed }) => [
-      model.slug,
+    rows.map(({ model, target, listed }) => [
+      target === undefined ? model.slug : `${model.slug} at ${target}`,
       model.priceSource,
       listed ? `${model.upstream.provider}/${listed.id}` : '-',
       creditsText(writtenPrice(model.price)),
@@ -144,7 +153,7 @@ function showDifferences(config: Config, rows: readonly Row[], json: true | unde
   }
 }
 
-function differing(compared: readonly Compared[]): (Row & Difference)[] {
+function differing(compared: readonly Compared[]): (Omit<Row, 'target'> & Difference)[] {
   return compared.flatMap(({ model, listed, found }) =>
     typeof found === 'string' ? [] : found.map((one) => ({ model, listed, ...one })),
   );

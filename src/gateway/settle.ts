@@ -4,6 +4,7 @@ import { targetName } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { Attempt, EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { TIMES_ONE } from '../domain/price.ts';
+import { recordedUserAgent } from '../domain/refused-call.ts';
 import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
@@ -108,6 +109,22 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
     ...(passes ? { passes } : {}),
     ...(multiplier === TIMES_ONE ? {} : { multiplier }),
     ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+/** What the client saw of the end of a call: `headAt` is when the head of the answer came, by `performance.now()`. */
+export function seenEnd(
+  { startedAt }: HeldCall,
+  {
+    told,
+    headAt,
+    agent,
+  }: { told: ToldError | undefined; headAt: number | undefined; agent: string | undefined },
+): Pick<Ending, 'told' | 'firstByteMs' | 'userAgent'> {
+  return {
+    told,
+    firstByteMs: headAt === undefined ? undefined : Math.round(headAt - startedAt),
+    userAgent: recordedUserAgent(agent),
   };
 }
 

@@ -93,10 +93,27 @@ export class OpenCallTrace implements CallTrace {
     );
   }
 
+  /** An event for each try that failed before the last one, when it had failed. */
+  #handOvers({ attempts = [] }: Ending): void {
+    let at = this.#epoch + this.#sentAt;
+    for (const { target, status, ms } of attempts.slice(0, -1)) {
+      at += ms;
+      this.#client.addEvent(
+        'tollgate.hand_over',
+        {
+          'tollgate.target': target,
+          ...(status === null ? {} : { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status }),
+        },
+        at,
+      );
+    }
+  }
+
   ended(ending: Ending, code: EndCode, charge: Micro, upstreamMs: number): void {
     const { compiled, requestId, body } = this.#call;
     const failure = code === 'ok' ? {} : { [ATTR_ERROR_TYPE]: code };
     this.#client.setAttributes({ ...usageAttributes(ending.usage), ...failure });
+    this.#handOvers(ending);
     this.#server.setAttributes({
       [ATTR_HTTP_RESPONSE_STATUS_CODE]: ending.status,
       'gen_ai.request.model': body.model.slug,

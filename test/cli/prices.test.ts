@@ -112,3 +112,39 @@ test('a file with faults is refused in one line', async (t) => {
   t.same([code, output], [1, '']);
   t.match(errors, /^tollgate: .*models\.sol\.price: /);
 });
+
+test('a model with several targets has a line for each', async (t) => {
+  const yaml = `
+upstreams:
+  first: { url: "http://127.0.0.1:1", format: openai }
+  second: { url: "http://127.0.0.1:2", format: openai }
+models:
+  chat:
+    category: text
+    maxOutputTokens: 9
+    targets:
+      - { upstream: first, price: { input: 1 } }
+      - { upstream: second, price: { input: 2 } }
+`;
+  const { output } = await prices(t, [], yaml);
+  t.match(output, /^chat at first +config +- +input 1\.000000 +-$/m);
+  t.match(output, /^chat at second +config +- +input 2\.000000 +-$/m);
+});
+
+test('each target is named in the JSON', async (t) => {
+  const yaml = `
+upstreams:
+  first: { url: "http://127.0.0.1:1", format: openai }
+models:
+  one: { upstream: first, category: text, free: true }
+  two: { category: text, free: true, targets: [{ upstream: first }] }
+`;
+  const { models } = JSON.parse((await prices(t, ['--json'], yaml)).output);
+  t.match(
+    models.map(({ model, target }: { model: string; target: string | null }) => [model, target]),
+    [
+      ['one', null],
+      ['two', null],
+    ],
+  );
+});

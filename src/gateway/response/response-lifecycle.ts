@@ -2,13 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { creditsString, type Micro } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
-import { recordedUserAgent } from '../../domain/refused-call.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
 import type { EndCode } from '../call-metrics.ts';
 import { failureEvent, refuse } from '../refuse.ts';
-import { settleCall } from '../settle.ts';
+import { seenEnd, settleCall } from '../settle.ts';
 import { isTargetFailure } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
@@ -65,9 +64,7 @@ export class ResponseLifecycle implements Answering {
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: Relay | undefined;
   #isStream = false;
-  /** Time of the head of the provider's answer, by `performance.now()`. */
   #headAt: number | undefined;
-  /** Error that the client was told. */
   #told: ToldError | undefined;
   /** True where the head of the answer is a provider's error, which costs nothing. */
   #isRefused = false;
@@ -275,10 +272,6 @@ export class ResponseLifecycle implements Answering {
     return this.#parts;
   }
 
-  /**
-   * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
-   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
-   */
   complete(
     status: number,
     reading: Reading | undefined,
@@ -295,6 +288,7 @@ export class ResponseLifecycle implements Answering {
   broken(error: Error, status: number, reading: Reading | undefined): void {
     // Cancelling after the client has left leads here too; that call is settled already.
     if (this.#state === 'settling' || this.#state === 'ended') return;
+    this.#handover.broke(error);
     const isLate = isTimeout(error);
     const charged = isLate ? this.#unreported() : reading;
     const outcome = isLate ? 'timeout' : 'upstream_broke';
@@ -374,11 +368,9 @@ export class ResponseLifecycle implements Answering {
     const upstreamMs = performance.now() - this.#sentAt;
     this.#handover.end();
     const { attempts } = this.#handover;
-    const end = {
-      told: this.#hasLeft ? undefined : this.#told,
-      firstByteMs: this.#headAt === undefined ? undefined : Math.round(this.#headAt - this.call.startedAt),
-      userAgent: recordedUserAgent(this.#request.headers['user-agent']),
-    };
+    const told = this.#hasLeft ? undefined : this.#told;
+    const agent = this.#request.headers['user-agent'];
+    const end = seenEnd(this.call, { told, headAt: this.#headAt, agent });
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {

@@ -94,6 +94,11 @@ export class Handover {
     this.#tries.abandoned();
   }
 
+  /** An answer broke off that had begun. */
+  broke(error: Error): void {
+    this.#tries.broke(failureOfConnection(error, this.#call.body.model).error);
+  }
+
   /** No answer came. True where the call goes on elsewhere, or has its answer. */
   noHead(error: Error, mayGoOn: boolean): boolean {
     const isUnsent = this.#answering.exchange.sentAt === undefined;

@@ -57,13 +57,15 @@ export interface TargetReport {
   readonly failed: number;
 }
 
-/** One try at a target. Exactly one of the methods is called, once. */
+/** One try at a target. Exactly one of the methods but `noted` is called, once. */
 export interface HealthOfTry {
   /** The provider answered, `ms` after it was asked. */
   answered(ms: number): void;
   failed(failure: TargetFailure): void;
   /** The try ended in a way that says nothing about the target: its client left. */
   abandoned(): void;
+  /** The answer broke off after its beginning: the operator is told, and the target is not left out for it. */
+  noted(error: string): void;
 }
 
 class State implements Availability, SharedState {
@@ -133,8 +135,7 @@ export class TargetHealth {
       },
       failed: (failure) => {
         state.failed++;
-        state.lastError = failure.error;
-        state.lastErrorAt = Date.now();
+        note(state, failure.error);
         // Calls that were sent together fail together: that is one failure.
         if (isCurrent()) this.#goesOut(state, failure);
         else if (failure.outMs !== undefined) this.#staysOut(state, failure.outMs);
@@ -142,6 +143,7 @@ export class TargetHealth {
       abandoned: () => {
         if (wasFree && isCurrent()) state.trial = 'free';
       },
+      noted: (error) => note(state, error),
     };
   }
 
@@ -239,6 +241,11 @@ export class TargetHealth {
     state.failures = 0;
     state.trial = 'none';
   }
+}
+
+function note(state: State, error: string): void {
+  state.lastError = error;
+  state.lastErrorAt = Date.now();
 }
 
 function reportOf({ target, model, outUntil, ...state }: State): TargetReport {

@@ -122,6 +122,11 @@ export class Tries {
     this.#isOver = true;
   }
 
+  /** The answer of the current try broke off after its beginning. */
+  broke(error: string): void {
+    if (this.#isReported) this.#health.noted(error);
+  }
+
   /** Begins the next try after a failure of this kind, and returns the model at its target; undefined: there is none. */
   next(kind: FailureKind, isJob: boolean): Model | undefined {
     if (isJob ? kind !== 'unsent' : kind === 'unsure' && !this.#settings.retryUnsure) return undefined;
