@@ -116,7 +116,7 @@ export const KEY_FIELDS = {
     inText: 'allowed models',
     short: ['model', 'models'],
     isLong: true,
-    help: 'Models the key can call, named as in `GET /v1/models`. Empty: all.',
+    help: 'Models the key can call, named as in `GET /v1/models`; an alias is stored as that name. Empty: all.',
     option: {
       flag: 'models',
       value: 'names',
