@@ -50,7 +50,7 @@ function overLimit(
 ): string {
   const { spendingPeriod, spendingLimit } = call.compiled.key;
   return (
-    `The ${spendingPeriod} spending limit of this key is ${creditsInWords(spendingLimit ?? short.spent)} credits; ` +
+    `The ${spendingPeriod} spending limit of this key is ${counted(spendingLimit ?? short.spent)}; ` +
     `${creditsInWords(short.spent)} are spent, ${creditsInWords(short.held)} are held by calls in flight, and this call ` +
     `could cost ${creditsInWords(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
     remedies([advice && `${advice} to stay below it`, overdraft])
@@ -71,7 +71,7 @@ function insufficient(
   }
   const granted = short.overdraft > 0 ? ` and an overdraft of ${creditsInWords(short.overdraft)}` : '';
   return (
-    `The account has ${creditsInWords(short.balance)} credits${granted}, of which ${creditsInWords(short.held)} are held ` +
+    `The account has ${counted(short.balance)}${granted}, of which ${creditsInWords(short.held)} are held ` +
     `by calls in flight; this call could cost ${creditsInWords(hold)}${part}.` +
     remedies(['top up the account', advice, overdraft])
   );
@@ -101,6 +101,11 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdv
     advice: lower || 'send less',
     part: ` (${creditsInWords(answer)} of it for the answer${named})`,
   };
+}
+
+function counted(amount: Micro): string {
+  const words = creditsInWords(amount);
+  return `${words} ${words === '1' ? 'credit' : 'credits'}`;
 }
 
 /** A sentence that names each way to have the call admitted; empty where there is none. */

@@ -150,6 +150,8 @@ t.test(
       /^The account has 5\.51 credits, of which 0 are held by calls in flight; this call could cost 8\.\d\d /,
     );
     t.equal(metadata.balance, '5.504290', 'exact figures are in the metadata');
+    const one = await world.account({ credits: 1 });
+    t.match((await refused(await ask(world, one.key))).message, /^The account has 1 credit, of/);
     const poor = await world.account({ credits: 0.000_5 });
     t.match((await refused(await ask(world, poor.key))).message, /^The account has 0\.0005 credits,/);
   },
