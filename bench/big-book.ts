@@ -133,6 +133,7 @@ async function fill(run: Run, engine: Engine, big: BigBook, otherRows: number): 
   await run(alertRows(engine, accountId));
   await run(`insert into deliveries (alert_id, key_id, url, status, http_status, duration_ms, attempted_at)
     select id, ${firstKey}, 'https://example.com/hook', 'delivered', 200, 12, created_at from alerts`);
+  await run(refusalRows(engine, accountId, firstKey, entries));
   await run('commit');
   // What autovacuum does within minutes.
   if (engine === 'postgres') await run('vacuum analyze');
@@ -176,15 +177,29 @@ function ledgerRows(rows: {
   today: number;
 }): string {
   const { account, seq, key, of, today } = rows;
+  const outcome = `case when (${seq}) % 100 = 0 then 'upstream_error' else 'complete' end`;
   const day = `${today - YEAR_DAYS + 1} + cast((${seq}) as bigint) * ${YEAR_DAYS - 1} / ${of}`;
   return `insert into ledger (account_id, seq, id, epoch, type, created_at, day, key_id, model, category, endpoint, status,
-      outcome, usage, estimated, credits, balance_after)
+      outcome, usage, estimated, credits, balance_after, started_at, code, upstream)
     select ${account}, ${seq}, 'req_' || (${account}) || 'AbCdEfGhIj' || (${seq}), 0,
       case when ${seq} = 1 then 'top_up' else 'charge' end, (${day}) * ${DAY_MS}, ${day},
       case when ${seq} = 1 then null else ${key} end, 'bench-model-' || ((${seq}) % 3), 'text', '/v1/chat/completions', 200,
-      'complete', '{"input":200,"output":100}', 0, case when ${seq} = 1 then ${START} else ${-CHARGE} end,
-      ${START} - cast((${seq}) - 1 as bigint) * ${CHARGE}
+      ${outcome}, '{"input":200,"output":100}', 0, case when ${seq} = 1 then ${START} else ${-CHARGE} end,
+      ${START} - cast((${seq}) - 1 as bigint) * ${CHARGE},
+      case when ${seq} = 1 then null else (${day}) * ${DAY_MS} + (${seq}) % ${DAY_MS} end,
+      case when (${seq}) % 100 = 0 then 'rate_limit_exceeded' else null end, 'openai'
     from ${rows.numbers}`;
+}
+
+/** As many refused calls of the owner as of its ledger's entries, evenly over the last 30 days. */
+function refusalRows(engine: Engine, accountId: number, keyId: number, count: number): string {
+  const at = `${Date.now() - 30 * DAY_MS} + i * ${Math.floor((30 * DAY_MS) / count)}`;
+  return `insert into refusals (id, account_id, key_id, created_at, minute, is_rest, repeated, model, category, endpoint, streamed,
+      status, code, told)
+    select 'refused_' || i, ${accountId}, ${keyId} + i % ${OWNER_KEYS}, ${at}, (${at}) / 60000, 0, 1, 'bench-model-' || (i % 3), 'text',
+      '/v1/chat/completions', 0, 402, case when i % 1000 = 0 then 'ip_not_allowed' else 'insufficient_credits' end,
+      '{"slug":null,"message":"Refused.","param":null,"durationMs":1,"userAgent":null,"detail":null}'
+    from ${numbers(engine, count)} order by i`;
 }
 
 function balanceAfter(entries: number): number {

@@ -49,6 +49,7 @@ function ownerQueries(book: Book, { accountId, keyIds, entries }: BigBook): Book
     { span: 'year', days: 366 },
   ];
   return [
+    ...callQueries(book, { accountId, keyId }),
     { name: 'ledger, first page', run: () => book.ledger(page) },
     { name: 'ledger, page deep inside', run: () => book.ledger({ ...page, before }) },
     { name: 'ledger, 1,000 entries', run: () => book.ledger({ ...page, limit: 1_000 }) },
@@ -66,6 +67,33 @@ function ownerQueries(book: Book, { accountId, keyIds, entries }: BigBook): Book
     { name: 'account', run: () => book.account(accountId) },
     { name: 'keys of an account', run: () => book.keys(accountId) },
     { name: 'alerts of an account', run: () => book.alerts(accountId, 100) },
+  ];
+}
+
+/** Pages of the list of calls, of each filter, and of all accounts. */
+function callQueries(book: Book, { accountId, keyId }: { accountId: number; keyId: number }): BookQuery[] {
+  const before = { createdAt: Date.now() - 15 * DAY_MS, id: 'req_' };
+  const filters = {
+    'calls, first page': {},
+    'calls, deep inside': { before },
+    'calls of a key': { keyId, before },
+    'calls of a model': { model: 'bench-model-1', before },
+    'calls of a model without calls': { model: 'none' },
+    'calls at an endpoint without calls': { endpoint: '/v1/embeddings' },
+    'refused calls': { result: 'refused', before },
+    'refused calls of a rare code': { code: 'ip_not_allowed', before },
+    'failed calls': { result: 'failed', before },
+    'calls of a rare outcome': { outcome: 'timeout' },
+  } as const;
+  const pages = Object.entries(filters).map(([name, filter]) => ({
+    name,
+    run: () => book.calls({ accountId, limit: 51, ...filter }),
+  }));
+  return [
+    ...pages,
+    { name: 'calls of all accounts', run: () => book.calls({ limit: 51, before }) },
+    { name: 'failed calls of all accounts', run: () => book.calls({ limit: 51, before, result: 'failed' }) },
+    { name: 'calls at an upstream', run: () => book.calls({ limit: 51, before, upstream: 'openai' }) },
   ];
 }
 

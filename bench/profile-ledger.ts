@@ -101,6 +101,8 @@ function ownersCalls(gateway: Server, { key, keyIds, entries }: BigBook): BookQu
   const paths = [
     '/api/account/',
     '/api/account/ledger/',
+    '/api/account/calls/',
+    '/api/account/calls/?result=refused',
     `/api/account/ledger/?before=${Math.floor(entries / 2)}`,
     `/api/account/ledger/?key_id=${keyIds.at(-1)}`,
     `/api/account/usage/?${year}&group_by=day`,

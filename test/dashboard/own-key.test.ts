@@ -33,7 +33,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   t.match(figures, /Spent in 30 days1\.00in 1 call/);
   await page.getByText('you see this key only').waitFor();
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
-  t.same(links, ['This key', 'Settings', 'Ledger']);
+  t.same(links, ['This key', 'Requests', 'Settings', 'Ledger']);
   const seen = [await page.content()];
 
   await page.getByRole('link', { name: 'Settings' }).click();

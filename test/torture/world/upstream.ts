@@ -30,7 +30,8 @@ const FAILED_STREAM = [
 ];
 /** Ways in which the first target fails, by turns. The stream is an error to calls without one, too. */
 const FAILURES: readonly Behaviour[] = [
-  { status: 503, headers: SOON, body: { error: { message: 'Out of order.' } } },
+  // Not 503: where the other target is out too, this is the client's answer, and the checker takes a 503 for the gateway's own.
+  { status: 500, headers: SOON, body: { error: { message: 'Out of order.' } } },
   { status: 429, headers: SOON, body: { error: { message: 'Slow down.' } } },
   { status: 200, headers: { 'content-type': 'text/event-stream' }, body: FAILED_STREAM },
 ];
