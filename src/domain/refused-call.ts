@@ -32,10 +32,12 @@ export interface RefusedCall {
 /** Longest message, model and user agent of a recorded call, in characters. */
 export const LONGEST_MESSAGE = 300;
 export const LONGEST_MODEL = 200;
+/** Longest code and param, in characters: a provider's can be anything. */
+export const LONGEST_NAME = 100;
 const LONGEST_USER_AGENT = 120;
 const UNPRINTABLE = /[^\x20-\x7e]/g;
 
-/** A text of a record, cut, without what PostgreSQL does not store. */
+/** A text of a record, cut, without what PostgreSQL does not store: one such text would block its batch. */
 export function recordedText(text: string, longest: number): string {
   return text.slice(0, longest).toWellFormed().replaceAll('\0', '');
 }

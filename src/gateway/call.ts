@@ -22,6 +22,8 @@ export interface EnteredCall {
   readonly memory: CallMemory;
   /** Set once the body has been read. */
   asked?: Asked;
+  /** Set where it was settled although it was not sent: the ledger has it. */
+  isInLedger?: true;
 }
 
 /** The call as its request names it, whether or not there is such a model. */

@@ -133,7 +133,10 @@ export class Pipeline {
       forward(request, reply, held, this.#parts);
     } catch (error) {
       // Whatever failed here, the hold does not stay behind.
-      if (!request.lifecycle) settleCall(ledger, held, NOT_FORWARDED, () => {});
+      if (!request.lifecycle) {
+        settleCall(ledger, held, NOT_FORWARDED, () => {});
+        entered.isInLedger = true;
+      }
       throw error;
     }
   }
@@ -152,7 +155,7 @@ export class Pipeline {
     if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     tracing?.refused(headers, path, refusal, call);
     // Behind the answer: it never rejects.
-    void recorder.refused(request, this.#endpoint, refusal);
+    if (!call?.isInLedger) void recorder.refused(request, this.#endpoint, refusal);
     if (reportsLimits(refusal.statusCode) && !reply.raw.destroyed)
       await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }

@@ -4,7 +4,7 @@ import { targetName } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { Attempt, EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { TIMES_ONE } from '../domain/price.ts';
-import { recordedUserAgent } from '../domain/refused-call.ts';
+import { LONGEST_MESSAGE, LONGEST_NAME, recordedText, recordedUserAgent } from '../domain/refused-call.ts';
 import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
@@ -133,9 +133,9 @@ function endOf({ told, firstByteMs, userAgent }: Ending) {
   const { code = null, message = null, param = null } = told ?? {};
   return {
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
-    ...(code === null ? {} : { code }),
-    ...(message === null ? {} : { message }),
-    ...(param === null ? {} : { param }),
+    ...(code === null ? {} : { code: recordedText(code, LONGEST_NAME) }),
+    ...(message === null ? {} : { message: recordedText(message, LONGEST_MESSAGE) }),
+    ...(param === null ? {} : { param: recordedText(param, LONGEST_NAME) }),
     ...(userAgent ? { userAgent } : {}),
   };
 }

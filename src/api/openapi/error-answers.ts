@@ -146,6 +146,7 @@ const FORMATS = {
 export type ErrorFormat = keyof typeof FORMATS;
 
 const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
+const SOURCE = { 'x-tollgate-source': { $ref: '#/components/headers/x-tollgate-source' } };
 /** Those of `usage_limit_reached`. */
 const CODEX: Record<string, Reference> = {
   ...FINAL,
@@ -178,6 +179,7 @@ export function errorAnswers(
     answers[status] = {
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
       headers: {
+        ...SOURCE,
         ...(isFinal(status) ? FINAL : {}),
         ...HEADERS[status],
         ...(status === 429 ? toCodex : {}),

@@ -54,6 +54,13 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: 'req_3Jk0vX2bQm8tLw5Z2r',
   },
+  'x-tollgate-source': {
+    description:
+      "Whose answer an error is: the gateway's, also where a provider is the cause, or a provider's own.",
+    required: true,
+    schema: { type: 'string', enum: ['gateway', 'provider'] },
+    example: 'gateway',
+  },
   'x-should-retry': {
     description:
       'The gateway would refuse the same request again, its credential has to be replaced (`upstream_auth_failed`), or a repeat ' +

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../domain/errors.ts';
 import {
   LONGEST_MESSAGE,
   LONGEST_MODEL,
+  LONGEST_NAME,
   type RefusedCall,
   recordedText,
   recordedUserAgent,
@@ -82,6 +83,7 @@ export class CallRecorder {
     this.#parts.refusals.note({
       ...refusal,
       message: recordedText(refusal.message, LONGEST_MESSAGE),
+      param: refusal.param === null ? null : recordedText(refusal.param, LONGEST_NAME),
       id,
       accountId: owner.accountId,
       keyId: owner.id,

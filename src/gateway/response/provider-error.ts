@@ -9,9 +9,6 @@ export interface ToldError {
   readonly param: string | null;
 }
 
-/** Longest code and param of a provider, in characters. */
-const LONGEST_NAME = 100;
-
 /**
  * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`, `{"response": {"error": {…}}}`,
  * or the fields themselves. Anthropic's code is the error's `type`.
@@ -21,9 +18,7 @@ export function providerError(value: unknown, upstream: Upstream): ToldError | u
   const response = isObject(value.response) ? value.response : undefined;
   const error = value.error ?? response?.error ?? value;
   const name = (text: unknown) =>
-    typeof text === 'string' || typeof text === 'number'
-      ? wordsOf(String(text), upstream).slice(0, LONGEST_NAME)
-      : null;
+    typeof text === 'string' || typeof text === 'number' ? wordsOf(String(text), upstream) : null;
   if (typeof error === 'string') return { code: null, message: wordsOf(error, upstream), param: null };
   if (!isObject(error)) return undefined;
   const { code, type, message, param } = error;
