@@ -116,7 +116,7 @@ async function fill(run: Run, engine: Engine, big: BigBook, otherRows: number): 
   const otherKey = `${firstOtherKey} + i % ${others}`;
   const from0 = `(select i - 1 as i from ${numbers(engine, each * others)}) as zero`;
   await run(ledgerRows({ numbers: from0, account: other, seq, key: otherKey, of: each, today }));
-  await run(`insert into spend_days (account_id, key_id, model, day, ${SUM_COLUMNS}) select account_id, key_id, model, day, count(*), -sum(credits),
+  await run(`insert into spend_days (account_id, key_id, model, day, upstream, ${SUM_COLUMNS}) select account_id, key_id, model, day, 'openai', count(*), -sum(credits),
     count(*) * 200, count(*) * 100, 0, 0, 0, 0, 0, 0 from ledger where type = 'charge' group by 1, 2, 3, 4`);
   await run(
     `insert into spend_model_days (account_id, day, model, upstream, ${SUM_COLUMNS})
@@ -193,7 +193,7 @@ function ledgerRows(rows: {
 
 /** As many refused calls of the owner as of its ledger's entries, evenly over the last 30 days. */
 function refusalRows(engine: Engine, accountId: number, keyId: number, count: number): string {
-  const at = `${Date.now() - 30 * DAY_MS} + i * ${Math.floor((30 * DAY_MS) / count)}`;
+  const at = `${Date.now() - 30 * DAY_MS} + cast(i as bigint) * ${Math.floor((30 * DAY_MS) / count)}`;
   return `insert into refusals (id, account_id, key_id, created_at, minute, is_rest, repeated, model, category, endpoint, streamed,
       status, code, told)
     select 'refused_' || i, ${accountId}, ${keyId} + i % ${OWNER_KEYS}, ${at}, (${at}) / 60000, 0, 1, 'bench-model-' || (i % 3), 'text',

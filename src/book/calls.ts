@@ -20,7 +20,10 @@ export function callQueries(store: Store): Pick<BookCalls, 'calls' | 'call'> {
   const charged = async (query: CallQuery): Promise<CallRecord[]> => {
     const { accountId, keyId, model, endpoint, code, outcome, result, upstream, from, to, before } = query;
     if (result === 'refused' || outcome === 'refused') return [];
-    let rows = db.selectFrom('ledger').selectAll().where('started_at', 'is not', null);
+    let rows = db.selectFrom('ledger').selectAll();
+    // SQLite would take it for a second bound of the time, and so prefer the index of all calls to that of a filter.
+    const isBounded = from !== undefined || to !== undefined || before !== undefined;
+    if (!isBounded) rows = rows.where('started_at', 'is not', null);
     if (accountId !== undefined) rows = rows.where('account_id', '=', accountId);
     else if (keyId !== undefined) rows = rows.where('account_id', '=', accountOf(keyId));
     if (keyId !== undefined) rows = rows.where('key_id', '=', keyId);
