@@ -154,8 +154,7 @@ export class Pipeline {
     metrics.refused(path, refusal.code);
     if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     tracing?.refused(headers, path, refusal, call);
-    // Behind the answer: it never rejects.
-    if (!call?.isInLedger) void recorder.refused(request, this.#endpoint, refusal);
+    if (!call?.isInLedger) recorder.refused(request, this.#endpoint, refusal);
     if (reportsLimits(refusal.statusCode) && !reply.raw.destroyed)
       await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }

@@ -39,13 +39,15 @@ export class CallLog {
     this.#logged = logged;
   }
 
-  refused(line: CallLine): void {
-    if (this.#logged !== 'none') this.#write(line, false, 'call refused');
+  /** `line` is made where it is written: of a flood, most calls are counted only. */
+  refused(keyId: number | null, code: string, line: () => CallLine): void {
+    if (this.#logged !== 'none') this.#write(`${keyId} ${code}`, line, false, 'call refused');
   }
 
   /** `isProviders`: the provider failed, refused the gateway's credential, or did not answer. */
   failed(line: CallLine, isProviders: boolean): void {
-    if (this.#logged !== 'none') this.#write(line, isProviders, 'call failed');
+    const name = `${line.keyId} ${line.code}`;
+    if (this.#logged !== 'none') this.#write(name, () => line, isProviders, 'call failed');
   }
 
   /** Whether calls that ended as they should have a line. */
@@ -57,18 +59,20 @@ export class CallLog {
     this.#log.info(line, 'call completed');
   }
 
-  #write(line: CallLine, isWarning: boolean, message: string): void {
-    const name = `${line.keyId} ${line.code}`;
-    const count = this.#counts.get(name) ?? { lines: 0, next: undefined, repeated: 0 };
-    this.#counts.set(name, count);
+  #write(name: string, line: () => CallLine, isWarning: boolean, message: string): void {
+    let count = this.#counts.get(name);
+    if (!count) {
+      count = { lines: 0, next: undefined, repeated: 0 };
+      this.#counts.set(name, count);
+    }
     // A second begins with its first line.
     this.#timer ??= setTimeout(() => this.#secondEnded(), SECOND_MS).unref();
     if (count.lines < LINES_PER_SECOND) {
       count.lines++;
-      this.#line(line, isWarning, message);
+      this.#line(line(), isWarning, message);
       return;
     }
-    count.next ??= { line, isWarning, message };
+    count.next ??= { line: line(), isWarning, message };
     count.repeated++;
   }
 

