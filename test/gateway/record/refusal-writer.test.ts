@@ -89,3 +89,22 @@ test('a stop writes what waits, also of the running minute', async (t) => {
     [{ first: calls[20], repeated: 5 }],
   );
 });
+
+test('a minute that ends while the book is away keeps its number', async (t) => {
+  let now = NOW;
+  let isAway = false;
+  const { writer, batches } = writerOf({ fails: () => isAway, now: () => now });
+  for (let call = 0; call < 30; call++) writer.note(refusedCall(1, 1));
+  await writer.write();
+  now += MINUTE_MS;
+  isAway = true;
+  await t.rejects(writer.write());
+  writer.note(refusedCall(1, 1));
+  isAway = false;
+  await writer.write();
+  t.match(
+    batches.flatMap(({ repeated }) => repeated),
+    [{ repeated: 11 }],
+  );
+  t.equal(sum(batches), 31);
+});
