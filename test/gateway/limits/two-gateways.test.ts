@@ -10,15 +10,21 @@ import { startRedis } from '../../helper/start/redis-process.ts';
 const CLIENTS = 500;
 const LIMIT = 5;
 
-/** Two gateways on one Redis and one PostgreSQL, and a provider that counts the calls that are open at it. */
+/**
+ * Two gateways on one Redis and one PostgreSQL, and a provider that counts the calls that are open at it. Its first answers wait until
+ * all slots are taken, which a slow machine may otherwise never see.
+ */
 async function start(t: Test, limits: string) {
   const seen = { open: 0, most: 0, calls: 0 };
+  const full = Promise.withResolvers<void>();
   const provider = await startScriptedProvider({
     record: false,
     behave: async () => {
       seen.calls++;
       seen.open++;
       seen.most = Math.max(seen.most, seen.open);
+      if (seen.open >= LIMIT) full.resolve();
+      await full.promise;
       await sleep(2);
       seen.open--;
       return undefined;
