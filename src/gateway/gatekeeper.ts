@@ -102,14 +102,16 @@ export class Gatekeeper {
     if (refusal instanceof ReplacedValue) return refusal.key;
     if (refusal.code === 'missing_api_key' || refusal.code === 'invalid_api_key') return undefined;
     const hash = this.#presentedHash(request);
-    if (hash === undefined) return undefined;
-    const cached = this.#cache.get(hash);
-    return cached ? cached.key : (await this.#parts.ledger.find(hash).catch(() => undefined))?.key;
+    return hash === undefined
+      ? undefined
+      : (this.#cache.get(hash)?.key ?? (await this.#parts.ledger.find(hash).catch(() => undefined))?.key);
   }
 
+  /** The hash of the presented value; undefined for what can be no key, which is looked up nowhere. */
   #presentedHash(request: FastifyRequest): string | undefined {
     try {
-      return hashKey(presentedKey(request.headers));
+      const value = presentedKey(request.headers);
+      return isWellFormed(value, this.#parts.keyPrefix) ? hashKey(value) : undefined;
     } catch {
       return undefined;
     }

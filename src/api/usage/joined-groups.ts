@@ -1,34 +1,47 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, UsageByRow, UsagePlace, UsageRow } from '../../book/book.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
 import type { Names } from './usage-view.ts';
 
-/** Rows of a report by two things, or by hour; more would take too much memory. */
-const MOST_ROWS = 50_000;
+/** Rows of a report by two things, or by hour: none of the steps that make it holds the event loop for 50 ms. */
+const MOST_ROWS = 15_000;
 
 /** Joins the parts of a report, each group once, in the order of its places. Throws `invalid_field` where there are too many. */
 export async function joinedGroups(parts: AsyncIterable<readonly UsageByRow[]>): Promise<UsageByRow[]> {
-  const joined = new Map<string, MarginSums & { readonly groups: UsageByRow['groups'] }>();
+  const joined = new Map<string, UsageByRow | Joined>();
   for await (const rows of parts) {
     for (const row of rows) {
-      const name = JSON.stringify(row.groups);
-      const sums = joined.get(name) ?? { ...noMargin(), groups: row.groups };
-      joined.set(name, sums);
-      addMargin(sums, row);
+      const name = row.groups.join('\0');
+      const known = joined.get(name);
+      // Most groups are in one part only, and need no sums of their own.
+      if (known) joined.set(name, sumOf(known, row));
+      else joined.set(name, row);
     }
     if (joined.size > MOST_ROWS) {
       throw invalidField('from', `The report has more than ${MOST_ROWS} rows. Ask for fewer days.`);
     }
   }
-  return [...joined.values()].sort((a, b) => byPlaces(a.groups, b.groups));
+  await nextTurn();
+  const sorted = [...joined.values()].sort(byPlaces);
+  await nextTurn();
+  return sorted;
 }
 
-function byPlaces(a: UsageByRow['groups'], b: UsageByRow['groups']): number {
-  for (const [at, value] of a.entries()) {
-    const order = comparePlaces(value, b[at] ?? null);
-    if (order !== 0) return order;
-  }
-  return 0;
+type Joined = MarginSums & Pick<UsageByRow, 'groups'>;
+
+function sumOf(known: UsageByRow | Joined, row: UsageByRow): Joined {
+  const sums = { ...noMargin(), groups: row.groups };
+  addMargin(sums, known);
+  addMargin(sums, row);
+  return sums;
+}
+
+function byPlaces(a: Pick<UsageByRow, 'groups'>, b: Pick<UsageByRow, 'groups'>): number {
+  return (
+    comparePlaces(a.groups[0] ?? null, b.groups[0] ?? null) ||
+    comparePlaces(a.groups[1] ?? null, b.groups[1] ?? null)
+  );
 }
 
 function comparePlaces(a: UsageRow['group'], b: UsageRow['group']): number {
