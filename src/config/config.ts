@@ -52,7 +52,7 @@ export interface Config {
     /** Overdraft of new accounts. */
     readonly overdraft: Micro;
   } & CallLimits;
-  /** What is kept of calls that were refused. */
+  /** Bounds of the record of refused calls. */
   readonly calls: {
     /** Entries of one key, code and minute; all others of the minute are one more. */
     readonly refusalsPerMinute: number;

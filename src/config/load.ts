@@ -19,15 +19,8 @@ import {
   type Used,
 } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import {
-  configFile,
-  credential,
-  drainDelay,
-  host,
-  NEITHER_PRICED_NOR_FREE,
-  port,
-  trustedProxy,
-} from './schema.ts';
+import { configFile, credential, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+import { drainDelay, host, port, trustedProxy } from './server-schema.ts';
 
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;

@@ -5,9 +5,9 @@ export interface Preset {
   /** Address; absent where each customer has another one. It may name environment variables. */
   readonly url?: string;
   readonly format: WireFormat;
-  /** What stands in place of `/v1`; absent: nothing else does. */
+  /** Path that replaces `/v1`; absent: `/v1` stays. */
   readonly path?: string;
-  /** The same for single endpoints, which hold only while `path` is the preset's. */
+  /** Paths of single endpoints; they apply only while `path` is the preset's. */
   readonly paths?: Readonly<Record<string, string>>;
   /** How it is shown the credential; absent: as usual in its format. */
   readonly auth?: Auth;

@@ -1,10 +1,10 @@
-import { normaliseRange } from '../domain/addresses.ts';
 import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { accountsSection } from './accounts-schema.ts';
 import { callsSection } from './calls-schema.ts';
 import { DEMO_URL } from './config.ts';
+import { limitsSection } from './limits-schema.ts';
 import { passHeader } from './pass-header.ts';
 import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
@@ -25,26 +25,12 @@ import {
   section,
   text,
 } from './reader.ts';
+import { serverSection } from './server-schema.ts';
 
-const DAY_MS = 86_400_000;
-const MAX_BODY_MB = 1_024;
-
-export const host = matching(
-  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
-  'must be a host name or an IP address to listen on, without a scheme or port',
-);
 const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
 });
-export const port = number(0, 65_535);
-export const drainDelay = number(0, 600_000);
-
-/** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
-export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
-  /[.:]/.test(value) ? normaliseRange(value) : undefined,
-);
-
 export const credential = matching(
   /^[\x21-\x7e]+$/,
   'must be visible ASCII characters without spaces or line breaks',
@@ -110,7 +96,7 @@ const upstreamSection = section({
       'must be a path, such as /openai/v1; {model} stands for the name of the model, and a query may follow',
     ),
     USUAL_PATH,
-    'What stands in place of /v1 in the paths of calls; {model} is the name of the model there, and a query may follow: /openai/deployments/{model}?api-version=2024-10-21',
+    'Path that replaces /v1 in the paths of calls; {model} is the name of the model there, and a query may follow: /openai/deployments/{model}?api-version=2024-10-21',
   ),
   auth: optional(
     oneOf(...AUTHS),
@@ -313,37 +299,6 @@ function checkedTargets(read: ModelSettings, path: string, faults: Faults): Mode
   return read;
 }
 
-const NO_PROXIES: string[] = [];
-
-const serverSection = section({
-  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. HOST wins over it'),
-  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. PORT wins over it'),
-  trustProxy: optional(
-    list(trustedProxy),
-    NO_PROXIES,
-    'IP addresses or CIDR ranges of your own proxies, from which X-Forwarded-For is believed. TRUST_PROXY wins over it',
-  ),
-  bodyLimitMb: optional(
-    number(0.001, MAX_BODY_MB, 'decimal'),
-    50,
-    'Largest request body of a model call, in MiB',
-  ),
-  headTimeoutMs: optional(
-    number(1, DAY_MS),
-    15_000,
-    'How long a connection may be open until the head of a request is there, in milliseconds',
-  ),
-  bodyTimeoutMs: optional(
-    number(1, DAY_MS),
-    120_000,
-    'How long a client may take to send a whole request, in milliseconds',
-  ),
-  drainDelayMs: optional(
-    drainDelay,
-    0,
-    'How long a stopping gateway says so in /readyz and serves on, in milliseconds. DRAIN_DELAY_MS wins over it',
-  ),
-});
 const alertsSection = section({
   timeoutMs: optional(
     number(1, 60_000),
@@ -363,89 +318,6 @@ const originsSection = section({
     'Whether a key with allowed_origins may be used by requests without Origin and Referer',
   ),
 });
-const limitsSection = section({
-  requestTimeoutMs: optional(
-    number(1, DAY_MS),
-    1_800_000,
-    'Longest model call, from its first byte to its last, in milliseconds',
-  ),
-  headersTimeoutMs: optional(
-    number(1, DAY_MS),
-    300_000,
-    'Longest wait until an upstream begins a streamed answer, in milliseconds; other answers may begin as late as a call may last',
-  ),
-  idleTimeoutMs: optional(
-    number(1, DAY_MS),
-    600_000,
-    'Longest silence of an upstream within an answer, in milliseconds',
-  ),
-  readOnMs: optional(
-    number(0, DAY_MS),
-    60_000,
-    'Longest time in milliseconds that an answer is read on for its usage after its client left; 0: it is cancelled at once, and its cost estimated',
-  ),
-  hiddenTokensPerSecond: optional(
-    number(0, 1_000_000),
-    50,
-    'Tokens of hidden reasoning that an estimate without a report counts for each second until the first visible output of a text model',
-  ),
-  imageTokens: optional(
-    number(1, 10_000_000),
-    20_000,
-    'Most tokens that one picture in a request can cost, for models without imageTokens; held until the call ends',
-  ),
-  fileTokens: optional(
-    number(1, 100_000_000),
-    undefined,
-    "Most tokens that one document or file in a request can cost; held until the call ends. Default: the model's whole context",
-  ),
-  contextTokens: optional(
-    number(1, 100_000_000),
-    1_000_000,
-    'Most tokens that a model without contextWindow reads in one pass; no hold counts more for a pass',
-  ),
-  toolRounds: optional(
-    number(1, 1_000),
-    3,
-    'Uses of tools that the provider runs, such as web search, where the request sets no bound; sent as max_tool_calls or max_uses, and held',
-  ),
-  toolTokens: optional(
-    number(1, 100_000_000),
-    50_000,
-    'Most tokens that one such use adds to the input; sent as max_content_tokens of web fetch, and held for each use',
-  ),
-  attempts: optional(
-    number(1, 100),
-    3,
-    'Most targets of a model that are asked for one call, one after the other',
-  ),
-  retryUnsure: optional(
-    boolean,
-    false,
-    'true: a call also goes on to the next target after a timeout, or a connection that broke after the request was sent. The provider may bill both',
-  ),
-  maxQueueMs: optional(
-    number(0, 600_000),
-    0,
-    'Longest time in milliseconds that a call waits for room in rpm_limit, tpm_limit and max_parallel_requests; 0: it is refused with 429 at once',
-  ),
-  waitingCalls: optional(
-    number(1, 1_000_000),
-    5_000,
-    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls; more are refused with 429',
-  ),
-  memoryMb: optional(
-    number(256, 10_000_000),
-    undefined,
-    'Memory in MiB that one gateway process may use; calls and connections beyond it are refused with 503. Default: that of the container or machine, divided by WORKERS, and at most twice the heap of Node',
-  ),
-  journalEntries: optional(
-    number(1, 1_000_000_000),
-    1_000_000,
-    'Ledger entries that wait for the database, of all gateways; beyond it calls are refused with 503',
-  ),
-});
-
 const pricingSection = section({
   creditsPerUsd: optional(
     creditsPerUsdReader,
