@@ -3,8 +3,8 @@ import type { Book, UsageByRow, UsagePlace } from './book.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS } from './spend-days.ts';
 import type { Store } from './store.ts';
-import { groupName, isUsed, type Sums, summed, usageOf } from './usage.ts';
-import { accountsAfter } from './usage-of-all.ts';
+import { groupName, isUsed, summed } from './usage.ts';
+import { accountsAfter, type SummedRow, sumsOf } from './usage-of-all.ts';
 
 /** Days that one statement sums: some thousand rows, in which SQLite's one thread posts nothing. */
 const DAYS_AT_ONCE = 31;
@@ -21,13 +21,7 @@ const COLUMNS = {
   upstream: 'upstream',
 } as const satisfies Record<UsagePlace, string>;
 
-type Row = Sums & {
-  first: string | number;
-  second: string | number;
-  credits: string;
-  cost: string;
-  costed: string;
-};
+type Row = SummedRow & { first: string | number; second: string | number };
 
 /** Reports by hour, and by two things at once, from the sums that tell all of them apart. */
 export function usageByQueries({ db }: Store): Pick<Book, 'usageBy'> {
@@ -72,14 +66,5 @@ async function* accountsOf(db: Kysely<BookSchema>, accountId: number | undefined
 
 function rowOf(row: Row, groups: readonly UsagePlace[]): UsageByRow {
   const places = [row.first, row.second];
-  return {
-    groups: groups.map((group, at) => groupName(group, places[at] ?? '')),
-    calls: row.calls,
-    failed: row.failed,
-    refused: row.refused,
-    credits: BigInt(row.credits),
-    cost: BigInt(row.cost),
-    costed: BigInt(row.costed),
-    usage: usageOf(row),
-  };
+  return { groups: groups.map((group, at) => groupName(group, places[at] ?? '')), ...sumsOf(row) };
 }

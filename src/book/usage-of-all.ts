@@ -21,7 +21,9 @@ interface Part {
   readonly toDay: number;
 }
 
-type Row = Sums & { place: string | number; credits: string; cost: string; costed: string };
+/** Sums as the database gives them: amounts of credits as text. */
+export type SummedRow = Sums & { credits: string; cost: string; costed: string };
+type Row = SummedRow & { place: string | number };
 
 /**
  * The operator's report. Accounts are gone through by their ids, so that each statement begins with the accounts in the
@@ -56,8 +58,12 @@ async function part(db: Kysely<BookSchema>, of: Part, groupBy: MarginGroup): Pro
   const all = groupBy === 'key' ? await byKey(db, of) : await byDays(db, of, groupBy);
   const rows = groupBy === 'day' || groupBy === 'key' ? all : withoutRefusedOnly(all);
   // Sorted here: the engines order text differently.
-  return rows.sort(byPlace).map((row) => ({
-    group: groupName(groupBy, row.place),
+  return rows.sort(byPlace).map((row) => ({ group: groupName(groupBy, row.place), ...sumsOf(row) }));
+}
+
+/** The sums of a row that the database summed. */
+export function sumsOf(row: SummedRow): Omit<MarginRow, 'group'> {
+  return {
     calls: row.calls,
     failed: row.failed,
     refused: row.refused,
@@ -65,7 +71,7 @@ async function part(db: Kysely<BookSchema>, of: Part, groupBy: MarginGroup): Pro
     cost: BigInt(row.cost),
     costed: BigInt(row.costed),
     usage: usageOf(row),
-  }));
+  };
 }
 
 function byDays(

@@ -56,11 +56,11 @@ export interface Upstream {
   /** Address without a trailing slash; it may have a path. */
   readonly url: string;
   /**
-   * What stands in place of `/v1` in the paths of calls, without a trailing slash; `{model}` is the model's name there. A query
+   * Path that replaces `/v1` in the paths of calls, without a trailing slash; `{model}` is the model's name there. A query
    * may follow it. Absent: `/v1`.
    */
   readonly path?: string | undefined;
-  /** The same for single endpoints, by their path here. */
+  /** Paths of single endpoints at the upstream, by their path here. */
   readonly paths?: Readonly<Record<string, string>> | undefined;
   /** Absent: by the format. */
   readonly auth?: Auth | undefined;

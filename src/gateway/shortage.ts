@@ -37,7 +37,7 @@ interface HoldAdvice {
   readonly part: string;
 }
 
-/** The same, with the operator's way; empty where an overdraft cannot help. */
+/** Advice with the operator's way; empty where an overdraft cannot help. */
 interface Advice extends HoldAdvice {
   readonly overdraft: string;
 }

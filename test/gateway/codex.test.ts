@@ -27,7 +27,7 @@ async function read(response: Response): Promise<Answer> {
 }
 
 // Codex repeats 402 six times, and drops the words of a 429 but for those of a header.
-test('a spent limit is 429 usage_limit_reached with the end of the period', async (t) => {
+test('a spent limit gets 429 usage_limit_reached with the end of the period', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const limit = { spendingLimit: micro(0), spendingPeriod: 'daily' } as const;
   const { key } = await world.account({ key: { ...limit, canManage: true } });
@@ -68,7 +68,7 @@ test('an account without credits says so, and a hold that is too large does not'
   }
 });
 
-test('a forbidden model is 404 model_not_found, and 401 and other 403 are 400, with our words', async (t) => {
+test('a forbidden model gets 404 model_not_found, and 401 and other 403 become 400, with our words', async (t) => {
   const world = await startGatewayInProcess(t);
   const keyOf = async (key: Partial<KeySettings>) => (await world.account({ key })).key;
   const cases = [
@@ -104,7 +104,7 @@ test('any Codex is known by its originator, and only at its routes', async (t) =
   t.equal((await call(world, key, { ...BODY, max_output_tokens: -1 })).status, 400);
 });
 
-test('a limit of calls is 429 rate_limit_exceeded to Codex, too: it waits for Retry-After', async (t) => {
+test('Codex gets 429 rate_limit_exceeded at a rate limit, and waits for Retry-After', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { rpmLimit: 1 } });
   t.equal((await call(world, key)).status, 200);

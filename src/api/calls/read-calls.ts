@@ -43,7 +43,7 @@ export async function readCalls(
   );
 }
 
-/** The same over all accounts, for the operator. */
+/** Answers the operator's query of the calls of all accounts. */
 export async function readAllCalls(reading: CallsReading, request: FastifyRequest, reply: FastifyReply) {
   const query = queryOf(request);
   const accountId = integerParam(query, 'account_id', { min: 1, max: Number.MAX_SAFE_INTEGER });

@@ -17,7 +17,7 @@ import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from 
 import { addMargin, type MarginRowView, marginRowView, marginSumsView, noMargin } from './margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
-/** Columns that came later stand at the end, so that each keeps its place. */
+/** Columns added later come last, so that the others keep their places. */
 const LATER_COLUMNS = ['failed', 'refused', 'key_name', 'email'] as const;
 
 /** The answer: a report in JSON, or its rows as CSV. */

@@ -63,7 +63,7 @@ export class Handover {
     return this.#tries.all;
   }
 
-  /** The same for an answer that is not streamed, whose head comes last: 0 for no bound but that of the call. */
+  /** Longest wait for the head of an answer that is not streamed, which comes last; 0: no bound but that of the call. */
   wholeTimeoutMs(wholeMs: number): number {
     const { most, retriesUnsure } = this.#tries;
     return most > 1 && retriesUnsure ? Math.ceil(wholeMs / most) : 0;

@@ -106,7 +106,7 @@ export class TargetHealth {
   readonly #log: Log;
   readonly #hints: HealthHints;
   readonly #states = new Map<string, State>();
-  /** The same by the model of the catalog, which a reload replaces. */
+  /** States by the model of the catalog, which a reload replaces. */
   readonly #byModel = new WeakMap<Model, State>();
 
   constructor({ log, hints = ALONE }: { readonly log: Log; readonly hints?: HealthHints }) {

@@ -90,7 +90,7 @@ test('Vertex gets a token that its own library exchanges, fetched once', async (
   t.match(await lastCharge(world, world.owner.accountId), { upstream: 'cloud', credits: -1_000_000 });
 });
 
-/** AWS Signature Version 4 (its reference, "Create a signed request"), computed anew. */
+/** AWS Signature Version 4 (its reference, "Create a signed request"), computed independently. */
 function signatureOf({ body, headers, url }: ReceivedRequest, secret: string): string {
   const hash = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();

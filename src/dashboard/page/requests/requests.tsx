@@ -37,7 +37,7 @@ export function Requests() {
   );
 }
 
-/** The same over all accounts, for the operator. */
+/** The operator's page of the calls of all accounts. */
 export function AllRequests() {
   return (
     <PageFrame title="Requests">
