@@ -54,7 +54,7 @@ t.test('a key is created, its value is shown once and works', async (t) => {
   const field = dialog.getByLabel('Key value');
   const value = await field.inputValue();
   await dialog.locator('input:focus').waitFor();
-  const shown = await field.evaluate((input) => [input.scrollWidth > input.clientWidth, input.scrollLeft]);
+  const shown = await field.evaluate('(input) => [input.scrollWidth > input.clientWidth, input.scrollLeft]');
   t.same(shown, [true, 0], 'a value that is longer than its field begins at its beginning');
 
   await page.keyboard.press('Escape');

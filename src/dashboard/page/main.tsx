@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import './style/base.css';
 import './style/dialog.css';
@@ -9,4 +9,4 @@ import './style/table.css';
 import './style/chart.css';
 
 const place = document.getElementById('page');
-if (place) render(<App />, place);
+if (place) createRoot(place).render(<App />);

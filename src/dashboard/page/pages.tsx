@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect } from 'react';
 import { Alerts } from './alerts/alerts.tsx';
 import { Explain } from './explain/explain.tsx';
 import { EditKey } from './keys/edit-key.tsx';

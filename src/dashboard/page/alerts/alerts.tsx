@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import { OWN, readAccount, readAlerts, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
@@ -34,12 +34,12 @@ export function Alerts() {
           const receivers = new Set(active.map((key) => key.webhook_url));
           return (
             <>
-              <p class="lead">
+              <p className="lead">
                 When a call takes the balance below {credits(account.alert_threshold)} credits, every active
                 key with a webhook address gets one POST. <a href="#/overview">Change the threshold</a>
               </p>
               {account.webhook_secret !== undefined && (
-                <div class="columns">
+                <div className="columns">
                   <TestAlert
                     receivers={receivers.size}
                     onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}

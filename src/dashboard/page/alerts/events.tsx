@@ -14,7 +14,7 @@ export function Events({ alerts, keys }: { alerts: readonly AlertView[]; keys: r
           <p>Alerts appear here with the result of each delivery.</p>
         </Empty>
       ) : (
-        <ul class="events">
+        <ul className="events">
           {alerts.map((alert) => (
             <AlertEvent key={alert.id} of={alert} keys={keys} />
           ))}
@@ -61,7 +61,7 @@ function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView
         at a balance of {credits(alert.credits_balance)}
       </p>
       {alert.deliveries.length === 0 ? (
-        <p class="hint">Sent to nobody: no active key had a webhook address.</p>
+        <p className="hint">Sent to nobody: no active key had a webhook address.</p>
       ) : (
         <Table label={`Deliveries of alert ${alert.id}`} columns={['Key', 'Outcome', 'Answer', 'Address']}>
           {alert.deliveries.map((delivery) => (
@@ -71,10 +71,10 @@ function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView
               </th>
               <td>
                 <Badge kind={OUTCOMES[delivery.status].kind}>{OUTCOMES[delivery.status].word}</Badge>
-                <span class="sub">{meaningOf(delivery)}</span>
+                <span className="sub">{meaningOf(delivery)}</span>
               </td>
-              <td class="nowrap">{answerOf(delivery)}</td>
-              <td class="address">{delivery.url}</td>
+              <td className="nowrap">{answerOf(delivery)}</td>
+              <td className="address">{delivery.url}</td>
             </tr>
           ))}
         </Table>

@@ -37,7 +37,7 @@ export function TestAlert({
       </p>
       <button
         type="button"
-        class="primary"
+        className="primary"
         disabled={action.isBusy || receivers === 0}
         onClick={() => action.run()}
       >

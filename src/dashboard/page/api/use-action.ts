@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'react';
 
 /** An asynchronous action that the user starts. */
 export interface Action<Input> {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 /** Data of a page while and after it is loaded: at first nothing, then the data or the error. */
 export interface Loaded<Data> {

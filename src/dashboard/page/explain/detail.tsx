@@ -21,7 +21,7 @@ export function Detail({ words, isOwnAddress }: { words: string; isOwnAddress: b
       (_, where: string, code: string) => `${where} ${countryName(code)}`,
     );
   return (
-    <p class="hint">
+    <p className="hint">
       {text.split(MOMENT).map((part) => (MOMENT.test(part) ? <Time key={part} at={part} seconds /> : part))}
     </p>
   );

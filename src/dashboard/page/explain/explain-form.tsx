@@ -1,4 +1,4 @@
-import type { InputHTMLAttributes } from 'preact';
+import type { InputHTMLAttributes } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
@@ -23,7 +23,7 @@ export function ExplainForm(props: {
   const refused = fieldOf(action.error, FIELDS);
   const errorOf = (name: (typeof FIELDS)[number]) =>
     refused === name ? fieldWords(action.error) : undefined;
-  const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes) => ({
+  const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes<HTMLInputElement>) => ({
     name,
     error: errorOf(name),
     value: question[name],
@@ -31,13 +31,13 @@ export function ExplainForm(props: {
     input,
   });
   return (
-    <ActionForm action={action} isAtField={refused !== undefined} verb="Explain" class="card">
+    <ActionForm action={action} isAtField={refused !== undefined} verb="Explain" className="card">
       <KeyChoice
         keys={props.keys}
         chosen={String(question.keyId)}
         onChosen={(id) => onQuestion({ ...question, keyId: Number(id) })}
       />
-      <TextField {...text('model', { list: 'explain-models', spellcheck: false })} label="Model" />
+      <TextField {...text('model', { list: 'explain-models', spellCheck: 'false' })} label="Model" />
       <datalist id="explain-models">
         {props.models.map((model) => (
           <option key={model} value={model} />

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
@@ -23,7 +23,7 @@ export function Explain({ keyId }: { keyId: number | undefined }) {
   });
   return (
     <PageFrame title="Explain a call">
-      <p class="lead">
+      <p className="lead">
         Shows check by check whether a call with this key would be accepted. Nothing is sent or charged.
       </p>
       <Shown of={loaded}>
@@ -55,7 +55,7 @@ function Asking(props: {
     setAnswer({ explanation, isOwnAddress: (question.ip + question.country).trim() === '' });
   });
   return (
-    <div class="columns columns-explain">
+    <div className="columns columns-explain">
       <ExplainForm
         {...props}
         question={question}

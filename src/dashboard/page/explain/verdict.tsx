@@ -32,8 +32,8 @@ export function Verdict({
 }) {
   const deciding = checks.findIndex(({ passed }) => !passed);
   return (
-    <section class="card">
-      <h2 class={allowed ? 'verdict verdict-good' : 'verdict verdict-bad'}>
+    <section className="card">
+      <h2 className={allowed ? 'verdict verdict-good' : 'verdict verdict-bad'}>
         {allowed ? (
           'The call would be accepted'
         ) : (
@@ -42,19 +42,20 @@ export function Verdict({
           </>
         )}
       </h2>
-      <ol class="checks">
+      <ol className="checks">
         {checks.map((checked, index) => {
           const outcome = OUTCOMES[checked.state];
           const isDeciding = index === deciding;
           return (
-            <li key={checked.check} class={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
-              <span class="check-sign" aria-hidden="true">
+            <li key={checked.check} className={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
+              <span className="check-sign" aria-hidden="true">
                 {outcome.sign}
               </span>
               <div>
-                <p class="check-name">
-                  {CHECK_NAMES[checked.check] ?? checked.check} <span class="check-word">{outcome.word}</span>
-                  {isDeciding && <strong class="check-word"> – this is the response</strong>}
+                <p className="check-name">
+                  {CHECK_NAMES[checked.check] ?? checked.check}{' '}
+                  <span className="check-word">{outcome.word}</span>
+                  {isDeciding && <strong className="check-word"> – this is the response</strong>}
                 </p>
                 <Detail words={checked.detail} isOwnAddress={isOwnAddress} />
               </div>

@@ -6,7 +6,7 @@ import type { KeyFormPart } from './key-draft.ts';
 export function CallLimitSettings({ draft, errors, change }: KeyFormPart) {
   return (
     <Section title="Rate limits">
-      <p class="section-words hint">
+      <p className="section-words hint">
         Leave empty for no limit. Calls beyond a limit get 429 with the time to wait. The rate limits of the
         account apply, too.
       </p>

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useState } from 'react';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -20,7 +20,7 @@ export function ShownOnce(props: {
   /** Description of what is lost where the page is left before. */
   lost: string;
   onDone: () => void;
-  children?: ComponentChildren;
+  children?: ReactNode;
 }) {
   const { of, onDone } = props;
   const [isSaved, setSaved] = useState(false);
@@ -32,7 +32,7 @@ export function ShownOnce(props: {
       </Note>
       {props.children}
       <CopyValue label="Key value" value={of.key} />
-      <div class="actions">
+      <div className="actions">
         <button
           type="button"
           onClick={() => {

@@ -30,7 +30,7 @@ export function EditKey({ id }: { id: number }) {
         key &&
         isManaging && (
           <>
-            <a class="button" href={`#/explain/${id}`}>
+            <a className="button" href={`#/explain/${id}`}>
               Explain a call
             </a>
             {mayChange() && (
@@ -55,7 +55,7 @@ export function EditKey({ id }: { id: number }) {
             <NoSuchKey id={id} isManaging={isManaging} />
           ) : (
             <>
-              <p class="key-line">
+              <p className="key-line">
                 <KeyStatus of={key} /> <code>{key.prefix}…</code>{' '}
                 <span>
                   created <Time at={key.created_at} />

@@ -70,7 +70,7 @@ export function GraceChoice(props: {
         )}
       </Field>
       {isOwn && (
-        <div class="pair">
+        <div className="pair">
           <TextField
             name="grace_seconds"
             label="Duration"

@@ -17,7 +17,7 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
   };
   return (
     <Section title="Active hours">
-      <label class="tick">
+      <label className="tick">
         <input
           type="checkbox"
           checked={draft.hasHours}
@@ -27,9 +27,9 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
       </label>
       {draft.hasHours && (
         <>
-          <div class="pair">
-            <div class="field">
-              <label for={`${id}-start`}>From (UTC)</label>
+          <div className="pair">
+            <div className="field">
+              <label htmlFor={`${id}-start`}>From (UTC)</label>
               <input
                 {...attributes}
                 id={`${id}-start`}
@@ -37,8 +37,8 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
                 onInput={(event) => change({ start: event.currentTarget.value })}
               />
             </div>
-            <div class="field">
-              <label for={`${id}-end`}>Until (UTC)</label>
+            <div className="field">
+              <label htmlFor={`${id}-end`}>Until (UTC)</label>
               <input
                 {...attributes}
                 id={`${id}-end`}

@@ -1,5 +1,6 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { onCommit } from '../ui/on-commit.ts';
 
 /**
  * Field that chooses one of any number of keys by a part of its name or prefix. Text that matches no key stays in the
@@ -41,29 +42,29 @@ export function KeyChoice(props: {
     take(named);
   };
   return (
-    <div class="field key-choice">
-      <label for={id}>Key</label>
+    <div className="field key-choice">
+      <label htmlFor={id}>Key</label>
       <input
         id={id}
         name="key"
         type="search"
         list={`${id}-keys`}
-        autocomplete="off"
-        spellcheck={false}
+        autoComplete="off"
+        spellCheck="false"
         placeholder={none}
         value={text}
         aria-invalid={isUnknown ? 'true' : undefined}
         aria-describedby={`${id}-fault`}
         onFocus={(event) => event.currentTarget.select()}
         onInput={(event) => type(event.currentTarget.value)}
-        onChange={(event) => finish(event.currentTarget.value)}
+        {...onCommit(written, finish)}
       />
       <datalist id={`${id}-keys`}>
         {keys.map((key) => (
           <option key={key.id} value={labelOf(key)} />
         ))}
       </datalist>
-      <p class="field-error" id={`${id}-fault`} aria-live="polite">
+      <p className="field-error" id={`${id}-fault`} aria-live="polite">
         {isUnknown && 'Choose a key.'}
       </p>
     </div>

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useRef, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
@@ -30,7 +30,7 @@ export function KeyForm(props: {
   /** True where nothing is changed, so that there is nothing to save. */
   isUnchanged?: boolean;
   /** Content to show where saving failed; default: the message of the failure. */
-  failure?: ComponentChildren;
+  failure?: ReactNode;
 }) {
   const { draft, faults, save, known, isUnchanged = false } = props;
   /** Fields whose faults are shown: those that were left, or all. */
@@ -61,20 +61,20 @@ export function KeyForm(props: {
   return (
     <form
       ref={form}
-      class="key-form"
+      className="key-form"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}
-      onFocusOut={({ target, relatedTarget }) => {
+      onBlur={({ target, relatedTarget }) => {
         // Sending checks every field anyway; an error line that appears now would move the button away under the
         // pointer.
         const isSending = relatedTarget instanceof HTMLButtonElement && relatedTarget.type === 'submit';
         if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}
     >
-      <div class="plain">
+      <div className="plain">
         <Basics {...part} />
         <SpendSettings {...part} />
         <CallLimitSettings {...part} />
@@ -83,12 +83,12 @@ export function KeyForm(props: {
         <HourSettings {...part} />
         <WebhookSettings {...part} />
       </div>
-      <div class="save-bar">
+      <div className="save-bar">
         {!refused && (props.failure || <FailureNote error={save.error} />)}
-        <button type="submit" class="primary" aria-disabled={save.isBusy || isUnchanged}>
+        <button type="submit" className="primary" aria-disabled={save.isBusy || isUnchanged}>
           {save.isBusy ? 'Saving…' : props.verb}
         </button>
-        <span class="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
+        <span className="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
       </div>
     </form>
   );

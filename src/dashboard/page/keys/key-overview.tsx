@@ -35,26 +35,26 @@ export function KeyOverview() {
       <Shown of={own}>
         {(key) => (
           <>
-            <p class="key-line">
+            <p className="key-line">
               <KeyStatus of={key} /> <code>{key.prefix}…</code> <LastUse of={key} />
             </p>
             <PreviousValue of={key} onEnded={own.reload} />
             <ReadOnlyNote />
-            <dl class="figures">
-              <div class="figure">
+            <dl className="figures">
+              <div className="figure">
                 <dt>Spent {thisPeriod(key.spending_period)}</dt>
-                <dd class="figure-value">{credits(key.spending_current)}</dd>
-                <dd class="figure-note">
+                <dd className="figure-value">{credits(key.spending_current)}</dd>
+                <dd className="figure-note">
                   until <Time at={key.period_ends_at} />
                 </dd>
               </div>
-              <div class="figure">
+              <div className="figure">
                 <dt>Left of its limit</dt>
-                <dd class="figure-value">
+                <dd className="figure-value">
                   {key.limit_remaining === null ? 'No limit' : credits(key.limit_remaining)}
                 </dd>
                 {key.spending_limit !== null && (
-                  <dd class="figure-note">of {credits(key.spending_limit)} credits</dd>
+                  <dd className="figure-note">of {credits(key.spending_limit)} credits</dd>
                 )}
               </div>
               <SpentFigure spent={spend.data?.byDay.total} isUnknown={spend.error !== undefined} />

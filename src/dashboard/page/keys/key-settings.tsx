@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { changeKey, readKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
@@ -86,7 +86,7 @@ export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (k
             <strong>You are signed in with this key.</strong> Once this is saved, you may need another key
             that manages to undo it, or the operator:
           </p>
-          <ul class="reasons">
+          <ul className="reasons">
             {lockOut.map((reason) => (
               <li key={reason}>{reason}</li>
             ))}

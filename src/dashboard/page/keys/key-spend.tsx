@@ -8,14 +8,14 @@ export function KeySpend({ of }: { of: KeyView }) {
   const { spending_current: spent, spending_limit: limit, spending_period: period } = of;
   if (limit === null) {
     return (
-      <span class="key-spend">
+      <span className="key-spend">
         {credits(spent)} <small>{thisPeriod(period)}</small>
       </span>
     );
   }
   const part = limit === 0 ? 1 : Number(spent) / limit;
   return (
-    <span class="key-spend">
+    <span className="key-spend">
       {credits(spent)}{' '}
       <small>
         of {credits(limit)} {thisPeriod(period)}

@@ -47,11 +47,11 @@ export function KeyTable({
         <tr key={key.id}>
           <th scope="row">
             {actions ? key.name : <a href={`#/keys/${key.id}`}>{key.name}</a>}
-            <span class="sub">
+            <span className="sub">
               <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
               {key.can_manage && <Badge kind="plain">manages</Badge>}
             </span>
-            {key.description && <span class="sub clip">{key.description}</span>}
+            {key.description && <span className="sub clip">{key.description}</span>}
             <UnknownModels of={key} catalog={catalog} />
             <PreviousValue of={key} path={actions?.path} onEnded={onEnded} />
           </th>
@@ -64,16 +64,16 @@ export function KeyTable({
           <td>
             <LastUsed of={key} />
           </td>
-          <td class="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
-          <td class="wide-only">
+          <td className="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
+          <td className="wide-only">
             <Time at={key.created_at} />
           </td>
           {actions && (
             <td>
-              <div class="actions">
+              <div className="actions">
                 <button
                   type="button"
-                  class={key.is_active ? 'danger-quiet' : ''}
+                  className={key.is_active ? 'danger-quiet' : ''}
                   aria-label={`${key.is_active ? 'Deactivate' : 'Reactivate'} ${key.name}`}
                   onClick={() => actions.onSwitch(key)}
                 >

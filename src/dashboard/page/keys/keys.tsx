@@ -28,7 +28,7 @@ export function Keys() {
       title="Keys"
       actions={
         mayChange() && (
-          <a class="button primary" href="#/keys/new">
+          <a className="button primary" href="#/keys/new">
             Create key
           </a>
         )
@@ -58,7 +58,7 @@ export function KeyList({
   const next = at + PAGE < found.length ? String(at + PAGE) : null;
   return (
     <>
-      <search class="filters">
+      <search className="filters">
         <label>
           <span>Search</span>
           <input
@@ -89,7 +89,7 @@ export function KeyList({
           choices={USES}
           onValue={(value) => choose({ use: value, ...FIRST_PAGE })}
         />
-        <p class="hint" role="status">
+        <p className="hint" role="status">
           {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
         </p>
       </search>

@@ -6,7 +6,7 @@ import { Ago, Badge, Time } from '../ui/elements.tsx';
 export function LastUsed({ of }: { of: KeyView }) {
   const { last_used_at: at } = of;
   return (
-    <span class="last-used">
+    <span className="last-used">
       {at !== null && <Ago at={at} words={agoWords(at)} />} <Unused of={of} />
     </span>
   );

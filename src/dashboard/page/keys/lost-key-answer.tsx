@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { wordsOf } from '../api/failure.ts';
 import { listKeys } from '../api/keys.ts';

@@ -13,8 +13,8 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
   const isTicked = draft.canManage ?? unsaid;
   const loses = draft.canManage === undefined && takesAway && (known?.can_manage ?? true);
   return (
-    <div class="field">
-      <label class="tick">
+    <div className="field">
+      <label className="tick">
         <input
           type="checkbox"
           name="can_manage"
@@ -25,12 +25,12 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
         />
         <span>Can manage keys, the alert threshold and webhooks</span>
       </label>
-      <p class="hint" id="field-can_manage-hint" aria-live="polite">
+      <p className="hint" id="field-can_manage-hint" aria-live="polite">
         {loses
           ? "A restricted key can't manage by default, so that it can't lift its own limits. Select this to allow it anyway."
           : 'A managing key sees and changes the whole account. Any other key sees only itself and changes nothing.'}
       </p>
-      <p class="field-error" id="field-can_manage-error">
+      <p className="field-error" id="field-can_manage-error">
         {errors.can_manage}
       </p>
     </div>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { createKey } from '../api/keys.ts';
 import { ANSWER_LOST, ApiFailure } from '../api/request.ts';

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect } from 'react';
 import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { goInstead } from '../route.ts';

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { ApiFailure } from '../api/request.ts';
 import { endGrace, type KeysPath, readKeyOf } from '../api/rotation.ts';
@@ -60,13 +60,13 @@ export function PreviousValue(props: {
     announce(`The previous value of key “${key.name}” is no longer valid.`);
   };
   return (
-    <div class="previous-value" ref={frame}>
+    <div className="previous-value" ref={frame}>
       The previous value is valid until <Time at={until} seconds /> (
       {isOver ? 'any moment now' : `in ${durationWords(left)}`}).{' '}
       {path && (
         <button
           type="button"
-          class="link"
+          className="link"
           aria-label={`End now: previous value of ${key.name}`}
           onClick={() => setAsking(true)}
         >

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
 import { countryName } from '../format/countries.ts';
@@ -25,7 +25,7 @@ export function ReadOnlySettings({ of: key }: { of: KeyView }) {
   const fields = FORM_FIELDS.filter((field) => field !== 'spending_period' || key.spending_limit !== null);
   return (
     <Section title="Settings">
-      <dl class="settings">
+      <dl className="settings">
         {fields.map((field) => (
           <div key={field}>
             <dt>{rowAt(field).label}</dt>
@@ -37,7 +37,7 @@ export function ReadOnlySettings({ of: key }: { of: KeyView }) {
   );
 }
 
-function shown(key: KeyView, field: KeyField): ComponentChildren {
+function shown(key: KeyView, field: KeyField): ReactNode {
   const value = key[field];
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
     return rowAt(field).none;

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'react';
 import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { ApiFailure } from '../api/request.ts';
@@ -66,7 +66,7 @@ export function RotateDialog(props: {
         }}
       >
         {isChanged && <ChangedMeanwhile before={before} now={seen} done="rotated" />}
-        <p class="section-words">
+        <p className="section-words">
           The key gets a new value, which is shown once. Its settings, spend and ledger do not change.
         </p>
         <GraceChoice
@@ -79,11 +79,11 @@ export function RotateDialog(props: {
         />
         <Consequences of={seen} graceS={graceSecondsSoFar(grace)} isOwn={isOwn} />
         {!atField && <FailureNote error={action.error} />}
-        <div class="actions">
+        <div className="actions">
           <button type="button" onClick={props.onClose}>
             Cancel
           </button>
-          <button type="submit" class={isChanged ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
+          <button type="submit" className={isChanged ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
             {isChanged ? 'Rotate anyway' : 'Rotate'}
           </button>
         </div>
@@ -108,7 +108,7 @@ function Consequences({
 }) {
   const older = key.previous_valid_until;
   return (
-    <div class="consequences" aria-live="polite">
+    <div className="consequences" aria-live="polite">
       {graceS !== undefined && (
         <p>
           {graceS === 0

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
 

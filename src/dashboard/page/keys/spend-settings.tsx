@@ -8,7 +8,7 @@ import type { KeyFormPart } from './key-draft.ts';
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   return (
     <Section title="Spending">
-      <label class="tick">
+      <label className="tick">
         <input
           type="checkbox"
           checked={draft.hasLimit}
@@ -16,7 +16,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
         />
         <span>Limit the spending of this key</span>
       </label>
-      <div class="pair">
+      <div className="pair">
         {draft.hasLimit && (
           <TextField
             name="spending_limit"
@@ -62,14 +62,14 @@ function limitOf({ hasLimit, limit }: KeyFormPart['draft']): number | undefined 
 function Spent({ spent, period, limit }: { spent: string; period: string; limit: number | undefined }) {
   if (limit === undefined) {
     return (
-      <p class="spent">
+      <p className="spent">
         Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> credits
       </p>
     );
   }
   const part = limit === 0 ? 1 : Number(spent) / limit;
   return (
-    <div class="spent">
+    <div className="spent">
       <p>
         Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> of {credits(limit)} credits
         {part >= 1 ? '. The limit has been reached.' : ''}

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { switchKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
@@ -21,7 +21,7 @@ export function SwitchDialog(props: {
   onSwitched: (key: KeyView) => void;
   onClose: () => void;
   /** Description of what the switch does. */
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   const { of: key, path, owner } = props;
   /** The key as the user last saw it. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { signOut } from '../session/session.ts';
 import { announce } from '../ui/announcements.tsx';
@@ -20,7 +20,7 @@ export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key
   };
   return (
     <>
-      <button type="button" class={key.is_active ? 'danger-quiet' : ''} onClick={() => setAsking(true)}>
+      <button type="button" className={key.is_active ? 'danger-quiet' : ''} onClick={() => setAsking(true)}>
         {key.is_active ? 'Deactivate' : 'Reactivate'}
       </button>
       {isAsking && (

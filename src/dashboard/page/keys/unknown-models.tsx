@@ -11,7 +11,7 @@ export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlyS
   if (unknown.length === 0) return null;
   const [first] = unknown;
   return (
-    <span class="sub">
+    <span className="sub">
       <Badge kind="warning">
         {unknown.length === 1
           ? `“${first}” is not in the catalog`

@@ -17,7 +17,7 @@ export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
         error={errors.webhook_url}
         value={draft.webhookUrl}
         onValue={(webhookUrl) => change({ webhookUrl })}
-        input={{ type: 'url', placeholder: 'https://example.com/hook', spellcheck: false }}
+        input={{ type: 'url', placeholder: 'https://example.com/hook', spellCheck: 'false' }}
       />
     </Section>
   );

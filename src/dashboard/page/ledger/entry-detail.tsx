@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { callDuration } from '../format/duration.ts';
 import { priceWords, usageWords } from '../format/usage.ts';
@@ -9,7 +9,7 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
   if (price === null && duration_ms === null) return null;
   const prices = Object.entries(price ?? {});
   return (
-    <details class="entry-detail">
+    <details className="entry-detail">
       <summary aria-label={`Details of ${id}`}>Details</summary>
       <dl>
         {prices.length > 0 && (
@@ -42,7 +42,7 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt>{name}</dt>

@@ -33,24 +33,24 @@ export function EntryTable({
     >
       {entries.map((entry) => (
         <tr key={entry.id}>
-          <th scope="row" class="nowrap">
+          <th scope="row" className="nowrap">
             <Time at={entry.created_at} seconds />
           </th>
           <td>
             {named(ENTRY_NAMES, entry.type)}
-            {entry.model && <span class="sub">{entry.model}</span>}
-            {entry.note && <span class="sub entry-note">{entry.note}</span>}
+            {entry.model && <span className="sub">{entry.model}</span>}
+            {entry.note && <span className="sub entry-note">{entry.note}</span>}
           </td>
-          <td class={isGain(entry.credits) ? 'number gain' : 'number'}>{signedCredits(entry.credits)}</td>
+          <td className={isGain(entry.credits) ? 'number gain' : 'number'}>{signedCredits(entry.credits)}</td>
           {hasBalance && (
-            <td class="number">
+            <td className="number">
               {entry.balance_after === null ? '–' : creditsInColumn(entry.balance_after)}
             </td>
           )}
           <td>
             <KeyLink id={entry.key_id} keys={keys} />
           </td>
-          <td class="used">
+          <td className="used">
             {usageWords(entry.usage) || '–'}
             {entry.estimated && (
               <>
@@ -73,7 +73,7 @@ function answered({ status, outcome, endpoint }: EntryView) {
   return (
     <span title={endpoint ?? undefined}>
       {isComplete ? status : <Badge kind="warning">{status}</Badge>}
-      {!isComplete && outcome && <span class="sub">{named(OUTCOME_NAMES, outcome)}</span>}
+      {!isComplete && outcome && <span className="sub">{named(OUTCOME_NAMES, outcome)}</span>}
     </span>
   );
 }

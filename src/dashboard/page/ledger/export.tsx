@@ -19,7 +19,7 @@ export function Export({ of: base, filter }: { of: Base; filter: LedgerFilter })
         Export JSON lines
       </button>
       {action.error !== undefined && (
-        <p class="field-error" role="alert">
+        <p className="field-error" role="alert">
           {wordsOf(action.error)}
         </p>
       )}

@@ -27,7 +27,7 @@ export function LedgerFilters({
     ([type]) => manages() || !OF_THE_ACCOUNT.has(type) || type === filter.type,
   );
   return (
-    <search class="filters">
+    <search className="filters">
       {manages() && (
         <KeyChoice
           keys={keys ?? []}

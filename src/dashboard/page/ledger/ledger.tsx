@@ -55,7 +55,7 @@ export function Entries({ of: base }: { of: Base }) {
         models={names.data?.models ?? []}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
-      <div class="actions export">
+      <div className="actions export">
         <Export of={base} filter={filter} />
         {isFiltered && (
           <button

@@ -38,7 +38,7 @@ export function AccountDetail({ id, part = '' }: { id: number; part: string | un
       back={{ href: '#/accounts', name: 'Accounts' }}
       actions={data && <SwitchAccount of={data} onChanged={loaded.replace} />}
     >
-      <nav class="parts" aria-label="Pages of the account">
+      <nav className="parts" aria-label="Pages of the account">
         <ul>
           {PARTS.map(([place, title]) => (
             <li key={place}>
@@ -89,23 +89,23 @@ function Account({
 }) {
   return (
     <>
-      <p class="key-line">
+      <p className="key-line">
         <AccountStatus of={account} />{' '}
         <span>
           No. {account.id}, created <Time at={account.created_at} />
         </span>
       </p>
-      <dl class="figures">
-        <div class="figure">
+      <dl className="figures">
+        <div className="figure">
           <dt>Balance</dt>
-          <dd class="figure-value">{credits(account.credits_balance)}</dd>
+          <dd className="figure-value">{credits(account.credits_balance)}</dd>
         </div>
-        <div class="figure">
+        <div className="figure">
           <dt>Held</dt>
-          <dd class="figure-value">{credits(account.credits_held)}</dd>
+          <dd className="figure-value">{credits(account.credits_held)}</dd>
         </div>
       </dl>
-      <div class="columns">
+      <div className="columns">
         <ChangeBalance
           of={account}
           onBalance={(credits_balance) => onChanged({ ...account, credits_balance })}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, readKeys } from '../api/account.ts';

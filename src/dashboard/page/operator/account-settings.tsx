@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { changeAccount, readOneAccount } from '../api/operator.ts';
@@ -78,9 +78,9 @@ export function AccountSettings({
           hint="How far below 0 calls in flight can take the balance. 0: not at all."
           input={{ inputMode: 'decimal' }}
         />
-        <fieldset class="group">
+        <fieldset className="group">
           <legend>Rate limits</legend>
-          <p class="hint">For all keys together, besides the limits of each. Empty: no limit.</p>
+          <p className="hint">For all keys together, besides the limits of each. Empty: no limit.</p>
           <CallLimitFields
             texts={draft}
             onTexts={(texts) => setDraft({ ...draft, ...texts })}

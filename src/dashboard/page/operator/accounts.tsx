@@ -18,12 +18,12 @@ export function Accounts() {
     <PageFrame
       title="Accounts"
       actions={
-        <a class="button primary" href="#/accounts/new">
+        <a className="button primary" href="#/accounts/new">
           Create account
         </a>
       }
     >
-      <search class="filters">
+      <search className="filters">
         <label>
           <span>Search</span>
           <input
@@ -83,15 +83,15 @@ function AccountTable({ accounts }: { accounts: readonly OperatorAccountView[] }
         <tr key={account.id}>
           <th scope="row">
             <a href={`#/accounts/${account.id}`}>{account.email}</a>
-            <span class="sub">No. {account.id}</span>
+            <span className="sub">No. {account.id}</span>
           </th>
           <td>
             <AccountStatus of={account} />
           </td>
-          <td class="number">{creditsInColumn(account.credits_balance)}</td>
-          <td class="number">{creditsInColumn(account.credits_held)}</td>
-          <td class="number wide-only">{credits(account.alert_threshold)}</td>
-          <td class="wide-only">
+          <td className="number">{creditsInColumn(account.credits_balance)}</td>
+          <td className="number">{creditsInColumn(account.credits_held)}</td>
+          <td className="number wide-only">{credits(account.alert_threshold)}</td>
+          <td className="wide-only">
             <Time at={account.created_at} />
           </td>
         </tr>

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';

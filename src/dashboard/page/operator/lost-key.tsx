@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
@@ -32,12 +32,12 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
   const refused = fieldOf(making.error, ['name']);
   return (
     <Section title="Create a key for the owner">
-      <p class="section-words">If the owner lost all managing keys, create a new one for them.</p>
+      <p className="section-words">If the owner lost all managing keys, create a new one for them.</p>
       <ActionForm
         action={making}
         isAtField={refused !== undefined}
         verb="Create key for the owner"
-        class="narrow"
+        className="narrow"
       >
         <TextField
           name="name"

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
@@ -64,7 +64,12 @@ export function NewAccount() {
   });
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
-      <ActionForm action={action} isAtField={refused !== undefined} verb="Create account" class="card narrow">
+      <ActionForm
+        action={action}
+        isAtField={refused !== undefined}
+        verb="Create account"
+        className="card narrow"
+      >
         <TextField {...field('email')} label="Email address of the owner" input={{ type: 'email' }} />
         <TextField {...field('credits')} label="Initial credits" input={{ inputMode: 'decimal' }} />
         <TextField
@@ -79,9 +84,9 @@ export function NewAccount() {
           hint="How far below 0 calls in flight can take the balance. Leave empty for the configured default."
           input={{ inputMode: 'decimal' }}
         />
-        <fieldset class="group">
+        <fieldset className="group">
           <legend>Rate limits</legend>
-          <p class="hint">
+          <p className="hint">
             For all keys together. Empty: as the gateway is configured; an account that is to have none gets
             that in its settings.
           </p>

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect } from 'react';
 import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { readProviders } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -43,7 +43,7 @@ function ProviderTables({ providers }: { providers: readonly Provider[] }) {
     <>
       {providers.map(({ name, format, targets }) => (
         <Section key={name} title={name}>
-          <p class="hint">{format === 'openai' ? "OpenAI's format" : "Anthropic's format"}</p>
+          <p className="hint">{format === 'openai' ? "OpenAI's format" : "Anthropic's format"}</p>
           <Table
             label={`Targets at ${name}`}
             columns={[
@@ -75,23 +75,23 @@ function TargetRow({ of, allCalls }: { of: Target; allCalls: number }) {
     <tr>
       <th scope="row">
         {model}
-        <span class="sub">{target}</span>
+        <span className="sub">{target}</span>
       </th>
       <td>
         {state === 'up' ? <Badge kind="good">Up</Badge> : <Badge kind="bad">Out</Badge>}
         {out_until !== null && (
-          <span class="sub">
+          <span className="sub">
             until <Time at={out_until} seconds />
           </span>
         )}
       </td>
-      <td class="number">{count(calls)}</td>
-      <td class="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)} %`}</td>
-      <td class="number">{latency_ms === null ? '–' : `${count(latency_ms)} ms`}</td>
+      <td className="number">{count(calls)}</td>
+      <td className="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)} %`}</td>
+      <td className="number">{latency_ms === null ? '–' : `${count(latency_ms)} ms`}</td>
       <td>
         {last_error === null ? 'None' : last_error}
         {last_error_at !== null && (
-          <span class="sub">
+          <span className="sub">
             <Time at={last_error_at} seconds />
           </span>
         )}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { changeAccount } from '../api/operator.ts';
 import { announce } from '../ui/announcements.tsx';
@@ -20,7 +20,11 @@ export function SwitchAccount({
   };
   return (
     <>
-      <button type="button" class={account.is_active ? 'danger-quiet' : ''} onClick={() => setAsking(true)}>
+      <button
+        type="button"
+        className={account.is_active ? 'danger-quiet' : ''}
+        onClick={() => setAsking(true)}
+      >
         {verb}
       </button>
       {isAsking && (

@@ -33,7 +33,7 @@ export function Usage() {
   const loaded = useLoad((signal) => readUsageOfAll(choice, signal), JSON.stringify(choice));
   return (
     <PageFrame title="Usage" actions={<Export of={choice} />}>
-      <search class="filters">
+      <search className="filters">
         <Choice
           label="Group by"
           value={choice.group_by}
@@ -61,7 +61,7 @@ function Report({ of: report }: { of: MarginReportView }) {
   const name = GROUPS.find(([group]) => group === group_by)?.[1] ?? 'Group';
   return (
     <>
-      <p class="hint">
+      <p className="hint">
         {span}, days of UTC. Cost is what providers take by the price list; the margin is what is left of the
         charges whose cost is known.
         {rows.length > SHOWN && ` The first ${SHOWN} of ${count(rows.length)} rows: the export has all.`}
@@ -78,7 +78,7 @@ function Report({ of: report }: { of: MarginReportView }) {
           ['Used', 'wide-only'],
         ]}
       >
-        <tr class="total">
+        <tr className="total">
           <th scope="row">All</th>
           <Sums of={total} />
         </tr>
@@ -109,12 +109,12 @@ function Group({ of: row }: { of: MarginRowView }) {
 function Sums({ of: sums }: { of: MarginSumsView }) {
   return (
     <>
-      <td class="number">{count(sums.calls)}</td>
-      <td class="number">{creditsInColumn(sums.charged)}</td>
-      <td class="number">{creditsInColumn(sums.charged_with_cost)}</td>
-      <td class="number">{sums.cost === null ? '–' : creditsInColumn(sums.cost)}</td>
-      <td class="number">{sums.margin === null ? '–' : creditsInColumn(sums.margin)}</td>
-      <td class="used wide-only">{usageWords(sums.usage) || '–'}</td>
+      <td className="number">{count(sums.calls)}</td>
+      <td className="number">{creditsInColumn(sums.charged)}</td>
+      <td className="number">{creditsInColumn(sums.charged_with_cost)}</td>
+      <td className="number">{sums.cost === null ? '–' : creditsInColumn(sums.cost)}</td>
+      <td className="number">{sums.margin === null ? '–' : creditsInColumn(sums.margin)}</td>
+      <td className="used wide-only">{usageWords(sums.usage) || '–'}</td>
     </>
   );
 }
@@ -131,7 +131,7 @@ function Export({ of: choice }: { of: UsageChoice }) {
         Export CSV
       </button>
       {action.error !== undefined && (
-        <p class="field-error" role="alert">
+        <p className="field-error" role="alert">
           {wordsOf(action.error)}
         </p>
       )}

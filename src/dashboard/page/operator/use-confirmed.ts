@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import { type Action, useAction } from '../api/use-action.ts';
 
 /** An action with a confirmation: `run` reads the form and asks, and `act` carries the task out. */

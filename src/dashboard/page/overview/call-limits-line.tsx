@@ -6,7 +6,7 @@ export function CallLimitsLine({ of, whose }: { of: CallLimitsView; whose: strin
   const words = callLimitWords(of);
   if (words.length === 0) return null;
   return (
-    <p class="call-limits">
+    <p className="call-limits">
       Limits {whose}: <strong>{words.join(', ')}</strong>.
     </p>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { callsInWords, credits } from '../format/credits.ts';
@@ -32,7 +32,7 @@ export function DayChart({ days }: { days: readonly DaySpend[] }) {
   }, [days]);
   const day = pointed === null ? undefined : days[pointed];
   return (
-    <figure class="chart">
+    <figure className="chart">
       <div
         ref={frame}
         role="img"

@@ -16,24 +16,24 @@ export function Figures(props: {
   const { account } = props;
   const isLow = account.credits_balance < account.alert_threshold;
   return (
-    <dl class="figures">
-      <div class={isLow ? 'figure figure-low' : 'figure'}>
+    <dl className="figures">
+      <div className={isLow ? 'figure figure-low' : 'figure'}>
         <dt>Balance</dt>
-        <dd class="figure-value">{credits(account.credits_balance)}</dd>
-        <dd class="figure-note">
+        <dd className="figure-value">{credits(account.credits_balance)}</dd>
+        <dd className="figure-note">
           credits of <Email address={account.email} />
         </dd>
       </div>
-      <div class="figure">
+      <div className="figure">
         <dt>Held</dt>
-        <dd class="figure-value">{credits(account.credits_held)}</dd>
-        <dd class="figure-note">reserved for calls in flight</dd>
+        <dd className="figure-value">{credits(account.credits_held)}</dd>
+        <dd className="figure-note">reserved for calls in flight</dd>
       </div>
       {account.overdraft > 0 && (
-        <div class="figure">
+        <div className="figure">
           <dt>Overdraft</dt>
-          <dd class="figure-value">{credits(account.overdraft)}</dd>
-          <dd class="figure-note">how far below 0 calls in flight can go</dd>
+          <dd className="figure-value">{credits(account.overdraft)}</dd>
+          <dd className="figure-note">how far below 0 calls in flight can go</dd>
         </div>
       )}
       <SpentFigure spent={props.spent} isUnknown={props.isUnknown} />
@@ -44,10 +44,10 @@ export function Figures(props: {
 
 export function SpentFigure({ spent, isUnknown }: { spent: Spent | undefined; isUnknown: boolean }) {
   return (
-    <div class="figure">
+    <div className="figure">
       <dt>Spent in 30 days</dt>
-      <dd class="figure-value">{spent ? credits(spent.credits) : isUnknown ? '–' : '…'}</dd>
-      <dd class="figure-note">
+      <dd className="figure-value">{spent ? credits(spent.credits) : isUnknown ? '–' : '…'}</dd>
+      <dd className="figure-note">
         {spent ? `in ${callsInWords(spent.calls)}` : isUnknown ? 'could not be read' : 'loading'}
       </dd>
     </div>

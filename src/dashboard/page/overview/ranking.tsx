@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import { count, creditsInColumn } from '../format/credits.ts';
 import { Bar } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
@@ -17,9 +17,9 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
   const [isWhole, setWhole] = useState(false);
   const most = Number(sorted[0]?.credits ?? 0);
   return (
-    <section class="card">
+    <section className="card">
       <h2>{title}</h2>
-      <p class="hint">
+      <p className="hint">
         The last 30 days{!isWhole && sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}
       </p>
       <Table label={title} columns={[subject, ['Calls', 'number'], ['Credits', 'number']]}>
@@ -29,15 +29,15 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
               {row.href ? <a href={row.href}>{row.name}</a> : row.name}
               <Bar part={most > 0 ? Number(row.credits) / most : 0} />
             </th>
-            <td class="number">{count(row.calls)}</td>
-            <td class="number">{creditsInColumn(row.credits)}</td>
+            <td className="number">{count(row.calls)}</td>
+            <td className="number">{creditsInColumn(row.credits)}</td>
           </tr>
         ))}
       </Table>
       {sorted.length > SHOWN && (
         <button
           type="button"
-          class="link more"
+          className="link more"
           aria-expanded={isWhole}
           aria-label={`${isWhole ? 'Show fewer' : `Show all ${sorted.length}`}: ${title}`}
           onClick={() => setWhole(!isWhole)}

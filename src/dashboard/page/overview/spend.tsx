@@ -15,7 +15,7 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
   const ledger = base === OWN ? '#/ledger' : `#/accounts/${base.split('/')[4]}/ledger`;
   if (byDay.total.calls === 0) {
     return (
-      <section class="card">
+      <section className="card">
         <h2>Spend</h2>
         <Empty title="No calls in the last 30 days">
           <p>Spend appears here by day, key and model.</p>
@@ -26,9 +26,9 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
   const days = everyDay(byDay);
   return (
     <>
-      <section class="card">
+      <section className="card">
         <h2>Spend by day</h2>
-        <p class="hint">
+        <p className="hint">
           Credits per day, last 30 days. Days are UTC days
           {zone.value === 'local' && `: here (${zoneName()}) one begins at ${localClock('00:00')}`}.
         </p>
@@ -38,7 +38,7 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
           <DayTable days={days} />
         </details>
       </section>
-      <div class="columns">
+      <div className="columns">
         {manages() && (
           <Ranking
             title="Spend by key"
@@ -70,8 +70,8 @@ function DayTable({ days }: { days: readonly DaySpend[] }) {
       {days.toReversed().map((row) => (
         <tr key={row.day}>
           <th scope="row">{dayName(row.day)}</th>
-          <td class="number">{count(row.calls)}</td>
-          <td class="number">{creditsInColumn(row.credits)}</td>
+          <td className="number">{count(row.calls)}</td>
+          <td className="number">{creditsInColumn(row.credits)}</td>
         </tr>
       ))}
     </Table>

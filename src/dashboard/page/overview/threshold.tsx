@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'react';
 import type { AccountView } from '../../../api/account/account-view.ts';
 import { setThreshold } from '../api/account.ts';
 import { fieldWords } from '../api/failure.ts';
@@ -26,16 +26,16 @@ export function Threshold({
     requestAnimationFrame(() => opener.current?.focus());
   };
   return (
-    <div class="figure">
+    <div className="figure">
       <dt>Alert threshold</dt>
       {text === undefined ? (
         <>
-          <dd class="figure-value">{credits(account.alert_threshold)}</dd>
-          <dd class="figure-note">
+          <dd className="figure-value">{credits(account.alert_threshold)}</dd>
+          <dd className="figure-note">
             {mayEdit ? (
               <button
                 type="button"
-                class="link"
+                className="link"
                 ref={opener}
                 aria-label="Change alert threshold"
                 onClick={() => setText(String(account.alert_threshold))}
@@ -76,7 +76,7 @@ function ThresholdForm(props: {
   const error = action.error === undefined ? '' : fieldWords(action.error);
   return (
     <form
-      class="inline-form"
+      className="inline-form"
       onSubmit={(event) => {
         event.preventDefault();
         void save(event.currentTarget);
@@ -89,20 +89,20 @@ function ThresholdForm(props: {
         ref={input}
         name="alert_threshold"
         inputMode="decimal"
-        autocomplete="off"
+        autoComplete="off"
         aria-label="Alert threshold in credits"
         aria-describedby="threshold-error"
         aria-invalid={error ? 'true' : undefined}
         value={text}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      <button type="submit" class="primary" aria-disabled={action.isBusy}>
+      <button type="submit" className="primary" aria-disabled={action.isBusy}>
         Save
       </button>
       <button type="button" onClick={onClose}>
         Cancel
       </button>
-      <p class="field-error" id="threshold-error" aria-live="polite">
+      <p className="field-error" id="threshold-error" aria-live="polite">
         {error}
       </p>
     </form>

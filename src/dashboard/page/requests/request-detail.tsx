@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, readEntry } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
@@ -29,7 +29,7 @@ export function RequestDetail({
   const isExplained = base === '/api/account/' && manages() && call.key_id !== null;
   return (
     <Dialog title="Request" onCancel={onClose}>
-      <dl class="request-detail">
+      <dl className="request-detail">
         <Fact name="Status">
           <CallStatus of={call} />
         </Fact>
@@ -66,9 +66,9 @@ export function RequestDetail({
         {call.outcome !== 'refused' && base !== '/api/admin/' && <Charge of={call} base={base} />}
       </dl>
       <CopyValue label="Request ID" value={call.id} />
-      <div class="actions">
+      <div className="actions">
         {isExplained && (
-          <a class="button" href={explainAddress(call)}>
+          <a className="button" href={explainAddress(call)}>
             Explain
           </a>
         )}
@@ -122,7 +122,7 @@ function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedC
   return `#/explain/${key_id}?${new URLSearchParams(question)}`;
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt>{name}</dt>

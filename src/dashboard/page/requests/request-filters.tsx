@@ -3,6 +3,7 @@ import type { CallFilter } from '../api/calls.ts';
 import { KeyChoice } from '../keys/key-choice.tsx';
 import { manages } from '../session/session.ts';
 import { Choice, Day } from '../ui/filters.tsx';
+import { onCommit } from '../ui/on-commit.ts';
 
 const RESULTS = [
   ['ok', 'OK'],
@@ -25,16 +26,16 @@ export function RequestFilters({
       <span>{label}</span>
       <input
         type="search"
-        spellcheck={false}
-        autocomplete="off"
+        spellCheck="false"
+        autoComplete="off"
         placeholder="All"
-        value={filter[name]}
-        onChange={(event) => onFilter({ [name]: event.currentTarget.value.trim() })}
+        defaultValue={filter[name]}
+        {...onCommit(filter[name], (value) => onFilter({ [name]: value }))}
       />
     </label>
   );
   return (
-    <search class="filters">
+    <search className="filters">
       {keys === undefined && text('Account no.', 'account_id')}
       {keys !== undefined && manages() && (
         <KeyChoice

@@ -37,25 +37,25 @@ export function RequestTable({
         const { account_id = 0, created_at, key_id, model, charge, duration_ms } = call;
         return (
           <tr key={call.id}>
-            {emails && <td class="clip">{emails.get(account_id) ?? `No. ${account_id}`}</td>}
-            <th scope="row" class="nowrap">
+            {emails && <td className="clip">{emails.get(account_id) ?? `No. ${account_id}`}</td>}
+            <th scope="row" className="nowrap">
               <button
                 type="button"
-                class="link"
+                className="link"
                 aria-label={`Request ${call.id}`}
                 onClick={() => onOpen(call)}
               >
                 <Time at={created_at} seconds />
               </button>
             </th>
-            <td class="clip">{emails ? `No. ${key_id}` : keyName(key_id, keys)}</td>
-            <td class="clip">{model ?? '–'}</td>
-            <td class="nowrap">
+            <td className="clip">{emails ? `No. ${key_id}` : keyName(key_id, keys)}</td>
+            <td className="clip">{model ?? '–'}</td>
+            <td className="nowrap">
               <CallStatus of={call} />
             </td>
-            <td class="number">{count(tokensOf(call.usage))}</td>
-            <td class="number">{credits(charge)}</td>
-            <td class="number">{duration_ms === null ? '–' : callDuration(duration_ms)}</td>
+            <td className="number">{count(tokensOf(call.usage))}</td>
+            <td className="number">{credits(charge)}</td>
+            <td className="number">{duration_ms === null ? '–' : callDuration(duration_ms)}</td>
           </tr>
         );
       })}

@@ -70,7 +70,7 @@ export function Calls({ of: base }: { of: CallsBase }) {
         keys={base === '/api/admin/' ? undefined : keys}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
-      <div class="actions export">
+      <div className="actions export">
         <Export of={base} filter={filter} />
         {isFiltered && (
           <button
@@ -141,7 +141,7 @@ function Export({ of: base, filter }: { of: CallsBase; filter: CallFilter }) {
         Export CSV
       </button>
       {action.error !== undefined && (
-        <p class="field-error" role="alert">
+        <p className="field-error" role="alert">
           {wordsOf(action.error)}
         </p>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'react';
 import { wordsOf } from '../api/failure.ts';
 import { readKeyOfToken } from '../api/keys.ts';
 import { listAccounts } from '../api/operator.ts';
@@ -8,7 +8,7 @@ import { TextField } from '../ui/field.tsx';
 import { Note } from '../ui/note.tsx';
 import { farewell, type Session, signIn } from './session.ts';
 
-const KEY_INPUT = { required: true, spellcheck: false, autocapitalize: 'off' } as const;
+const KEY_INPUT = { required: true, spellCheck: 'false', autoCapitalize: 'off' } as const;
 
 export function SignIn() {
   const [token, setToken] = useState('');
@@ -21,16 +21,16 @@ export function SignIn() {
   const form = useRef<HTMLFormElement>(null);
   const error = action.error === undefined ? undefined : wordsOf(action.error);
   return (
-    <main class="sign-in">
+    <main className="sign-in">
       <form
         ref={form}
-        class="card"
+        className="card"
         onSubmit={(event) => {
           event.preventDefault();
           void action.run();
         }}
       >
-        <p class="brand">Tollgate</p>
+        <p className="brand">Tollgate</p>
         <h1>Sign in</h1>
         {farewell.value && (
           <Note kind="warning">
@@ -46,7 +46,7 @@ export function SignIn() {
           onValue={setToken}
           input={isVisible ? { type: 'text', ...KEY_INPUT } : { type: 'password', ...KEY_INPUT }}
         />
-        <label class="tick">
+        <label className="tick">
           <input
             type="checkbox"
             checked={isVisible}
@@ -54,7 +54,7 @@ export function SignIn() {
           />
           <span>Show it</span>
         </label>
-        <button type="submit" class="primary wide" disabled={action.isBusy}>
+        <button type="submit" className="primary wide" disabled={action.isBusy}>
           {action.isBusy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useRef } from 'react';
 import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
@@ -10,16 +10,16 @@ export function ActionForm(props: {
   /** True where the failure is shown at one of the fields; otherwise it is shown below them. */
   isAtField: boolean;
   verb: string;
-  class?: string;
+  className?: string;
   /** The fields of the form. */
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   const { action } = props;
   const form = useRef<HTMLFormElement>(null);
   return (
     <form
       ref={form}
-      class={props.class}
+      className={props.className}
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
@@ -30,7 +30,7 @@ export function ActionForm(props: {
     >
       {props.children}
       {!props.isAtField && <FailureNote error={action.error} />}
-      <button type="submit" class="primary" aria-disabled={action.isBusy}>
+      <button type="submit" className="primary" aria-disabled={action.isBusy}>
         {props.verb}
       </button>
     </form>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'react';
 
 const SHOWN_FOR_MS = 6_000;
 const latest = signal('');
@@ -39,7 +39,7 @@ export function Announcements() {
   }, [place]);
   const isInFront = places.value.at(-1) === place;
   return (
-    <div class="announcements" role="status" aria-live="polite">
+    <div className="announcements" role="status" aria-live="polite">
       {isInFront && latest.value && <p>{latest.value}</p>}
     </div>
   );

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import { FieldWords } from './field.tsx';
 
 export interface Choice {
@@ -11,7 +11,7 @@ export interface Choice {
 export function CheckList(props: {
   name: string;
   legend: string;
-  hint: ComponentChildren;
+  hint: ReactNode;
   choices: readonly Choice[];
   chosen: readonly string[];
   onChosen: (chosen: readonly string[]) => void;
@@ -22,11 +22,11 @@ export function CheckList(props: {
   const tick = (value: string, isTicked: boolean) =>
     onChosen(isTicked ? [...chosen, value] : chosen.filter((other) => other !== value));
   return (
-    <fieldset class="field" aria-describedby={`${id}-hint ${id}-error`}>
+    <fieldset className="field" aria-describedby={`${id}-hint ${id}-error`}>
       <legend>{props.legend}</legend>
-      <div class="choices" id={id} tabIndex={-1} data-fault={props.error ? '' : undefined}>
+      <div className="choices" id={id} tabIndex={-1} data-fault={props.error ? '' : undefined}>
         {choices.map((choice) => (
-          <label key={choice.value} class="choice">
+          <label key={choice.value} className="choice">
             <input
               type="checkbox"
               name={name}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState } from 'react';
 import { FieldWords } from './field.tsx';
 import { type ItemKind, partsOf, type TypedList, taken, wrongIn } from './typed-list.ts';
 
@@ -37,17 +37,17 @@ export function ChipInput(props: ChipInputProps) {
   };
   const keep = (kept: readonly string[]) => onList({ items: kept, text });
   return (
-    <div class="field">
-      <label for={id}>{props.label}</label>
+    <div className="field">
+      <label htmlFor={id}>{props.label}</label>
       <Chips label={props.label} items={items} show={show} onItems={keep} />
-      <div class="with-button">
+      <div className="with-button">
         <input
           id={id}
           name={name}
           type="text"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck="false"
           placeholder={props.placeholder}
           list={props.suggestions ? `${id}-list` : undefined}
           value={text}
@@ -75,7 +75,7 @@ export function ChipInput(props: ChipInputProps) {
           ))}
         </datalist>
       )}
-      <p id={`${id}-state`} class={`typing typing-${state.kind}`} aria-live="polite">
+      <p id={`${id}-state`} className={`typing typing-${state.kind}`} aria-live="polite">
         {state.words}
       </p>
       <FieldWords id={id} hint={props.hint} error={props.error} />
@@ -96,7 +96,7 @@ function Chips({
 }) {
   if (items.length === 0) return null;
   return (
-    <ul class="chips" aria-label={`${label}: in the list`}>
+    <ul className="chips" aria-label={`${label}: in the list`}>
       {items.map((item) => (
         <li key={item}>
           {show(item)}

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useRef } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
 import { focusFirstFault } from './field.tsx';
@@ -14,11 +14,7 @@ interface Asked {
 }
 
 /** Dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
-export function Confirm({
-  title,
-  children,
-  ...asked
-}: Asked & { title: string; children: ComponentChildren }) {
+export function Confirm({ title, children, ...asked }: Asked & { title: string; children: ReactNode }) {
   const act = async () => {
     await asked.act();
     asked.onClose();
@@ -44,13 +40,13 @@ export function Decision({ verb, danger = false, act, onClose }: Asked) {
       <div ref={frame}>
         <FailureNote error={action.error} />
       </div>
-      <div class="actions">
+      <div className="actions">
         <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button
           type="button"
-          class={danger ? 'danger' : 'primary'}
+          className={danger ? 'danger' : 'primary'}
           aria-disabled={action.isBusy}
           onClick={confirm}
         >

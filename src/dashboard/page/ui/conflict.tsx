@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useRef } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
 import { focusFirstFault } from './field.tsx';
@@ -44,7 +44,7 @@ export function Conflict(props: {
       <div ref={frame}>
         <FailureNote error={save.error} />
       </div>
-      <div class="actions">
+      <div className="actions">
         <button type="button" onClick={props.onClose}>
           Back to the form
         </button>
@@ -53,7 +53,7 @@ export function Conflict(props: {
         </button>
         <button
           type="button"
-          class="danger"
+          className="danger"
           aria-disabled={save.isBusy}
           onClick={async () => {
             if (!(await save.run())) focusFirstFault(frame.current);

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useRef } from 'react';
 import { announce } from './announcements.tsx';
 
 /** A value with a button that copies it. */
@@ -8,7 +8,7 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
     announce((await copied(value, input.current)) ? `${label} copied.` : 'Press Ctrl+C or ⌘C to copy.');
   };
   return (
-    <div class="copy-value">
+    <div className="copy-value">
       <input
         ref={input}
         readOnly
@@ -16,7 +16,7 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
         value={value}
         onFocus={(event) => selectAll(event.currentTarget)}
       />
-      <button type="button" class="primary" onClick={copy}>
+      <button type="button" className="primary" onClick={copy}>
         Copy
       </button>
     </div>

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { Announcements, clearAnnouncement } from './announcements.tsx';
 
 /** Number of dialogs that are shown, and what had the focus before the latest of them. */
@@ -16,7 +16,7 @@ export function Dialog({
 }: {
   title: string;
   onCancel?: () => void;
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import { moment, zone } from '../format/time.ts';
 
 export function Badge({
@@ -9,10 +9,10 @@ export function Badge({
   kind: 'good' | 'bad' | 'warning' | 'plain';
   /** Explanation, as a tooltip. */
   title?: string;
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   return (
-    <span class={`badge badge-${kind}`} title={title}>
+    <span className={`badge badge-${kind}`} title={title}>
       {children}
     </span>
   );
@@ -22,7 +22,7 @@ export function Badge({
 export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
-    <span class={full ? 'bar bar-full' : 'bar'} aria-hidden="true">
+    <span className={full ? 'bar bar-full' : 'bar'} aria-hidden="true">
       {percent > 0 && <span style={{ width: `${percent}%` }} />}
     </span>
   );
@@ -63,19 +63,19 @@ export function Ago({ at, words }: { at: string; words: string }) {
 }
 
 /** Placeholder for a table or chart without content, which says how it gets some. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div class="empty">
-      <p class="empty-title">{title}</p>
+    <div className="empty">
+      <p className="empty-title">{title}</p>
       {children}
     </div>
   );
 }
 
 /** A titled part of a page. */
-export function Section({ title, children }: { title: string; children: ComponentChildren }) {
+export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section class="card">
+    <section className="card">
       <h2>{title}</h2>
       {children}
     </section>

@@ -1,4 +1,4 @@
-import { useCallback, useRef } from 'preact/hooks';
+import { useCallback, useRef } from 'react';
 
 /**
  * Ref for a part of the page that may vanish while the focus is in it. The title of the page gets the focus then, so

@@ -1,4 +1,4 @@
-import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
+import type { InputHTMLAttributes, JSX, ReactNode } from 'react';
 
 /** Attributes that the control of a field must carry. */
 export interface ControlAttributes {
@@ -12,7 +12,7 @@ export interface FieldProps {
   /** Name of the field in the API; unique on a page. */
   name: string;
   label: string;
-  hint?: ComponentChildren;
+  hint?: ReactNode;
   error?: string | undefined;
 }
 
@@ -27,8 +27,8 @@ export function Field({
   const id = `field-${name}`;
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
       {children({
         id,
         name,
@@ -46,17 +46,17 @@ export function FieldWords({
   error,
 }: {
   id: string;
-  hint?: ComponentChildren;
+  hint?: ReactNode;
   error?: string | undefined;
 }) {
   return (
     <>
       {hint && (
-        <p class="hint" id={`${id}-hint`}>
+        <p className="hint" id={`${id}-hint`}>
           {hint}
         </p>
       )}
-      <p class="field-error" id={`${id}-error`} aria-live="polite">
+      <p className="field-error" id={`${id}-error`} aria-live="polite">
         {error}
       </p>
     </>
@@ -72,13 +72,13 @@ export function TextField({
 }: FieldProps & {
   value: string;
   onValue: (value: string) => void;
-  input?: InputHTMLAttributes;
+  input?: InputHTMLAttributes<HTMLInputElement>;
 }) {
   return (
     <Field {...field}>
       {(attributes) => (
         <input
-          autocomplete="off"
+          autoComplete="off"
           {...input}
           {...attributes}
           value={value}

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'react';
 
 /** A navigation that would lose unsaved work, and waits for the user's answer. */
 export interface Leaving {

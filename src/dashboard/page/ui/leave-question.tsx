@@ -12,13 +12,13 @@ export function LeaveQuestion() {
     <Dialog title={asked.reason === '' ? 'Leave this page?' : 'You have been signed out'} onCancel={stay}>
       {asked.reason !== '' && <p>{asked.reason}</p>}
       <p>{asked.lost}</p>
-      <div class="actions">
+      <div className="actions">
         <button type="button" onClick={stay}>
           Stay on this page
         </button>
         <button
           type="button"
-          class="danger"
+          className="danger"
           onClick={() => {
             stay();
             asked.go();

@@ -1,13 +1,13 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import { wordsOf } from '../api/failure.ts';
 
 const SIGNS = { info: 'i', warning: '!', danger: '!', good: '✓' } as const;
 
 /** Note on the page. One of kind `danger` is read out at once, and can take the focus. */
-export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: ComponentChildren }) {
+export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: ReactNode }) {
   return (
-    <div class={`note note-${kind}`} {...(kind === 'danger' ? { role: 'alert', tabIndex: -1 } : {})}>
-      <span class="note-sign" aria-hidden="true">
+    <div className={`note note-${kind}`} {...(kind === 'danger' ? { role: 'alert', tabIndex: -1 } : {})}>
+      <span className="note-sign" aria-hidden="true">
         {SIGNS[kind]}
       </span>
       <div>{children}</div>

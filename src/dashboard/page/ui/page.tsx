@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useEffect, useRef } from 'react';
 import { asLeft } from '../route.ts';
 import { isBroughtBack } from '../scroll-place.ts';
 import { signIns } from '../session/session.ts';
@@ -15,8 +15,8 @@ export function PageFrame(props: {
   /** Part of the page, which distinguishes pages with one title. */
   part?: string | undefined;
   back?: { readonly href: string; readonly name: string };
-  actions?: ComponentChildren;
-  children: ComponentChildren;
+  actions?: ReactNode;
+  children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { title, part } = props;
@@ -32,15 +32,15 @@ export function PageFrame(props: {
   return (
     <>
       {props.back && (
-        <p class="back">
+        <p className="back">
           <a href={asLeft(props.back.href)}>← {props.back.name}</a>
         </p>
       )}
-      <div class="page-head">
+      <div className="page-head">
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        {props.actions && <div class="actions">{props.actions}</div>}
+        {props.actions && <div className="actions">{props.actions}</div>}
       </div>
       {props.children}
     </>

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useEffect, useRef } from 'react';
 import type { Loaded } from '../api/use-load.ts';
 import { choose, query } from '../route.ts';
 import { isBroughtBack } from '../scroll-place.ts';
@@ -26,7 +26,7 @@ export function Paged(props: {
   /** Cursor of the page after the shown one; null on the last page. */
   next: string | null;
   of: Pick<Loaded<unknown>, 'isLoading' | 'subject'>;
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   const { next } = props;
   const { isLoading, subject } = props.of;
@@ -50,7 +50,7 @@ export function Paged(props: {
     <div ref={frame} aria-busy={isLoading}>
       {props.children}
       {(before.length > 0 || next !== null) && (
-        <nav class="pager" aria-label={props.label}>
+        <nav className="pager" aria-label={props.label}>
           <button
             type="button"
             disabled={before.length === 0 || isLoading}
@@ -58,7 +58,7 @@ export function Paged(props: {
           >
             ← {props.back}
           </button>
-          <span class="hint" role="status">
+          <span className="hint" role="status">
             Page {before.length + 1}
           </span>
           <button

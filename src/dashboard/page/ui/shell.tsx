@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import { zone, zoneName } from '../format/time.ts';
 import { PLACES } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
@@ -7,17 +7,17 @@ import { leave } from './leave-guard.ts';
 import { Note } from './note.tsx';
 
 /** Frame around every page: navigation, content, footer. */
-export function Shell({ children }: { children: ComponentChildren }) {
+export function Shell({ children }: { children: ReactNode }) {
   const places = PLACES[session.value?.role ?? 'owner'];
   const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0]?.[0];
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.querySelector('h1')?.focus()}>
+      <button type="button" className="skip" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <header class="top">
-        <div class="top-row">
-          <span class="brand">Tollgate</span>
+      <header className="top">
+        <div className="top-row">
+          <span className="brand">Tollgate</span>
           <nav aria-label="Pages">
             <ul>
               {places.map(([place, name]) => (
@@ -29,7 +29,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
               ))}
             </ul>
           </nav>
-          <button type="button" class="quiet" onClick={() => leave(() => signOut())}>
+          <button type="button" className="quiet" onClick={() => leave(() => signOut())}>
             Sign out
           </button>
         </div>
@@ -60,7 +60,7 @@ function ZoneChoice() {
   return (
     <p>
       Times are shown in {isUtc ? 'UTC' : `your time zone (${zoneName()})`}.{' '}
-      <button type="button" class="link" onClick={() => chooseZone(isUtc ? 'local' : 'utc')}>
+      <button type="button" className="link" onClick={() => chooseZone(isUtc ? 'local' : 'utc')}>
         {isUtc ? 'Show local time' : 'Show UTC'}
       </button>
     </p>

@@ -1,19 +1,13 @@
-import type { ComponentChildren } from 'preact';
+import type { ReactNode } from 'react';
 import type { Loaded } from '../api/use-load.ts';
 import { FailureNote } from './note.tsx';
 
 /** Shows that data is loading, why it could not be loaded, or the data. Where reloading fails, the old data stays. */
-export function Shown<Data>({
-  of,
-  children,
-}: {
-  of: Loaded<Data>;
-  children: (data: Data) => ComponentChildren;
-}) {
+export function Shown<Data>({ of, children }: { of: Loaded<Data>; children: (data: Data) => ReactNode }) {
   const { data, error, isLoading, reload } = of;
   if (data === undefined && isLoading) {
     return (
-      <p class="loading" role="status">
+      <p className="loading" role="status">
         Loading…
       </p>
     );

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ReactNode } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 /**
  * Name of a column, with its class where it is not plain text: `number`, or `wide-only` for one that is left out at
@@ -19,7 +19,7 @@ export function Table({
   label: string;
   columns: readonly Column[];
   /** The rows. */
-  children: ComponentChildren;
+  children: ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const names = columns.map((column) => (typeof column === 'string' ? column : column[0]));
@@ -38,7 +38,7 @@ export function Table({
             {columns.map((column) => {
               const [name, kind] = typeof column === 'string' ? [column] : column;
               return (
-                <th key={name} scope="col" class={kind}>
+                <th key={name} scope="col" className={kind}>
                   {name}
                 </th>
               );
