@@ -27,17 +27,20 @@ export async function buildPage(target = TARGET): Promise<void> {
     alias: PREACT,
     minify: true,
     format: 'esm',
+    splitting: true,
     target: ['chrome111', 'firefox115', 'safari16.4'],
     loader: { '.svg': 'copy' },
-    define: { TOLLGATE_VERSION: JSON.stringify(version()) },
+    define: { TOLLGATE_VERSION: JSON.stringify(version()), 'process.env.NODE_ENV': '"production"' },
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     outdir: join(target, 'assets'),
     write: false,
     legalComments: 'eof',
   });
   const assets = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
-  const named = (ending: string) => assets.find(({ name }) => name.endsWith(ending))?.name ?? '';
-  const page = html(named('.js'), named('.css'), named('.svg'));
+  const named = (beginning: string, ending: string) =>
+    assets.find(({ name }) => name.startsWith(beginning) && name.endsWith(ending))?.name ?? '';
+  const page = html(named('main-', '.js'), named('main-', '.css'), named('icon-', '.svg'));
   mkdirSync(join(target, 'assets'), { recursive: true });
   for (const { name, contents } of assets) put(join(target, 'assets', name), contents);
   put(join(target, 'index.html'), Buffer.from(page));

@@ -16,7 +16,7 @@ await world.settled();
 async function signedIn(t: Parameters<typeof openDashboard>[0], view?: View) {
   const dashboard = await openDashboard(t, world, view);
   await dashboard.signIn(key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
 }
 const scrolled = (page: Awaited<ReturnType<typeof signedIn>>['page']) =>
@@ -24,7 +24,7 @@ const scrolled = (page: Awaited<ReturnType<typeof signedIn>>['page']) =>
 
 t.test('M6: another page of the ledger begins at its top, with the focus there', async (t) => {
   const { page, open } = await signedIn(t);
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   const table = page.getByRole('region', { name: 'Ledger entries' });
   for (const [button, number] of [
     ['Older', 2],
@@ -67,7 +67,7 @@ t.test('M7: the link back to the keys leads to the search that was left', async 
 
 t.test('M7: page and filters of the ledger outlast a reload, and are taken back by Back', async (t) => {
   const { page, open } = await signedIn(t);
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   await page.getByLabel('Type').selectOption('charge');
   await page.getByRole('button', { name: 'Older' }).click();
   await page.getByRole('button', { name: 'Older' }).click();
@@ -91,14 +91,14 @@ t.test('M7: page and filters of the ledger outlast a reload, and are taken back 
 t.test('M7: the choice of UTC stays on every page, and after a reload', async (t) => {
   const { page } = await signedIn(t);
   await page.getByRole('button', { name: 'Show UTC' }).click();
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Billing' }).click();
   await page.getByText('Times are shown in UTC.').waitFor();
-  await page.waitForURL(/#\/ledger\?times=utc$/);
+  await page.waitForURL(/#\/billing\?times=utc$/);
   await page.reload();
   await page.getByText('Times are shown in UTC.').waitFor();
   await page.getByRole('button', { name: 'Show local time' }).click();
   await page.goBack();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   t.notMatch(page.url(), /times/, 'the latest choice counts');
 });
 
@@ -115,10 +115,10 @@ t.test('keys come in pages, which the address names', async (t) => {
 
 t.test('L20: an address that this session has no page for becomes that of the first page', async (t) => {
   const owner = await signedIn(t);
-  await owner.open('accounts/1', 'Overview');
-  t.match(owner.page.url(), /#\/overview$/);
+  await owner.open('accounts/1', 'Home');
+  t.match(owner.page.url(), /#\/home$/);
   const operator = await openDashboard(t, world);
-  await operator.page.goto(`${world.url}/dashboard/#/ledger`);
+  await operator.page.goto(`${world.url}/dashboard/#/billing`);
   await operator.signIn(ADMIN_TOKEN);
   await operator.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
   t.match(operator.page.url(), /#\/accounts$/);

@@ -8,7 +8,7 @@ const world = await startGatewayInProcess(t);
 async function alerts(t: Parameters<typeof openDashboard>[0], key: string) {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('alerts', 'Alerts');
   return page;
 }

@@ -14,7 +14,7 @@ const { body: limited } = await apiOf(world, key).post<{ id: number }>('/api/key
 async function form(t: Parameters<typeof openDashboard>[0]) {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open(`explain/${limited.id}`, 'Explain a call');
   await page.getByLabel('Model').fill('flat');
   // 09:00 UTC in the winter of Berlin.

@@ -9,7 +9,7 @@ const owner = await world.account({ key: { name: 'First' } });
 t.test('a dialog takes the focus and gives it back', async (t) => {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open(`keys/${owner.keyId}`, 'First');
   await page.getByRole('button', { name: 'Deactivate' }).press('Enter');
   await page.locator('dialog[open] button:focus').waitFor();
@@ -21,7 +21,7 @@ t.test('a dialog takes the focus and gives it back', async (t) => {
 t.test('what vanishes with the focus leaves it to the title of the page', async (t) => {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.locator('h1:focus', { hasText: 'Overview' }).waitFor();
+  await page.locator('h1:focus', { hasText: 'Home' }).waitFor();
   const api = apiOf(world, owner.key);
   const { body } = await api.post<{ id: number }>('/api/keys/', { name: 'Rotated' });
   await api.post(`/api/keys/${body.id}/rotate/`, { grace_seconds: 3_600 });
@@ -35,8 +35,8 @@ t.test('what vanishes with the focus leaves it to the title of the page', async 
 t.test('a page that is gone to has its title focused, to be read out', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await page.getByRole('link', { name: 'Ledger' }).press('Enter');
-  await page.locator('h1:focus', { hasText: 'Ledger' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await page.getByRole('link', { name: 'Billing' }).press('Enter');
+  await page.locator('h1:focus', { hasText: 'Billing' }).waitFor();
   t.equal(await page.title(), 'Ledger · Tollgate');
 });

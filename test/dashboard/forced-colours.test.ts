@@ -16,7 +16,7 @@ t.test('L18: in forced colours only the current page is marked, and bars are see
   const { page, signIn, open } = await openDashboard(t, world);
   await page.emulateMedia({ forcedColors: 'active' });
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Limited' }).waitFor();
   const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');

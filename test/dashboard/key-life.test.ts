@@ -19,7 +19,7 @@ async function keyNamed(name: string): Promise<KeyView> {
 async function signedIn(t: Tap): Promise<Dashboard> {
   const dashboard = await openDashboard(t, world);
   await dashboard.signIn(owner.key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
 }
 type Tap = Parameters<typeof openDashboard>[0];
@@ -208,7 +208,7 @@ t.test('keys that are not in use are marked, and found by a filter that the addr
   await world.settled();
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('keys', 'Keys');
   const fresh = page.getByRole('row', { name: /Never called / }).getByText('Never used');
   t.match(await fresh.getAttribute('class'), /badge-plain/, 'a new key is no reason to warn');

@@ -86,8 +86,8 @@ t.test('nor is the new value of a key that was rotated', async (t) => {
   await isAskedOnEveryWayOut(t, page, /have to rotate the key again/, undefined);
   t.equal(await page.getByLabel('Key value').inputValue(), value, 'it is there still');
   await page.getByRole('button', { name: 'I have saved it' }).click();
-  await page.getByRole('link', { name: 'Ledger' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  await page.getByRole('link', { name: 'Billing' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
 });
 
 t.test('edits of a key are not left without a question, and not asked about once saved', async (t) => {
@@ -97,23 +97,23 @@ t.test('edits of a key are not left without a question, and not asked about once
   await open(`keys/${id}`, 'Edited');
   await page.getByText('No changes.').waitFor();
   await page.getByLabel('Note').fill('Changed');
-  await isAskedOnEveryWayOut(t, page, /not saved/, 'Ledger');
+  await isAskedOnEveryWayOut(t, page, /not saved/, 'Billing');
   t.equal(await page.getByLabel('Note').inputValue(), 'Changed');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Key “Edited” saved.').waitFor();
-  await page.getByRole('link', { name: 'Ledger' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  await page.getByRole('link', { name: 'Billing' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);
 });
 
 t.test('who wants to leave does, where they wanted to', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   await open('keys/new', 'Create key');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.');
   await page.evaluate('history.back()');
   await question(page).getByRole('button', { name: 'Leave' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
   await open('keys/new', 'Create key');
   await page.getByLabel('Note').fill('x');
   await page.getByRole('navigation').getByRole('link', { name: 'Alerts' }).click();

@@ -19,8 +19,8 @@ await world.settled();
 async function ledger(t: Parameters<typeof openDashboard>[0]) {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await open('ledger', 'Ledger');
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('billing', 'Billing');
   const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
   await rows.first().waitFor();
   return { page, rows };
@@ -101,8 +101,8 @@ t.test('H5: the note of a top-up is shown', async (t) => {
   await world.settled();
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await open('ledger', 'Ledger');
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('billing', 'Billing');
   await page.getByRole('cell', { name: 'Top-up Invoice 1001' }).waitFor();
 });
 
@@ -114,8 +114,8 @@ t.test(
     await world.settled();
     const { page, signIn, open } = await openDashboard(t, world);
     await signIn(other.key);
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    await open('ledger', 'Ledger');
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    await open('billing', 'Billing');
     const row = page.getByRole('row', { name: /Charge tokens/ });
     await row.getByText('Details').click();
     await row.getByText('1,000.00 per 1,000,000 input tokens').waitFor();
@@ -136,8 +136,8 @@ t.test('L1: a call that cost nothing is no gain', async (t) => {
   await failing.settled();
   const { page, signIn, open } = await openDashboard(t, failing);
   await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await open('ledger', 'Ledger');
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('billing', 'Billing');
   const cell = page.getByRole('row', { name: /Charge/ }).getByRole('cell', { name: '0.000000', exact: true });
   t.equal(await cell.textContent(), '0.000000');
   t.notMatch(await cell.getAttribute('class'), /gain/);
@@ -147,8 +147,8 @@ t.test('L9: where one page is all there is no way to others', async (t) => {
   const other = await world.account({ credits: 0 });
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await open('ledger', 'Ledger');
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('billing', 'Billing');
   await page.getByText('The ledger is empty').waitFor();
   t.equal(await page.getByRole('button', { name: 'Older' }).count(), 0);
 });

@@ -240,7 +240,7 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
   const { page, open, faults } = await operator(t);
   await open(`accounts/${accountId}`, 'seen@example.com');
   const parts = page.getByRole('navigation', { name: 'Pages of the account' });
-  await parts.getByRole('link', { name: 'Ledger' }).click();
+  await parts.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('row', { name: /Charge flat −1\.000000 9\.000000 Watched/ }).waitFor();
   t.equal(await page.title(), 'Ledger · seen@example.com · Tollgate');
   await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');

@@ -12,7 +12,7 @@ t.test('balance, spend and charts are those of the account', async (t) => {
   await world.settled();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.locator('.chart canvas').waitFor();
+  await page.locator('.stacked svg').first().waitFor();
   const figures = (await page.locator('.figure').allTextContents()).join('\n');
   t.match(figures, /Balance1,231\.50credits of/);
   t.match(figures, /Held0\.00/);
@@ -155,7 +155,7 @@ t.test('L9: the bar of a key that spent nothing is empty', async (t) => {
   await apiOf(world, owner.key).post('/api/keys/', { name: 'Unused', spending_limit: 5 });
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Unused' }).waitFor();
   t.equal(await page.locator('.bar').count(), 1);

@@ -26,14 +26,14 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   const { page, signIn, open, faults, requests } = await openDashboard(t, world);
   await signIn(reader.key);
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
-  await page.locator('.chart canvas').waitFor();
+  await page.locator('.stacked svg').first().waitFor();
   const figures = (await page.locator('.figure').allTextContents()).join('\n');
   t.match(figures, /Spent today1\.00until/);
   t.match(figures, /Left of its limit4\.00of 5\.00 credits/);
   t.match(figures, /Spent in 30 days1\.00in 1 call/);
   await page.getByText('you see this key only').waitFor();
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
-  t.same(links, ['This key', 'Requests', 'Settings', 'Ledger']);
+  t.same(links, ['This key', 'Requests', 'Settings', 'Billing']);
   const seen = [await page.content()];
 
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -45,7 +45,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   t.match(page.url(), new RegExp(`#/keys/${reader.id}$`));
   seen.push(await page.content());
 
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Billing' }).click();
   const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
   await rows.first().waitFor();
   t.equal(await rows.count(), 1);
@@ -57,7 +57,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
 
   await open('keys/999999', 'Key');
   await page.getByText("The key you signed in with can't see key 999999").waitFor();
-  for (const place of ['alerts', 'explain', 'accounts/1', 'overview']) await open(place, 'Reader');
+  for (const place of ['alerts', 'explain', 'accounts/1', 'home']) await open(place, 'Reader');
   t.equal(await page.getByRole('alert').count(), 0);
   t.same(faults, []);
   const refused = requests.filter((address) => /\/api\/account\/(alerts|$)/.test(address));
@@ -68,7 +68,7 @@ t.test('a key that may not manage any more gets the pages of its own', async (t)
   const { owner } = await readerOf();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await apiOf(world, owner.key).patch(`/api/keys/${owner.keyId}/`, { can_manage: false });
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('heading', { level: 1, name: 'Secret master' }).waitFor();
@@ -83,5 +83,5 @@ t.test('and one that may by now gets the pages of the account', async (t) => {
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
   await apiOf(world, owner.key).patch(`/api/keys/${reader.id}/`, { can_manage: true });
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
 });

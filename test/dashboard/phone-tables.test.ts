@@ -11,7 +11,7 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
   await world.settled();
   const { page, signIn, open } = await openDashboard(t, world, PHONE);
   await signIn(key);
-  await page.locator('.chart canvas').waitFor();
+  await page.locator('.stacked svg').first().waitFor();
   const value = page.locator('.figure-value').first();
   t.equal(await value.textContent(), '99,998.402585');
   t.ok(Number((await value.boundingBox())?.height) < 40, 'the balance stands in one line');
@@ -19,7 +19,7 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
   t.ok(Number((await note.boundingBox())?.height) < 40, 'and so does the e-mail address');
   for (const [place, title, region] of [
     ['keys', 'Keys', 'Keys'],
-    ['ledger', 'Ledger', 'Ledger entries'],
+    ['billing', 'Billing', 'Ledger entries'],
   ] as const) {
     await open(place, title);
     const frame = page.getByRole('region', { name: region });
@@ -45,7 +45,7 @@ t.test('L6: what is tapped in a table is at least 24 pixels high', async (t) => 
   const { key } = await world.account();
   const { page, signIn, open } = await openDashboard(t, world, PHONE);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('keys', 'Keys');
   const link = page.getByRole('link', { name: 'test', exact: true });
   t.ok(Number((await link.boundingBox())?.height) >= 24);
@@ -58,7 +58,7 @@ t.test('the credits of a ledger entry are seen whole without scrolling', async (
   await world.settled();
   const { page, signIn, open } = await openDashboard(t, world, PHONE);
   await signIn(key);
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   const frame = page.getByRole('region', { name: 'Ledger entries' });
   const right = async (element: typeof frame) => {
     const box = await element.boundingBox();

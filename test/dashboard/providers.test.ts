@@ -28,8 +28,8 @@ t.test('a target that failed is out, and the entry of the call names each try', 
 
   const owner = await openDashboard(t, world);
   await owner.signIn(key);
-  await owner.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await owner.open('ledger', 'Ledger');
+  await owner.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await owner.open('billing', 'Billing');
   const row = owner.page.getByRole('row', { name: /Charge ranked/ });
   await row.getByText('Details').click();
   t.match(

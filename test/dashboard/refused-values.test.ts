@@ -9,7 +9,7 @@ const { key } = await world.account();
 async function newKeyForm(t: Parameters<typeof openDashboard>[0]) {
   const dashboard = await openDashboard(t, world);
   await dashboard.signIn(key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await dashboard.open('keys/new', 'Create key');
   return dashboard.page;
 }

@@ -22,7 +22,7 @@ await until('both calls', async () => {
 t.test('an owner sees why a call was refused, and explains it', async (t) => {
   const { page, signIn, open, faults } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
   await until('two rows', async () => (await rows.count()) === 2);
@@ -51,7 +51,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
   await foreign.text();
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
   await until('three rows', async () => (await rows.count()) === 3);

@@ -186,12 +186,12 @@ t.test('the key of the session is rotated, and the session goes on with the new 
   const value = await page.getByLabel('Key value').inputValue();
   await page.getByRole('button', { name: 'I have saved it' }).click();
   t.same([await statusOf(own.key), await statusOf(value)], [401, 200]);
-  await otherTab.getByRole('link', { name: 'Ledger' }).click();
+  await otherTab.getByRole('link', { name: 'Billing' }).click();
   const { error } = await apiOf(world, own.key).get('/api/key/');
   const farewell = otherTab.getByText('You have been signed out.');
   t.equal(await farewell.textContent(), `You have been signed out. ${error?.message}`);
   await page.getByText(`${value.slice(0, 10)}…`).waitFor();
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Billing' }).click();
   await page
     .getByRole('row', { name: /Charge/ })
     .first()
@@ -224,7 +224,7 @@ t.test('a session with the previous value says so, changes nothing, and ends wit
   await page.getByText(note).waitFor();
   t.equal(await page.getByRole('button', { name: 'Send test alert' }).count(), 0);
   await api.post(`/api/keys/${own.id}/rotate/`, { end_grace: true });
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Billing' }).click();
   await page.getByText('You have been signed out.').waitFor();
 });
 

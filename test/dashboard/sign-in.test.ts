@@ -36,7 +36,7 @@ t.test('a key signs in, and is kept in session storage and nowhere else', async 
   const { key } = await world.account();
   const { page, signIn, requests } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   t.match(await page.evaluate('JSON.stringify(sessionStorage)'), new RegExp(key));
   t.equal(await page.evaluate('JSON.stringify(localStorage) + document.cookie'), '{}');
   t.notMatch(page.url(), new RegExp(key));
@@ -50,9 +50,9 @@ t.test('a session outlasts a reload, and ends by signing out', async (t) => {
   const { key } = await world.account();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await page.reload();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   t.equal(await page.evaluate('sessionStorage.length'), 0);
@@ -62,9 +62,9 @@ t.test('a key that is deactivated meanwhile signs out, and says why', async (t) 
   const { key, keyId } = await world.account();
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await world.api('DELETE', `/api/keys/${keyId}/`, key);
-  await open('ledger', 'Sign in');
+  await open('billing', 'Sign in');
   const words = await page.getByText('You have been signed out.').textContent();
   t.match(words, /This API key is deactivated/);
 });
@@ -81,7 +81,7 @@ t.test('a key that is limited to the page it is used on may be used on it', asyn
   const { key } = await world.account({ key: { allowedOrigins: [new URL(world.url).origin] } });
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'test' }).waitFor();
   t.equal(await page.getByRole('alert').count(), 0);
@@ -91,7 +91,7 @@ t.test('the operator token opens the accounts', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
   await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
-  t.equal(await page.getByRole('link', { name: 'Ledger' }).count(), 0, 'an operator has no account');
+  t.equal(await page.getByRole('link', { name: 'Billing' }).count(), 0, 'an operator has no account');
 });
 
 t.test('a gateway that is gone is told, and tried again', async (t) => {
@@ -101,7 +101,7 @@ t.test('a gateway that is gone is told, and tried again', async (t) => {
   await signIn(key);
   await page.getByText('No calls in the last 30 days').waitFor();
   await page.context().setOffline(true);
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('alert').getByText("The gateway can't be reached.").waitFor();
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();

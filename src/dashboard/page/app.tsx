@@ -1,6 +1,8 @@
+import { MantineProvider } from '@mantine/core';
 import { Page } from './pages.tsx';
 import { session, signIns } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
+import { THEME } from './theme.ts';
 import { Announcements } from './ui/announcements.tsx';
 import { LeaveQuestion } from './ui/leave-question.tsx';
 import { Shell } from './ui/shell.tsx';
@@ -8,7 +10,13 @@ import { Shell } from './ui/shell.tsx';
 /** The whole page: the sign-in, or with a session the frame and the current page. */
 export function App() {
   return (
-    <>
+    // The content security policy refuses style elements, which Mantine would write for its variables and classes.
+    <MantineProvider
+      theme={THEME}
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
       {session.value === undefined ? (
         <SignIn />
       ) : (
@@ -19,6 +27,6 @@ export function App() {
       )}
       <Announcements />
       <LeaveQuestion />
-    </>
+    </MantineProvider>
   );
 }

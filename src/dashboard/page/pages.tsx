@@ -1,57 +1,48 @@
-import { useEffect } from 'react';
-import { Alerts } from './alerts/alerts.tsx';
-import { Explain } from './explain/explain.tsx';
-import { EditKey } from './keys/edit-key.tsx';
-import { KeyOverview } from './keys/key-overview.tsx';
-import { Keys } from './keys/keys.tsx';
-import { NewKey } from './keys/new-key.tsx';
-import { OwnSettings } from './keys/own-settings.tsx';
-import { Ledger } from './ledger/ledger.tsx';
-import { PLACES } from './navigation.ts';
-import { AccountDetail } from './operator/account-detail.tsx';
-import { Accounts } from './operator/accounts.tsx';
-import { NewAccount } from './operator/new-account.tsx';
-import { Providers } from './operator/providers.tsx';
-import { Usage } from './operator/usage.tsx';
-import { Overview } from './overview/overview.tsx';
-import { AllRequests, Requests } from './requests/requests.tsx';
+import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { homeOf, isPlaceOf } from './navigation.ts';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
+import { Loading } from './ui/shown.tsx';
+
+type Role = Session['role'];
+
+/** Props of every page: who is signed in, and the parts of the address after its place (`new` or an id, then more). */
+export interface PageProps {
+  readonly role: Role;
+  readonly id: string | undefined;
+  readonly part: string | undefined;
+}
+
+/** The pages by their places, each loaded when it is first shown. */
+const PAGES: Readonly<Record<string, ComponentType<PageProps>>> = {
+  home: lazy(() => import('./home/home-page.tsx')),
+  requests: lazy(() => import('./requests/requests-page.tsx')),
+  usage: lazy(() => import('./usage/usage-page.tsx')),
+  keys: lazy(() => import('./keys/keys-page.tsx')),
+  billing: lazy(() => import('./billing/billing-page.tsx')),
+  alerts: lazy(() => import('./alerts/alerts-page.tsx')),
+  explain: lazy(() => import('./explain/explain-page.tsx')),
+  accounts: lazy(() => import('./operator/accounts-page.tsx')),
+  providers: lazy(() => import('./operator/providers-page.tsx')),
+};
 
 /** The page of the current route; the home page where this role has no page for it. */
-export function Page({ role }: { role: Session['role'] }) {
-  const [place = PLACES[role][0]?.[0] ?? '', id, part] = route.value;
-  const isKnown = PLACES[role].some(([known]) => known === place);
+export function Page({ role }: { role: Role }) {
+  const [place = homeOf(role), id, part] = route.value;
+  const isKnown = isPlaceOf(role, place);
   useEffect(() => {
-    if (!isKnown) goInstead(`/${PLACES[role][0]?.[0]}`);
+    if (!isKnown) goInstead(`/${homeOf(role)}`);
   }, [isKnown, role]);
-  if (!isKnown) return null;
-  const number = id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
-  switch (place) {
-    case 'accounts':
-      if (id === 'new') return <NewAccount />;
-      return number === undefined ? (
-        <Accounts />
-      ) : (
-        <AccountDetail key={`${id}/${part}`} id={number} part={part} />
-      );
-    case 'usage':
-      return <Usage />;
-    case 'providers':
-      return <Providers />;
-    case 'keys':
-      if (number !== undefined) return <EditKey key={number} id={number} />;
-      if (role === 'key') return <OwnSettings />;
-      return id === 'new' ? <NewKey /> : <Keys />;
-    case 'explain':
-      return <Explain key={number} keyId={number} />;
-    case 'requests':
-      return role === 'operator' ? <AllRequests /> : <Requests />;
-    case 'ledger':
-      return <Ledger />;
-    case 'alerts':
-      return <Alerts />;
-    default:
-      return role === 'key' ? <KeyOverview /> : <Overview />;
-  }
+  const Current = PAGES[place];
+  if (!isKnown || Current === undefined) return null;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Current key={`${place}/${id}/${part}`} role={role} id={id} part={part} />
+    </Suspense>
+  );
+}
+
+/** The number in a part of the address; undefined where there is none. */
+export function numberIn(part: string | undefined): number | undefined {
+  return part !== undefined && /^\d+$/.test(part) ? Number(part) : undefined;
 }

@@ -82,7 +82,7 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByText('does not exist').waitFor();
   await look('sign-in, refused');
   await signIn(sights.owner.key);
-  await page.locator('.chart canvas').waitFor();
+  await page.locator('.stacked svg').first().waitFor();
   await look('overview with low credits');
   await page.getByText('View as table').click();
   await page.getByRole('button', { name: 'Change alert threshold' }).click();
@@ -123,7 +123,7 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText('this is the response').waitFor();
   await look('explanation');
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
   await page.getByText('Details').first().click();
   await look('ledger with the details of a call');
@@ -137,7 +137,7 @@ async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, 
   await signIn(sights.fresh);
   await page.getByText('No calls in the last 30 days').waitFor();
   await look('overview of an empty account');
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   await page.getByText('The ledger is empty').waitFor();
   await look('empty ledger');
   await open('alerts', 'Alerts');
@@ -156,7 +156,7 @@ async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
   await page.getByText('Blocked countries').waitFor();
   await look('key, read only');
-  await open('ledger', 'Ledger');
+  await open('billing', 'Billing');
   await page.getByText('The ledger is empty').waitFor();
   await look('ledger of a key');
 }
@@ -180,8 +180,8 @@ async function seeOperatorsPages(
   await page.keyboard.press('Escape');
   await page.getByLabel('Credits', { exact: true }).fill('');
   for (const [part, sight] of [
-    ['usage', page.locator('.chart canvas')],
-    ['ledger', page.getByRole('cell', { name: 'Top-up' })],
+    ['usage', page.locator('.stacked svg').first()],
+    ['billing', page.getByRole('cell', { name: 'Top-up' })],
     ['alerts', page.getByText('Test alert', { exact: true })],
     ['keys', page.getByRole('button', { name: 'Deactivate Limited' })],
   ] as const) {

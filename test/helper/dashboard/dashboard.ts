@@ -79,7 +79,7 @@ export async function signedIn(
 ): Promise<Dashboard> {
   const dashboard = await openDashboard(t, world, view);
   await dashboard.signIn(key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
 }
 

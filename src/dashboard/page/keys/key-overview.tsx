@@ -3,10 +3,10 @@ import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
-import { CallLimitsLine } from '../overview/call-limits-line.tsx';
-import { SpentFigure } from '../overview/figures.tsx';
-import { Spend } from '../overview/spend.tsx';
-import { useSpend } from '../overview/use-spend.ts';
+import { CallLimitsLine } from '../home/call-limits-line.tsx';
+import { SpentFigure } from '../home/figures.tsx';
+import { Spend } from '../home/spend.tsx';
+import { useSpend } from '../home/use-spend.ts';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -36,7 +36,8 @@ export function KeyOverview() {
         {(key) => (
           <>
             <p className="key-line">
-              <KeyStatus of={key} /> <code>{key.prefix}…</code> <LastUse of={key} />
+              <KeyStatus of={key} /> <code>{key.prefix}…</code> <LastUse of={key} />{' '}
+              <a href="#/keys">Settings</a>
             </p>
             <PreviousValue of={key} onEnded={own.reload} />
             <ReadOnlyNote />

@@ -3,11 +3,11 @@ import { Events } from '../alerts/events.tsx';
 import { type Base, readAlerts, readKeys } from '../api/account.ts';
 import { readOneAccount } from '../api/operator.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
+import { Entries } from '../billing/billing-page.tsx';
 import { credits } from '../format/credits.ts';
-import { Entries } from '../ledger/ledger.tsx';
-import { Spend } from '../overview/spend.tsx';
-import { useSpend } from '../overview/use-spend.ts';
-import { Calls } from '../requests/requests.tsx';
+import { Spend } from '../home/spend.tsx';
+import { useSpend } from '../home/use-spend.ts';
+import { Calls } from '../requests/requests-page.tsx';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -22,7 +22,7 @@ const PARTS = [
   ['keys', 'Keys'],
   ['requests', 'Requests'],
   ['usage', 'Usage'],
-  ['ledger', 'Ledger'],
+  ['billing', 'Billing'],
   ['alerts', 'Alerts'],
 ] as const;
 
@@ -71,7 +71,7 @@ function Part(props: {
       return <Calls of={base} />;
     case 'usage':
       return <AccountUsage base={base} />;
-    case 'ledger':
+    case 'billing':
       return <Entries of={base} />;
     case 'alerts':
       return <AccountAlerts base={base} />;

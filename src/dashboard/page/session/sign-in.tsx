@@ -5,6 +5,7 @@ import { listAccounts } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { TextField } from '../ui/field.tsx';
+import { Mark } from '../ui/mark.tsx';
 import { Note } from '../ui/note.tsx';
 import { farewell, type Session, signIn } from './session.ts';
 
@@ -30,7 +31,9 @@ export function SignIn() {
           void action.run();
         }}
       >
-        <p className="brand">Tollgate</p>
+        <p className="brand">
+          <Mark /> Tollgate
+        </p>
         <h1>Sign in</h1>
         {farewell.value && (
           <Note kind="warning">
@@ -40,7 +43,7 @@ export function SignIn() {
         <TextField
           name="token"
           label="API key"
-          hint="Operators sign in with the operator token. The value is stored in this tab only and sent to this gateway only."
+          hint="Operators enter the admin token. The value stays in this tab and is sent to this gateway only."
           error={error}
           value={token}
           onValue={setToken}

@@ -1,37 +1,42 @@
-import type { ReactNode } from 'react';
+import { ActionIcon, Burger, useMantineColorScheme } from '@mantine/core';
+import { IconBook, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { zone, zoneName } from '../format/time.ts';
-import { PLACES } from '../navigation.ts';
+import { DESTINATIONS, homeOf } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
 import { manages, session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';
+import { Mark } from './mark.tsx';
 import { Note } from './note.tsx';
 
-/** Frame around every page: navigation, content, footer. */
+/** Frame around every page: the navigation at the side (on phones above, behind a button), and the content. */
 export function Shell({ children }: { children: ReactNode }) {
-  const places = PLACES[session.value?.role ?? 'owner'];
-  const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0]?.[0];
+  const [isOpen, setOpen] = useState(false);
+  const place = route.value[0];
+  // Another page closes the menu of a phone.
+  useEffect(() => setOpen(false), [place]);
   return (
-    <>
+    <div className="shell">
       <button type="button" className="skip" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <header className="top">
-        <div className="top-row">
-          <span className="brand">Tollgate</span>
-          <nav aria-label="Pages">
-            <ul>
-              {places.map(([place, name]) => (
-                <li key={place}>
-                  <a href={`#/${place}`} aria-current={place === here ? 'page' : undefined}>
-                    {name}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <button type="button" className="quiet" onClick={() => leave(() => signOut())}>
-            Sign out
-          </button>
+      <header className="side">
+        <div className="side-head">
+          <a className="brand" href={`#/${homeOf(session.value?.role ?? 'owner')}`}>
+            <Mark /> Tollgate
+          </a>
+          <Burger
+            className="side-toggle"
+            size="sm"
+            opened={isOpen}
+            onClick={() => setOpen(!isOpen)}
+            aria-label="Menu"
+            aria-expanded={isOpen}
+          />
+        </div>
+        <div className={isOpen ? 'side-body side-open' : 'side-body'}>
+          <Navigation />
+          <SideFoot />
         </div>
       </header>
       <main>
@@ -45,20 +50,86 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
         {children}
       </main>
-      <footer>
-        <ZoneChoice />
-        <p>
-          Tollgate {TOLLGATE_VERSION} · <a href="/docs">API reference</a>
-        </p>
-      </footer>
-    </>
+    </div>
+  );
+}
+
+function Navigation() {
+  const role = session.value?.role ?? 'owner';
+  const here = route.value[0] ?? homeOf(role);
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {DESTINATIONS[role].map(({ place, name, Icon }) => (
+          <li key={place}>
+            <a href={`#/${place}`} aria-current={place === here ? 'page' : undefined}>
+              <Icon size={18} stroke={1.75} aria-hidden="true" />
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function SideFoot() {
+  return (
+    <div className="side-foot">
+      <ZoneChoice />
+      <ul>
+        <li>
+          <a href="/docs">
+            <IconBook size={18} stroke={1.75} aria-hidden="true" />
+            API reference
+          </a>
+        </li>
+        <li>
+          <button type="button" className="side-button" onClick={() => leave(() => signOut())}>
+            <IconLogout size={18} stroke={1.75} aria-hidden="true" />
+            Sign out
+          </button>
+        </li>
+      </ul>
+      <div className="side-row">
+        <small>Tollgate {TOLLGATE_VERSION}</small>
+        <ThemeChoice />
+      </div>
+    </div>
+  );
+}
+
+const SCHEMES = [
+  ['light', 'Light theme', IconSun],
+  ['dark', 'Dark theme', IconMoon],
+  ['auto', 'Theme of the system', IconDeviceDesktop],
+] as const;
+
+function ThemeChoice() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <fieldset className="theme" aria-label="Theme">
+      {SCHEMES.map(([scheme, name, Icon]) => (
+        <ActionIcon
+          key={scheme}
+          size="sm"
+          variant={scheme === colorScheme ? 'light' : 'subtle'}
+          color={scheme === colorScheme ? 'blue' : 'gray'}
+          aria-label={name}
+          aria-pressed={scheme === colorScheme}
+          onClick={() => setColorScheme(scheme)}
+        >
+          <Icon size={15} stroke={1.75} aria-hidden="true" />
+        </ActionIcon>
+      ))}
+    </fieldset>
   );
 }
 
 function ZoneChoice() {
   const isUtc = zone.value === 'utc';
   return (
-    <p>
+    <p className="zone">
       Times are shown in {isUtc ? 'UTC' : `your time zone (${zoneName()})`}.{' '}
       <button type="button" className="link" onClick={() => chooseZone(isUtc ? 'local' : 'utc')}>
         {isUtc ? 'Show local time' : 'Show UTC'}

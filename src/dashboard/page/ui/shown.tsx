@@ -1,3 +1,4 @@
+import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Loaded } from '../api/use-load.ts';
 import { FailureNote } from './note.tsx';
@@ -6,11 +7,7 @@ import { FailureNote } from './note.tsx';
 export function Shown<Data>({ of, children }: { of: Loaded<Data>; children: (data: Data) => ReactNode }) {
   const { data, error, isLoading, reload } = of;
   if (data === undefined && isLoading) {
-    return (
-      <p className="loading" role="status">
-        Loading…
-      </p>
-    );
+    return <Loading />;
   }
   return (
     <>
@@ -19,3 +16,17 @@ export function Shown<Data>({ of, children }: { of: Loaded<Data>; children: (dat
     </>
   );
 }
+
+/** Placeholder in the form of a page's first rows while they load. */
+export function Loading() {
+  return (
+    <div role="status" aria-label="Loading…">
+      <Skeleton height={28} mb="md" width="40%" />
+      {ROWS.map((row) => (
+        <Skeleton key={row} height={20} mb="sm" />
+      ))}
+    </div>
+  );
+}
+
+const ROWS = [1, 2, 3, 4, 5];

@@ -29,7 +29,7 @@ export function Table({
       for (const [index, cell] of [...row.cells].entries()) cell.dataset.column = names[index];
     }
   });
-  const frame = { class: 'table-frame', role: 'region', tabIndex: 0, 'aria-label': label } as const;
+  const frame = { className: 'table-frame', role: 'region', tabIndex: 0, 'aria-label': label } as const;
   return (
     <div {...frame}>
       <table>

@@ -14,16 +14,16 @@ import { Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { LedgerFilters } from './billing-filters.tsx';
 import { EntryTable } from './entry-table.tsx';
 import { Export } from './export.tsx';
-import { LedgerFilters } from './ledger-filters.tsx';
 
 const PAGE = 50;
 
 /** Page of the ledger: every change of the balance, newest first. */
-export function Ledger() {
+export default function BillingPage() {
   return (
-    <PageFrame title="Ledger">
+    <PageFrame title="Billing">
       <Entries of={OWN} />
     </PageFrame>
   );

@@ -11,7 +11,7 @@ import { Spend } from './spend.tsx';
 import { useSpend } from './use-spend.ts';
 
 /** Home page of an owner, with balance and spend. */
-export function Overview() {
+export function Home() {
   const account = useLoad((signal) => readAccount({ signal }));
   const spend = useSpend(OWN);
   const reload = () => {
@@ -20,7 +20,7 @@ export function Overview() {
   };
   return (
     <PageFrame
-      title="Overview"
+      title="Home"
       actions={
         <button type="button" onClick={reload} disabled={account.isLoading || spend.isLoading}>
           Refresh

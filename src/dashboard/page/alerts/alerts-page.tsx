@@ -10,7 +10,7 @@ import { Events } from './events.tsx';
 import { TestAlert } from './test-alert.tsx';
 
 /** Page of the low-credits alerts, with the outcomes of their deliveries and a test alert. */
-export function Alerts() {
+export default function AlertsPage() {
   const loaded = useLoad(async (signal) => {
     const [alerts, keys, account] = await Promise.all([
       readAlerts(OWN, signal),
@@ -36,7 +36,7 @@ export function Alerts() {
             <>
               <p className="lead">
                 When a call takes the balance below {credits(account.alert_threshold)} credits, every active
-                key with a webhook address gets one POST. <a href="#/overview">Change the threshold</a>
+                key with a webhook address gets one POST. <a href="#/home">Change the threshold</a>
               </p>
               {account.webhook_secret !== undefined && (
                 <div className="columns">

@@ -14,7 +14,7 @@ type Target = Provider['targets'][number];
 const REFRESH_MS = 5_000;
 
 /** The health of every model at every provider, as all gateways see it; read again every few seconds. */
-export function Providers() {
+export default function ProvidersPage() {
   const loaded = useLoad(readProviders);
   const { reload } = loaded;
   useEffect(() => {

@@ -1,18 +1,16 @@
 import { type Base, OWN } from '../api/account.ts';
-import { count, creditsInColumn } from '../format/credits.ts';
-import { dayName, localClock, zone, zoneName } from '../format/time.ts';
+import { localClock, zone, zoneName } from '../format/time.ts';
 import { keyName } from '../keys/key-label.tsx';
 import { manages } from '../session/session.ts';
 import { Empty } from '../ui/elements.tsx';
-import { Table } from '../ui/table.tsx';
 import { DayChart } from './day-chart.tsx';
 import { Ranking } from './ranking.tsx';
-import { type DaySpend, everyDay, type SpendReports } from './use-spend.ts';
+import { everyDay, type SpendReports } from './use-spend.ts';
 
 /** Charts of the spend of the last 30 days by day, key and model. */
 export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & { of: Base }) {
   const hrefOf = (keyId: number) => (base === OWN ? `#/keys/${keyId}` : `${ledger}?key_id=${keyId}`);
-  const ledger = base === OWN ? '#/ledger' : `#/accounts/${base.split('/')[4]}/ledger`;
+  const ledger = base === OWN ? '#/billing' : `#/accounts/${base.split('/')[4]}/billing`;
   if (byDay.total.calls === 0) {
     return (
       <section className="card">
@@ -33,10 +31,6 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
           {zone.value === 'local' && `: here (${zoneName()}) one begins at ${localClock('00:00')}`}.
         </p>
         <DayChart days={days} />
-        <details>
-          <summary>View as table</summary>
-          <DayTable days={days} />
-        </details>
       </section>
       <div className="columns">
         {manages() && (
@@ -61,19 +55,5 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
         />
       </div>
     </>
-  );
-}
-
-function DayTable({ days }: { days: readonly DaySpend[] }) {
-  return (
-    <Table label="Spend by day" columns={['Day (UTC)', ['Calls', 'number'], ['Credits', 'number']]}>
-      {days.toReversed().map((row) => (
-        <tr key={row.day}>
-          <th scope="row">{dayName(row.day)}</th>
-          <td className="number">{count(row.calls)}</td>
-          <td className="number">{creditsInColumn(row.credits)}</td>
-        </tr>
-      ))}
-    </Table>
   );
 }

@@ -11,6 +11,7 @@ import { wordsOf } from '../api/failure.ts';
 import { listAccounts } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
+import type { PageProps } from '../pages.tsx';
 import { choose, query } from '../route.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
@@ -28,20 +29,11 @@ const MOST_ACCOUNTS = 1_000;
 /** Parameter of the address with the id of the request whose details are open. */
 const OPEN = 'request';
 
-/** Page of every call of the account, refused ones too. */
-export function Requests() {
+/** Page of every call of the account, refused ones too; the operator's shows those of all accounts. */
+export default function RequestsPage({ role }: PageProps) {
   return (
     <PageFrame title="Requests">
-      <Calls of={OWN} />
-    </PageFrame>
-  );
-}
-
-/** The operator's page of the calls of all accounts. */
-export function AllRequests() {
-  return (
-    <PageFrame title="Requests">
-      <Calls of="/api/admin/" />
+      <Calls of={role === 'operator' ? '/api/admin/' : OWN} />
     </PageFrame>
   );
 }

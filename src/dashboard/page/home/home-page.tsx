@@ -1,0 +1,7 @@
+import { KeyOverview } from '../keys/key-overview.tsx';
+import type { PageProps } from '../pages.tsx';
+import { Home } from './home.tsx';
+
+export default function HomePage({ role }: PageProps) {
+  return role === 'key' ? <KeyOverview /> : <Home />;
+}
