@@ -38,5 +38,5 @@ t.test('a page that is gone to has its title focused, to be read out', async (t)
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await page.getByRole('link', { name: 'Billing' }).press('Enter');
   await page.locator('h1:focus', { hasText: 'Billing' }).waitFor();
-  t.equal(await page.title(), 'Ledger · Tollgate');
+  t.equal(await page.title(), 'Billing · Tollgate');
 });

@@ -22,9 +22,9 @@ t.test('L18: in forced colours only the current page is marked, and bars are see
   const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
   const colours = (expression: string) => page.evaluate(expression).then((found) => found as string[]);
   const lines = await colours(
-    "[...document.querySelectorAll('.top nav a')].map((link) => getComputedStyle(link).borderBottomColor)",
+    "[...document.querySelectorAll('.side nav a')].map((link) => getComputedStyle(link).outlineStyle)",
   );
-  t.equal(lines.filter((colour) => colour !== ground).length, 1);
+  t.equal(lines.filter((style) => style !== 'none').length, 1);
   const [bar, part] = await colours(
     "[...document.querySelectorAll('.bar, .bar > span')].map((one) => getComputedStyle(one).backgroundColor)",
   );

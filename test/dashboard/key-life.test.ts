@@ -26,7 +26,7 @@ type Tap = Parameters<typeof openDashboard>[0];
 
 t.test('the foot of a page names the version of the gateway', async (t) => {
   const { page } = await signedIn(t);
-  t.match(await page.locator('footer').innerText(), `Tollgate ${VERSION}`);
+  t.match(await page.locator('.side-foot').innerText(), `Tollgate ${VERSION}`);
 });
 
 t.test('the form has every field of a key', async (t) => {
@@ -54,7 +54,10 @@ t.test('a key is created, its value is shown once and works', async (t) => {
   const field = dialog.getByLabel('Key value');
   const value = await field.inputValue();
   await dialog.locator('input:focus').waitFor();
-  const shown = await field.evaluate('(input) => [input.scrollWidth > input.clientWidth, input.scrollLeft]');
+  const shown = await field.evaluate((element) => {
+    const input = element as unknown as Record<'scrollWidth' | 'clientWidth' | 'scrollLeft', number>;
+    return [input.scrollWidth > input.clientWidth, input.scrollLeft];
+  });
   t.same(shown, [true, 0], 'a value that is longer than its field begins at its beginning');
 
   await page.keyboard.press('Escape');

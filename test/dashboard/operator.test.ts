@@ -242,14 +242,14 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
   const parts = page.getByRole('navigation', { name: 'Pages of the account' });
   await parts.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('row', { name: /Charge flat −1\.000000 9\.000000 Watched/ }).waitFor();
-  t.equal(await page.title(), 'Ledger · seen@example.com · Tollgate');
+  t.equal(await page.title(), 'Billing · seen@example.com · Tollgate');
   await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
   await parts.getByRole('link', { name: 'Usage' }).click();
   await page.getByRole('row', { name: 'Watched 1 1.000000' }).waitFor();
   await page.getByRole('link', { name: 'Watched' }).click();
   await page.getByRole('combobox', { name: 'Key' }).waitFor();
-  t.match(page.url(), new RegExp(`#/accounts/${accountId}/ledger\\?key_id=`));
+  t.match(page.url(), new RegExp(`#/accounts/${accountId}/billing\\?key_id=`));
   await parts.getByRole('link', { name: 'Alerts' }).click();
   await page.getByRole('row', { name: /Watched Delivered/ }).waitFor();
   t.equal(await page.getByRole('button', { name: 'Send test alert' }).count(), 0);

@@ -26,9 +26,9 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
     const cells = frame.locator('tbody th, tbody td');
     await cells.first().waitFor();
     const columns = await frame.locator('thead th').allTextContents();
-    const named = (await cells.evaluateAll(
-      "(all) => all.map((cell) => cell.getAttribute('data-column'))",
-    )) as string[];
+    const named = await cells.evaluateAll((all) =>
+      (all as unknown as { dataset: { column?: string } }[]).map(({ dataset }) => dataset.column),
+    );
     t.same(named.slice(0, columns.length), columns, `${place}: each cell is named by its column`);
     for (const cell of await cells.all()) {
       const box = await cell.boundingBox();

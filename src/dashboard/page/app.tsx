@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core';
-import { Page } from './pages.tsx';
+import { loadPages, Page } from './pages.tsx';
 import { session, signIns } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { THEME } from './theme.ts';
@@ -9,6 +9,7 @@ import { Shell } from './ui/shell.tsx';
 
 /** The whole page: the sign-in, or with a session the frame and the current page. */
 export function App() {
+  const role = session.value?.role;
   return (
     // The content security policy refuses style elements, which Mantine would write for its variables and classes.
     <MantineProvider
@@ -17,12 +18,12 @@ export function App() {
       withCssVariables={false}
       withGlobalClasses={false}
     >
-      {session.value === undefined ? (
+      {role === undefined ? (
         <SignIn />
       ) : (
         // The `key` lets a new session start without anything that the previous one had loaded.
-        <Shell key={signIns.value}>
-          <Page role={session.value.role} />
+        <Shell key={signIns.value} onShown={() => loadPages(role)}>
+          <Page role={role} />
         </Shell>
       )}
       <Announcements />

@@ -1,30 +1,42 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { homeOf, isPlaceOf } from './navigation.ts';
+import type { PageProps } from './page-props.ts';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
+import { Note } from './ui/note.tsx';
+import { PageFrame } from './ui/page.tsx';
 import { Loading } from './ui/shown.tsx';
 
 type Role = Session['role'];
 
-/** Props of every page: who is signed in, and the parts of the address after its place (`new` or an id, then more). */
-export interface PageProps {
-  readonly role: Role;
-  readonly id: string | undefined;
-  readonly part: string | undefined;
-}
+type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
 
-/** The pages by their places, each loaded when it is first shown. */
-const PAGES: Readonly<Record<string, ComponentType<PageProps>>> = {
-  home: lazy(() => import('./home/home-page.tsx')),
-  requests: lazy(() => import('./requests/requests-page.tsx')),
-  usage: lazy(() => import('./usage/usage-page.tsx')),
-  keys: lazy(() => import('./keys/keys-page.tsx')),
-  billing: lazy(() => import('./billing/billing-page.tsx')),
-  alerts: lazy(() => import('./alerts/alerts-page.tsx')),
-  explain: lazy(() => import('./explain/explain-page.tsx')),
-  accounts: lazy(() => import('./operator/accounts-page.tsx')),
-  providers: lazy(() => import('./operator/providers-page.tsx')),
+/** The pages by their places. */
+const LOADS = {
+  home: () => import('./home/home-page.tsx'),
+  requests: () => import('./requests/requests-page.tsx'),
+  usage: () => import('./usage/usage-page.tsx'),
+  keys: () => import('./keys/keys-page.tsx'),
+  billing: () => import('./billing/billing-page.tsx'),
+  alerts: () => import('./alerts/alerts-page.tsx'),
+  explain: () => import('./explain/explain-page.tsx'),
+  accounts: () => import('./operator/accounts-page.tsx'),
+  providers: () => import('./operator/providers-page.tsx'),
 };
+
+/** The pages, each loaded when it is first shown, or when `loadPages` has come to it. */
+const PAGES: Readonly<Record<string, ComponentType<PageProps>>> = Object.fromEntries(
+  Object.entries<Load>(LOADS).map(([place, load]) => [
+    place,
+    lazy(() => load().catch(() => ({ default: NotLoaded }))),
+  ]),
+);
+
+/** Loads every page of a role ahead, so that a click finds it here, also while the gateway cannot be reached. */
+export function loadPages(role: Role): void {
+  // A page that fails now is asked for again when it is shown.
+  for (const [place, load] of Object.entries<Load>(LOADS)) if (isPlaceOf(role, place)) load().catch(() => {});
+}
 
 /** The page of the current route; the home page where this role has no page for it. */
 export function Page({ role }: { role: Role }) {
@@ -42,7 +54,16 @@ export function Page({ role }: { role: Role }) {
   );
 }
 
-/** The number in a part of the address; undefined where there is none. */
-export function numberIn(part: string | undefined): number | undefined {
-  return part !== undefined && /^\d+$/.test(part) ? Number(part) : undefined;
+/** Stands for a page whose script could not be loaded. */
+function NotLoaded() {
+  return (
+    <PageFrame title="Page not loaded">
+      <Note kind="danger">
+        <p>The gateway can't be reached, or it has been updated since this tab was opened.</p>
+        <button type="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </Note>
+    </PageFrame>
+  );
 }

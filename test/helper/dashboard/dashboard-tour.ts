@@ -156,9 +156,9 @@ async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
   await page.getByText('Blocked countries').waitFor();
   await look('key, read only');
-  await open('billing', 'Billing');
-  await page.getByText('The ledger is empty').waitFor();
-  await look('ledger of a key');
+  await open('requests', 'Requests');
+  await page.getByText('No requests yet').waitFor();
+  await look('requests of a key');
 }
 
 async function seeOperatorsPages(

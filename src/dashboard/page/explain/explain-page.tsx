@@ -1,4 +1,4 @@
-import { numberIn, type PageProps } from '../pages.tsx';
+import { numberIn, type PageProps } from '../page-props.ts';
 import { Explain } from './explain.tsx';
 
 export default function ExplainPage({ id }: PageProps) {

@@ -1,5 +1,5 @@
 import { KeyOverview } from '../keys/key-overview.tsx';
-import type { PageProps } from '../pages.tsx';
+import type { PageProps } from '../page-props.ts';
 import { Home } from './home.tsx';
 
 export default function HomePage({ role }: PageProps) {

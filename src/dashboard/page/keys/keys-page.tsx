@@ -1,4 +1,4 @@
-import { numberIn, type PageProps } from '../pages.tsx';
+import { numberIn, type PageProps } from '../page-props.ts';
 import { EditKey } from './edit-key.tsx';
 import { Keys } from './keys.tsx';
 import { NewKey } from './new-key.tsx';

@@ -1,4 +1,4 @@
-import { numberIn, type PageProps } from '../pages.tsx';
+import { numberIn, type PageProps } from '../page-props.ts';
 import { AccountDetail } from './account-detail.tsx';
 import { Accounts } from './accounts.tsx';
 import { NewAccount } from './new-account.tsx';

@@ -11,7 +11,7 @@ import { wordsOf } from '../api/failure.ts';
 import { listAccounts } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
-import type { PageProps } from '../pages.tsx';
+import type { PageProps } from '../page-props.ts';
 import { choose, query } from '../route.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';

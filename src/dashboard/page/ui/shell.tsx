@@ -10,11 +10,12 @@ import { Mark } from './mark.tsx';
 import { Note } from './note.tsx';
 
 /** Frame around every page: the navigation at the side (on phones above, behind a button), and the content. */
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({ children, onShown }: { children: ReactNode; onShown: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const place = route.value[0];
   // Another page closes the menu of a phone.
   useEffect(() => setOpen(false), [place]);
+  useEffect(onShown, []);
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.querySelector('h1')?.focus()}>

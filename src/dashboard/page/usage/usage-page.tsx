@@ -2,7 +2,7 @@ import { OWN } from '../api/account.ts';
 import { Spend } from '../home/spend.tsx';
 import { useSpend } from '../home/use-spend.ts';
 import { Usage } from '../operator/usage.tsx';
-import type { PageProps } from '../pages.tsx';
+import type { PageProps } from '../page-props.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 
