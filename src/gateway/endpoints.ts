@@ -1,4 +1,4 @@
-import type { WireFormat } from '../domain/catalog.ts';
+import type { Model, WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
 import { CHAT, chat } from '../metering/chat.ts';
 import { COMPLETIONS, completions } from '../metering/completions.ts';
@@ -18,6 +18,11 @@ import { VIDEOS, videos } from '../metering/videos.ts';
  * measured; `either`: a form where the content type says so, else JSON.
  */
 export type BodyKind = 'json' | 'form' | 'audio' | 'either';
+
+/** Whether an endpoint takes calls of a model. */
+export function serves(endpoint: Pick<Endpoint, 'category' | 'format'>, model: Model): boolean {
+  return endpoint.category === model.category && endpoint.format === model.upstream.format;
+}
 
 /** One forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
@@ -100,4 +101,29 @@ t.test('a test alert too many says when the next one may be sent', async (t) => 
   await page.getByRole('button', { name: 'Send test alert' }).click();
   const words = await page.getByRole('alert').textContent();
   t.match(words, /5 test alerts a minute\. Try again in \d+ seconds?\./);
+});
+
+t.test('the threshold is changed where it stands', async (t) => {
+  const owner = await world.account({ credits: 50, threshold: 10 });
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('alerts', 'Alerts');
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
+  const field = page.getByLabel('Alert threshold in credits');
+  await field.fill('-1');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The threshold must be').waitFor();
+  t.equal(
+    await field.getAttribute('aria-invalid'),
+    'true',
+    'one that cannot be is refused where it is typed',
+  );
+  await field.fill('75.5');
+  await page.keyboard.press('Enter');
+  await page.getByText('Alert threshold changed.').waitFor();
+  const { body } = await apiOf(world, owner.key).get<{ alert_threshold: number }>('/api/account/');
+  t.equal(body.alert_threshold, 75.5);
+  await open('home', 'Home');
+  await page.getByText('The balance of 50.00 is below the alert threshold of 75.50.').waitFor();
 });

@@ -136,7 +136,7 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
   await page.getByText('Account saved.').waitFor();
   t.match(await accountOf(accountId), { rpm_limit: null, max_parallel_requests: null });
   await own.reload();
-  await own.getByText('reserved for calls in flight').waitFor();
+  await own.locator('.figure', { hasText: 'Balance' }).waitFor();
   t.equal(await own.getByText('Limits of all keys together').count(), 0);
 });
 

@@ -123,7 +123,8 @@ t.test('who wants to leave does, where they wanted to', async (t) => {
 });
 
 t.test('the threshold and the operator’s forms are not left without a question either', async (t) => {
-  const { page } = await signedIn(t, world, owner.key);
+  const { page, open: openOwn } = await signedIn(t, world, owner.key);
+  await openOwn('alerts', 'Alerts');
   await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await page.getByLabel('Alert threshold in credits').fill('77');
   await isAskedOnReload(t, page);

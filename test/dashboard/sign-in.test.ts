@@ -99,7 +99,7 @@ t.test('a gateway that is gone is told, and tried again', async (t) => {
   const { key } = await other.account();
   const { page, signIn } = await openDashboard(t, other);
   await signIn(key);
-  await page.getByText('No calls in the last 30 days').waitFor();
+  await page.getByText('No calls in this range').waitFor();
   await page.context().setOffline(true);
   await page.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('alert').getByText("The gateway can't be reached.").waitFor();

@@ -21,7 +21,7 @@ import {
   type Refusal,
 } from '../../domain/rules.ts';
 import type { Usage } from '../../domain/units.ts';
-import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
+import { ENDPOINTS, type Endpoint, serves } from '../../gateway/endpoints.ts';
 import { longestWait, sentence } from '../../gateway/limits.ts';
 import { modelNamed } from '../../gateway/request/call-body.ts';
 import { affinityOf, orderOf } from '../../gateway/targets/order.ts';
@@ -119,10 +119,6 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
     if (!(error instanceof GatewayError)) throw error;
     return { model, refusal: error };
   }
-}
-
-function serves(endpoint: Endpoint, model: Model): boolean {
-  return endpoint.category === model.category && endpoint.format === model.upstream.format;
 }
 
 /** Checks 10 to 12, with the limits of calls between them. */

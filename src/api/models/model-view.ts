@@ -1,8 +1,5 @@
-import type { Model } from '../../domain/catalog.ts';
-import { invalidField } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
 import type { Unit } from '../../domain/units.ts';
-import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 
 /**
  * A unit's price in credits: a number, or by the length of the input, the shortest first, or by the size and quality of what is
@@ -32,7 +29,7 @@ export const OPENROUTER_PRICES = {
   input_cache_write_1h: 'cacheWrite1h',
 } as const satisfies Record<string, Unit>;
 
-type OpenRouterPrice = keyof typeof OPENROUTER_PRICES;
+export type OpenRouterPrice = keyof typeof OPENROUTER_PRICES;
 /** Fields that OpenRouter's clients require. */
 export const ALWAYS_PRICED: readonly OpenRouterPrice[] = ['prompt', 'completion'];
 
@@ -55,6 +52,10 @@ export interface ModelView {
   /** Name of the upstream in the configuration. */
   readonly owned_by: string;
   readonly category: Category;
+  /** Other names that calls may give it. */
+  readonly aliases: readonly string[];
+  /** Paths that take calls of it. */
+  readonly endpoints: readonly string[];
   /** Credits by unit, as in the configuration; {} where nothing costs. */
   readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
   readonly pricing: Readonly<Partial<Record<OpenRouterPrice, string>>>;
@@ -71,90 +72,18 @@ export interface ModelListView {
   readonly last_id: string | null;
 }
 
-/** A page of the list: at most `limit` models, those right after one or right before one. */
-export interface ModelPage {
-  readonly limit: number | undefined;
-  readonly afterId: string | undefined;
-  readonly beforeId: string | undefined;
-}
+/** A model as the operator sees it: with the source of its price, what its provider takes, and where it runs. */
+export type OperatorModelView = ModelView & {
+  readonly source: 'config' | 'list' | 'free';
+  /** What the provider takes by the price list, in credits at markup 1; null where the list does not say. */
+  readonly list_price: ModelView['price'] | null;
+  /** Names of the targets where it runs. */
+  readonly targets: readonly string[];
+  /** The last day for which the provider promised its price, where the configuration names one. */
+  readonly price_until: string | null;
+};
 
-/** Throws `invalid_field` for a cursor that is no model of the list. */
-export function modelListView(
-  models: readonly Model[],
-  { limit, afterId, beforeId }: ModelPage,
-): ModelListView {
-  const from = afterId === undefined ? 0 : placeOf(models, 'after_id', afterId) + 1;
-  const to = beforeId === undefined ? models.length : placeOf(models, 'before_id', beforeId);
-  const range = models.slice(from, Math.max(from, to));
-  // Anthropic's clients go backwards where they name the model that they come from.
-  const isBackwards = beforeId !== undefined && limit !== undefined;
-  const page = isBackwards ? range.slice(-limit) : range.slice(0, limit);
-  return {
-    object: 'list',
-    data: page.map(modelView),
-    has_more: page.length < range.length,
-    first_id: page[0]?.slug ?? null,
-    last_id: page.at(-1)?.slug ?? null,
-  };
-}
-
-function placeOf(models: readonly Model[], name: string, id: string): number {
-  const at = models.findIndex(({ slug }) => slug === id);
-  if (at < 0) throw invalidField(name, `${name} must be the id of a model of this list.`);
-  return at;
-}
-
-/** Models do not change, and a list of all of them is asked for often. */
-const VIEWS = new WeakMap<Model, ModelView>();
-
-export function modelView(model: Model): ModelView {
-  const known = VIEWS.get(model);
-  if (known) return known;
-  const view: ModelView = {
-    id: model.slug,
-    object: 'model',
-    created: 0,
-    type: 'model',
-    display_name: model.slug,
-    created_at: EPOCH,
-    context_length: model.contextWindow ?? null,
-    max_output_tokens: model.maxOutputTokens || null,
-    owned_by: model.upstream.name,
-    category: model.category,
-    price: priceView(model),
-    pricing: pricingView(model),
-    service_tiers: writtenTiers(model.price),
-  };
-  VIEWS.set(model, view);
-  return view;
-}
-
-const EPOCH = '1970-01-01T00:00:00Z';
-const PICO_DIGITS = 12;
-
-function pricingView({ price: { units, named } }: Model): ModelView['pricing'] {
-  const shown = Object.entries(OPENROUTER_PRICES) as [OpenRouterPrice, Unit][];
-  return Object.fromEntries(
-    shown
-      .filter(([name, unit]) => ALWAYS_PRICED.includes(name) || named.has(unit))
-      .map(([name, unit]) => [name, creditsOf(units[unit])]),
-  );
-}
-
-/** Pico-credits as credits, exact. */
-function creditsOf(pico: bigint): string {
-  const digits = String(pico).padStart(PICO_DIGITS + 1, '0');
-  const text = `${digits.slice(0, -PICO_DIGITS)}.${digits.slice(-PICO_DIGITS)}`;
-  return text.replace(/\.?0+$/, '');
-}
-
-function priceView({ price }: Model): ModelView['price'] {
-  const written = Object.entries(writtenPrice(price)).map(([unit, given]) => [unit, unitView(given)]);
-  return Object.fromEntries(written);
-}
-
-function unitView(written: WrittenUnit): UnitPriceView {
-  if (typeof written === 'string') return Number(written);
-  if (!isByVariant(written)) return written.map((step) => ({ ...step, price: Number(step.price) }));
-  return Object.fromEntries(Object.entries(written).map(([variant, price]) => [variant, Number(price)]));
+/** The answer of `GET /api/admin/models/`. */
+export interface OperatorModelListView {
+  readonly models: readonly OperatorModelView[];
 }

@@ -4,7 +4,8 @@ import { GatewayError } from '../../domain/errors.ts';
 import { modelRefusalOf } from '../../domain/rules.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import { limitParam, queryOf, textParam } from '../http/query.ts';
-import { type ModelListView, modelListView, modelView } from './model-view.ts';
+import type { ModelListView } from './model-view.ts';
+import { modelListView, modelView } from './show-models.ts';
 
 /** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, for clients of OpenAI and of Anthropic. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {

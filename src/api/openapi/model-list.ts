@@ -32,7 +32,8 @@ const UNIT_PRICE: JsonSchema = {
 
 const CREDITS_TEXT: JsonSchema = { type: 'string', pattern: String.raw`^\d+(\.\d+)?$` };
 
-const MODEL: JsonSchema = {
+/** A model of the list. */
+export const MODEL = {
   title: 'Model',
   type: 'object',
   required: [
@@ -46,6 +47,8 @@ const MODEL: JsonSchema = {
     'max_output_tokens',
     'owned_by',
     'category',
+    'aliases',
+    'endpoints',
     'price',
     'pricing',
     'service_tiers',
@@ -74,6 +77,16 @@ const MODEL: JsonSchema = {
     },
     owned_by: { type: 'string', description: 'Name of the upstream in the configuration.' },
     category: { type: 'string', enum: [...CATEGORIES], description: 'What `allowed_categories` lists.' },
+    aliases: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Other names that calls may give it.',
+    },
+    endpoints: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Paths that take calls of it.',
+    },
     price: {
       title: 'ModelPrice',
       type: 'object',
@@ -104,8 +117,9 @@ const MODEL: JsonSchema = {
       additionalProperties: { type: 'number', minimum: 0 },
     },
   },
-};
-const DEMO_CHAT = {
+} satisfies JsonSchema;
+/** The demo model of a first start. */
+export const DEMO_CHAT = {
   id: 'demo-chat',
   object: 'model',
   created: 0,
@@ -116,6 +130,8 @@ const DEMO_CHAT = {
   max_output_tokens: 1024,
   owned_by: 'demo',
   category: 'text',
+  aliases: [],
+  endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/responses/compact'],
   price: { input: 1, output: 2, request: 0.01 },
   pricing: { prompt: '0.000001', completion: '0.000002', request: '0.01' },
   service_tiers: {},

@@ -26,6 +26,7 @@ import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
 import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminModelsRoute } from './admin-models-route.ts';
 import { adminProvidersRoute } from './admin-providers-route.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import {
@@ -56,6 +57,7 @@ export function adminRoutes(deps: AdminDeps & ExplainDeps): FastifyPluginAsync {
     adminKeyRoutes(app, deps);
     adminReportRoutes(app, deps);
     adminUsageRoute(app, deps);
+    adminModelsRoute(app, deps);
     adminProvidersRoute(app, deps);
     adminCallsRoute(app, deps);
     adminExplainRoute(app, deps);

@@ -2,6 +2,7 @@ import {
   IconBell,
   IconBuildingStore,
   IconChartBar,
+  IconCpu,
   IconCreditCard,
   IconHome,
   IconKey,
@@ -22,6 +23,7 @@ export interface Destination {
 const HOME: Destination = { place: 'home', name: 'Home', Icon: IconHome };
 const REQUESTS: Destination = { place: 'requests', name: 'Requests', Icon: IconList };
 const USAGE: Destination = { place: 'usage', name: 'Usage', Icon: IconChartBar };
+const MODELS: Destination = { place: 'models', name: 'Models', Icon: IconCpu };
 
 /** The pages of the navigation by role (specification section 8); the first is the home page. */
 export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
@@ -30,14 +32,16 @@ export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
     REQUESTS,
     USAGE,
     { place: 'keys', name: 'Keys', Icon: IconKey },
+    MODELS,
     { place: 'billing', name: 'Billing', Icon: IconCreditCard },
     { place: 'alerts', name: 'Alerts', Icon: IconBell },
   ],
-  key: [HOME, REQUESTS, USAGE],
+  key: [HOME, REQUESTS, USAGE, MODELS],
   operator: [
     { place: 'accounts', name: 'Accounts', Icon: IconUsers },
     REQUESTS,
     USAGE,
+    MODELS,
     { place: 'providers', name: 'Providers', Icon: IconBuildingStore },
   ],
 };

@@ -17,6 +17,7 @@ const LOADS = {
   requests: () => import('./requests/requests-page.tsx'),
   usage: () => import('./usage/usage-page.tsx'),
   keys: () => import('./keys/keys-page.tsx'),
+  models: () => import('./models/models-page.tsx'),
   billing: () => import('./billing/billing-page.tsx'),
   alerts: () => import('./alerts/alerts-page.tsx'),
   explain: () => import('./explain/explain-page.tsx'),

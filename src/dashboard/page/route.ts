@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { zone } from './format/time.ts';
 import { leavePlace, returnTo, setOut } from './scroll-place.ts';
+import { asksBeforeLeaving } from './ui/leave-guard.ts';
 
 /** Name of the parameter that is `utc` where times are shown in UTC. */
 const TIMES = 'times';
@@ -17,7 +18,8 @@ history.scrollRestoration = 'manual';
 if (params().get(TIMES) === 'utc') zone.value = 'utc';
 setOut();
 
-addEventListener('hashchange', () => {
+addEventListener('hashchange', (event) => {
+  if (asksBeforeLeaving(event)) return;
   leavePlace();
   const isReturn = returnTo();
   const times = params().get(TIMES);

@@ -83,10 +83,17 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await look('sign-in, refused');
   await signIn(sights.owner.key);
   await page.locator('.stacked svg').first().waitFor();
-  await look('overview with low credits');
+  await look('home with low credits');
   await page.getByText('View as table').click();
-  await page.getByRole('button', { name: 'Change alert threshold' }).click();
-  await look('overview with its table, and the threshold being changed');
+  await look('home with its table');
+
+  await open('models', 'Models');
+  await page.getByRole('region', { name: 'Models' }).locator('tbody tr').first().waitFor();
+  await look('models');
+  await page.getByRole('button', { name: 'flat', exact: true }).click();
+  await page.getByRole('dialog', { name: 'flat' }).waitFor();
+  await look('model');
+  await page.keyboard.press('Escape');
 
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Limited' }).waitFor();
@@ -130,13 +137,14 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await open('alerts', 'Alerts');
   await page.getByText('Test alert', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show the secret' }).click();
+  await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await look('alerts');
 }
 
 async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
   await signIn(sights.fresh);
-  await page.getByText('No calls in the last 30 days').waitFor();
-  await look('overview of an empty account');
+  await page.getByText('No calls in this range').waitFor();
+  await look('home of an empty account');
   await open('billing', 'Billing');
   await page.getByText('The ledger is empty').waitFor();
   await look('empty ledger');
@@ -150,8 +158,8 @@ async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, 
 
 async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
   await signIn(sights.reader);
-  await page.getByText('No calls in the last 30 days').waitFor();
-  await look('overview of a key');
+  await page.getByText('No calls in this range').waitFor();
+  await look('home of a key');
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
   await page.getByText('Blocked countries').waitFor();
@@ -194,6 +202,9 @@ async function seeOperatorsPages(
   await look('usage of all accounts');
   await open('providers', 'Providers');
   await look('providers');
+  await open('models', 'Models');
+  await page.getByRole('region', { name: 'Models' }).locator('tbody tr').first().waitFor();
+  await look('models of the operator');
   await open(`accounts/${sights.owner.accountId}/keys`, /@example\.com/);
   await page.getByLabel('Name of the key').fill('New');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();

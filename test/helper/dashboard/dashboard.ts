@@ -43,7 +43,7 @@ export async function openDashboard(
   });
   t.teardown(() => context.close());
   // A bound for what never comes. A machine that runs several browsers at once may need Playwright's 30 s for one step.
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(Number(process.env.STEP_TIMEOUT_MS ?? 120_000));
   const page = await context.newPage();
   const faults: string[] = [];
   const requests: string[] = [];

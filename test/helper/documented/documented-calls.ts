@@ -156,6 +156,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=jsonl' },
   ],
   explainKeyOfAccount: [{ path: keyOfAccount }],
+  listModelsOfOperator: [{}],
   listProviders: [{}],
   listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],

@@ -8,6 +8,7 @@ import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Events } from './events.tsx';
 import { TestAlert } from './test-alert.tsx';
+import { Threshold } from './threshold.tsx';
 
 /** Page of the low-credits alerts, with the outcomes of their deliveries and a test alert. */
 export default function AlertsPage() {
@@ -36,8 +37,12 @@ export default function AlertsPage() {
             <>
               <p className="lead">
                 When a call takes the balance below {credits(account.alert_threshold)} credits, every active
-                key with a webhook address gets one POST. <a href="#/home">Change the threshold</a>
+                key with a webhook address gets one POST.
               </p>
+              <Threshold
+                account={account}
+                onChanged={(changed) => loaded.replace({ alerts, keys, account: changed })}
+              />
               {account.webhook_secret !== undefined && (
                 <div className="columns">
                   <TestAlert

@@ -26,6 +26,25 @@ export function readUsage(base: Base, groupBy: UsageGroup, signal: AbortSignal):
   return ask('GET', `${base}usage/?group_by=${groupBy}`, { signal });
 }
 
+/** What a report of usage is asked for; "" leaves a filter out. */
+export interface UsageQuestion {
+  /** One group or two: `day`, `hour,model`. */
+  readonly group_by: string;
+  readonly key_id?: string;
+  /** UTC days, both included; "" for the gateway's default, the last 30 days or 24 hours. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export function readUsageOf(
+  base: Base,
+  question: UsageQuestion,
+  signal: AbortSignal,
+): Promise<UsageReportView> {
+  const asked = Object.entries(question).filter(([, value]) => value !== '');
+  return ask('GET', `${base}usage/?${new URLSearchParams(asked)}`, { signal });
+}
+
 /** Reads all keys of the account, by which entries and deliveries show the names of theirs. */
 export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
   if (base === OWN) return listKeys(signal);
@@ -73,9 +92,9 @@ export function sendTestAlert(): Promise<QueuedAlertView> {
   return ask('POST', '/api/account/alerts/test/');
 }
 
-/** Reads the models that the session's key may call. */
-export async function readModels(signal: AbortSignal): Promise<readonly ModelView[]> {
-  const { data } = await ask<ModelListView>('GET', '/v1/models', { signal });
+/** Reads the models that a key may call; `token` is its value, by default the session's. */
+export async function readModels(signal: AbortSignal, token?: string): Promise<readonly ModelView[]> {
+  const { data } = await ask<ModelListView>('GET', '/v1/models', { signal, ...(token ? { token } : {}) });
   return data;
 }
 

@@ -12,6 +12,7 @@ export type CallListView = Omit<CallPageView, 'calls'> & { readonly calls: reado
 /** Names of the filters of calls, each empty where it is not used. `from` and `to` are UTC days, both included. */
 export const CALL_FILTERS = ['account_id', 'key_id', 'result', 'code', 'model', 'from', 'to'] as const;
 export type CallFilter = Readonly<Record<(typeof CALL_FILTERS)[number], string>>;
+export const NO_FILTER = Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) as CallFilter;
 
 export function readCalls(
   base: CallsBase,

@@ -6,6 +6,7 @@ import type {
 } from '../../../api/account/account-view.ts';
 import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/http/bodies-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
+import type { OperatorModelListView } from '../../../api/models/model-view.ts';
 import type { MarginReportView } from '../../../api/operator/margin-view.ts';
 import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { ask, askRaw, made, type RequestOptions } from './request.ts';
@@ -54,6 +55,10 @@ export type UsageChoice = Readonly<Record<(typeof USAGE_CHOICES)[number], string
 
 export function readUsageOfAll(choice: UsageChoice, signal: AbortSignal): Promise<MarginReportView> {
   return ask('GET', `/api/admin/usage/?${usageQuery(choice)}`, { signal });
+}
+
+export function readModelsOfOperator(signal: AbortSignal): Promise<OperatorModelListView> {
+  return ask('GET', '/api/admin/models/', { signal });
 }
 
 export function readProviders(signal: AbortSignal): Promise<ProviderListView> {

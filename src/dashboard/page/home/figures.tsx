@@ -1,55 +1,129 @@
+import type { ReactNode } from 'react';
 import type { AccountView } from '../../../api/account/account-view.ts';
-import { callsInWords, credits } from '../format/credits.ts';
+import type { UsageReportView } from '../../../api/usage/usage-view.ts';
+import { count, credits } from '../format/credits.ts';
+import { Amount } from '../ui/amount.tsx';
 import { Email } from '../ui/elements.tsx';
-import { Threshold } from './threshold.tsx';
-import type { Spent } from './use-spend.ts';
+import { changeOf, daysLeft, endsOf, paceOf } from './pace.ts';
 
-/** The key figures of the account: balance, holds, overdraft where there is one, spend, threshold. */
-export function Figures(props: {
-  account: AccountView;
-  /** Spend of the last 30 days; undefined while it loads. */
-  spent: Spent | undefined;
-  /** True where the spend could not be read. */
-  isUnknown: boolean;
-  onChanged: (account: AccountView) => void;
-}) {
-  const { account } = props;
-  const isLow = account.credits_balance < account.alert_threshold;
+/** A figure with its name above and a note below. */
+export function Figure(props: { name: string; note?: ReactNode; isLow?: boolean; children: ReactNode }) {
   return (
-    <dl className="figures">
-      <div className={isLow ? 'figure figure-low' : 'figure'}>
-        <dt>Balance</dt>
-        <dd className="figure-value">{credits(account.credits_balance)}</dd>
-        <dd className="figure-note">
-          credits of <Email address={account.email} />
-        </dd>
-      </div>
-      <div className="figure">
-        <dt>Held</dt>
-        <dd className="figure-value">{credits(account.credits_held)}</dd>
-        <dd className="figure-note">reserved for calls in flight</dd>
-      </div>
-      {account.overdraft > 0 && (
-        <div className="figure">
-          <dt>Overdraft</dt>
-          <dd className="figure-value">{credits(account.overdraft)}</dd>
-          <dd className="figure-note">how far below 0 calls in flight can go</dd>
-        </div>
-      )}
-      <SpentFigure spent={props.spent} isUnknown={props.isUnknown} />
-      <Threshold account={account} onChanged={props.onChanged} />
-    </dl>
+    <div className={props.isLow ? 'figure figure-low' : 'figure'}>
+      <dt>{props.name}</dt>
+      <dd className="figure-value">{props.children}</dd>
+      {props.note !== undefined && <dd className="figure-note">{props.note}</dd>}
+    </div>
   );
 }
 
-export function SpentFigure({ spent, isUnknown }: { spent: Spent | undefined; isUnknown: boolean }) {
+/** The balance, and how many days it lasts at the pace of the last seven. `days` are sums by day of the last 60. */
+export function BalanceFigure({
+  account,
+  days,
+}: {
+  account: AccountView;
+  days: UsageReportView | undefined;
+}) {
+  const left = days && daysLeft(account.credits_balance, days.rows, Date.now());
   return (
-    <div className="figure">
-      <dt>Spent in 30 days</dt>
-      <dd className="figure-value">{spent ? credits(spent.credits) : isUnknown ? '–' : '…'}</dd>
-      <dd className="figure-note">
-        {spent ? `in ${callsInWords(spent.calls)}` : isUnknown ? 'could not be read' : 'loading'}
-      </dd>
-    </div>
+    <Figure
+      name="Balance"
+      isLow={account.credits_balance < account.alert_threshold}
+      note={
+        <>
+          {left !== undefined && (
+            <span className="figure-pace">lasts {daysInWords(left)}, at the pace of 7 days</span>
+          )}
+          <Email address={account.email} />
+        </>
+      }
+    >
+      <Amount of={account.credits_balance} />
+    </Figure>
+  );
+}
+
+/** `about 12 days`; `less than a day`; beyond two years nobody counts. */
+export function daysInWords(days: number): string {
+  if (days < 1) return 'less than a day';
+  if (days > 730) return 'more than 2 years';
+  const whole = Math.floor(days);
+  return `about ${count(whole)} ${whole === 1 ? 'day' : 'days'}`;
+}
+
+const SPANS = [
+  [1, 'Spent today', 'yesterday'],
+  [7, 'Spent in 7 days', 'the 7 days before'],
+  [30, 'Spent in 30 days', 'the 30 days before'],
+] as const;
+
+/** Spend of today, 7 and 30 days with the change, and calls with the shares refused and failed. */
+export function SpendFigures({ days, isUnknown }: { days: UsageReportView | undefined; isUnknown: boolean }) {
+  const missing = isUnknown ? 'could not be read' : 'loading';
+  return (
+    <>
+      {SPANS.map(([span, name, before]) => {
+        const pace = days && paceOf(days.rows, span, Date.now());
+        return (
+          <Figure key={span} name={name} note={pace ? <Change of={changeOf(pace)} than={before} /> : missing}>
+            {pace ? <Amount of={pace.spent} /> : isUnknown ? '–' : '…'}
+          </Figure>
+        );
+      })}
+      <CallsFigure days={days} missing={missing} isUnknown={isUnknown} />
+    </>
+  );
+}
+
+function CallsFigure(props: { days: UsageReportView | undefined; missing: string; isUnknown: boolean }) {
+  const ends = props.days && endsOf(lastDays(props.days, 30));
+  return (
+    <Figure
+      name="Calls in 30 days"
+      note={ends ? `${percent(ends.refused)} refused, ${percent(ends.failed)} failed` : props.missing}
+    >
+      {ends ? count(ends.calls) : props.isUnknown ? '–' : '…'}
+    </Figure>
+  );
+}
+
+function lastDays({ rows }: UsageReportView, days: number): UsageReportView['rows'] {
+  const from = new Date(Date.now() - (days - 1) * 86_400_000).toISOString().slice(0, 10);
+  return rows.filter(({ day = '' }) => day >= from);
+}
+
+function Change({ of: percents, than }: { of: number | undefined; than: string }) {
+  if (percents === undefined) return <>nothing {than}</>;
+  const sign = percents > 0 ? '▲' : percents < 0 ? '▼' : '';
+  return (
+    <>
+      {sign} {count(Math.abs(percents))} % against {than}
+    </>
+  );
+}
+
+/** A share between 0 and 1: `4.2 %`. */
+export function percent(share: number): string {
+  return `${count(Math.round(share * 1_000) / 10)} %`;
+}
+
+/** What is held, and what may be overdrawn, in a line; nothing where both are 0. */
+export function HeldLine({ account }: { account: AccountView }) {
+  const { credits_held: held, overdraft } = account;
+  if (held === 0 && overdraft === 0) return null;
+  return (
+    <p className="call-limits">
+      {held > 0 && (
+        <>
+          <strong>{credits(held)}</strong> held for calls in flight.{' '}
+        </>
+      )}
+      {overdraft > 0 && (
+        <>
+          Overdraft <strong>{credits(overdraft)}</strong>: calls in flight can go that far below 0.
+        </>
+      )}
+    </p>
   );
 }

@@ -2,27 +2,35 @@ import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
+import { session } from '../session/session.ts';
+import { Section } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { UseKey } from '../use-key/use-key.tsx';
 import { CallLimitsLine } from './call-limits-line.tsx';
-import { Figures } from './figures.tsx';
-import { Spend } from './spend.tsx';
-import { useSpend } from './use-spend.ts';
+import { BalanceFigure, HeldLine, SpendFigures } from './figures.tsx';
+import { SpendChart } from './spend-chart.tsx';
+import { Troubles } from './troubles.tsx';
+import { useDays } from './use-days.ts';
 
-/** Home page of an owner, with balance and spend. */
+/** Home page of an owner: balance and how long it lasts, spend, and what went wrong. */
 export function Home() {
   const account = useLoad((signal) => readAccount({ signal }));
-  const spend = useSpend(OWN);
-  const reload = () => {
-    account.reload();
-    spend.reload();
-  };
+  const days = useDays(OWN);
+  const hasCalls = days.data === undefined || days.data.total.calls > 0;
   return (
     <PageFrame
       title="Home"
       actions={
-        <button type="button" onClick={reload} disabled={account.isLoading || spend.isLoading}>
+        <button
+          type="button"
+          disabled={account.isLoading || days.isLoading}
+          onClick={() => {
+            account.reload();
+            days.reload();
+          }}
+        >
           Refresh
         </button>
       }
@@ -31,18 +39,33 @@ export function Home() {
         {(data) => (
           <>
             <CreditState account={data} />
-            <Figures
-              account={data}
-              spent={spend.data?.byDay.total}
-              isUnknown={spend.error !== undefined}
-              onChanged={account.replace}
-            />
+            <dl className="figures">
+              <BalanceFigure account={data} days={days.data} />
+              <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
+            </dl>
+            <HeldLine account={data} />
             <CallLimitsLine of={data} whose="of all keys together" />
           </>
         )}
       </Shown>
-      <Shown of={spend}>{(reports) => <Spend {...reports} of={OWN} />}</Shown>
+      {days.error !== undefined && <Shown of={days}>{() => null}</Shown>}
+      {!hasCalls && <UseOwnKey />}
+      <SpendChart of={OWN} />
+      <div className="columns columns-top">
+        <Troubles of={OWN} href="#/requests" />
+        {hasCalls && <UseOwnKey />}
+      </div>
     </PageFrame>
+  );
+}
+
+/** "Use this key" for the key of the session. */
+export function UseOwnKey() {
+  return (
+    <Section title="Use this key">
+      <p className="hint">The key you are signed in with. Create one for each app on Keys.</p>
+      <UseKey token={session.value?.token ?? ''} />
+    </Section>
   );
 }
 

@@ -5,6 +5,7 @@ import { CopyValue } from '../ui/copy-value.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { Note } from '../ui/note.tsx';
+import { UseKey } from '../use-key/use-key.tsx';
 
 const LOST = 'The key value is shown only once. If you do not save it now, you have to create another key.';
 
@@ -43,6 +44,10 @@ export function ShownOnce(props: {
           I have saved it
         </button>
       </div>
+      <details className="use-key-later">
+        <summary>Use this key</summary>
+        <UseKey token={of.key} />
+      </details>
     </Dialog>
   );
 }

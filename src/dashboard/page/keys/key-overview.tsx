@@ -4,9 +4,11 @@ import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
 import { CallLimitsLine } from '../home/call-limits-line.tsx';
-import { SpentFigure } from '../home/figures.tsx';
-import { Spend } from '../home/spend.tsx';
-import { useSpend } from '../home/use-spend.ts';
+import { SpendFigures } from '../home/figures.tsx';
+import { UseOwnKey } from '../home/home.tsx';
+import { SpendChart } from '../home/spend-chart.tsx';
+import { Troubles } from '../home/troubles.tsx';
+import { useDays } from '../home/use-days.ts';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -18,16 +20,16 @@ import { ReadOnlyNote } from './read-only-settings.tsx';
 /** Home page of a key that may not manage, with its own limit and spend. */
 export function KeyOverview() {
   const own = useLoad(readOwnKey);
-  const spend = useSpend(OWN);
+  const days = useDays(OWN);
   const reload = () => {
     own.reload();
-    spend.reload();
+    days.reload();
   };
   return (
     <PageFrame
       title={own.data?.name ?? 'This key'}
       actions={
-        <button type="button" onClick={reload} disabled={own.isLoading || spend.isLoading}>
+        <button type="button" onClick={reload} disabled={own.isLoading || days.isLoading}>
           Refresh
         </button>
       }
@@ -58,13 +60,16 @@ export function KeyOverview() {
                   <dd className="figure-note">of {credits(key.spending_limit)} credits</dd>
                 )}
               </div>
-              <SpentFigure spent={spend.data?.byDay.total} isUnknown={spend.error !== undefined} />
+              <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
             </dl>
             <CallLimitsLine of={key} whose="of this key" />
           </>
         )}
       </Shown>
-      <Shown of={spend}>{(reports) => <Spend {...reports} of={OWN} />}</Shown>
+      {days.error !== undefined && <Shown of={days}>{() => null}</Shown>}
+      <SpendChart of={OWN} />
+      <Troubles of={OWN} href="#/requests" />
+      <UseOwnKey />
     </PageFrame>
   );
 }

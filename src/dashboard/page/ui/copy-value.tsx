@@ -23,11 +23,23 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
   );
 }
 
+/** A small button that copies a text which is shown beside it. */
+export function CopyButton({ label, value }: { label: string; value: string }) {
+  const copy = async () => {
+    announce((await copied(value, null)) ? `${label} copied.` : 'Select the text and press Ctrl+C or ⌘C.');
+  };
+  return (
+    <button type="button" aria-label={`Copy ${label}`} onClick={copy}>
+      Copy
+    </button>
+  );
+}
+
 /**
  * Copies a value; resolves with true where that worked. Over plain HTTP, where browsers have no clipboard API, the
  * value is selected and copied by execCommand.
  */
-async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {
+export async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value);
     return true;

@@ -80,18 +80,16 @@ addEventListener(
   { capture: true },
 );
 
-// Asks after Back, Forward or a typed address. The browser has already changed the address, which is put back until the
-// user answers.
-addEventListener(
-  'hashchange',
-  (event) => {
-    if (held.size === 0 || !isOtherPage(event.oldURL, event.newURL)) return;
-    event.stopImmediatePropagation();
-    history.pushState(null, '', event.oldURL);
-    leave(() => history.back());
-  },
-  { capture: true },
-);
+/**
+ * Asks after Back, Forward or a typed address; true where the page stays until the user answers. The browser has already
+ * changed the address, which is put back. The listener in route.ts calls this before it shows another page.
+ */
+export function asksBeforeLeaving({ oldURL, newURL }: HashChangeEvent): boolean {
+  if (held.size === 0 || !isOtherPage(oldURL, newURL)) return false;
+  history.pushState(null, '', oldURL);
+  leave(() => history.back());
+  return true;
+}
 
 /**
  * True where two addresses name different pages, whatever the query in their hashes, which says how a page is shown.

@@ -41,6 +41,11 @@ export function rangeOf(params: URLSearchParams, fallback: RangeName = '30d', no
   return { name, from: dayOf(now - (days - 1) * DAY_MS), to: dayOf(now) };
 }
 
+/** The range as reports of usage take it: days, or nothing for the last 24 hours, which are theirs. */
+export function usageRange({ name, from, to }: Range): { from: string; to: string } {
+  return name === '24h' ? { from: '', to: '' } : { from, to };
+}
+
 /** UTC day of a moment, `2026-11-24`. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);

@@ -21,7 +21,7 @@ export function Shell({ children, onShown }: { children: ReactNode; onShown: () 
       <button type="button" className="skip" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <header className="side">
+      <aside className="side" aria-label="Tollgate">
         <div className="side-head">
           <a className="brand" href={`#/${homeOf(session.value?.role ?? 'owner')}`}>
             <Mark /> Tollgate
@@ -39,7 +39,7 @@ export function Shell({ children, onShown }: { children: ReactNode; onShown: () 
           <Navigation />
           <SideFoot />
         </div>
-      </header>
+      </aside>
       <main>
         {session.value?.isPrevious && manages() && (
           <Note kind="warning">

@@ -54,7 +54,7 @@ export function StackedChart({
           dataKey="label"
           type="stacked"
           series={series}
-          withLegend={names.length > 1}
+          withLegend
           legendProps={{ verticalAlign: 'bottom' }}
           gridAxis="x"
           tickLine="none"

@@ -3,13 +3,13 @@ import type { AccountView } from '../../../api/account/account-view.ts';
 import { setThreshold } from '../api/account.ts';
 import { fieldWords } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
-import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
+import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { focusFirstFault } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 
-/** The alert threshold among the figures, which can be edited in place. */
+/** The alert threshold, which can be edited in place. */
 export function Threshold({
   account,
   onChanged,
@@ -26,33 +26,37 @@ export function Threshold({
     requestAnimationFrame(() => opener.current?.focus());
   };
   return (
-    <div className="figure">
-      <dt>Alert threshold</dt>
-      {text === undefined ? (
-        <>
-          <dd className="figure-value">{credits(account.alert_threshold)}</dd>
-          <dd className="figure-note">
-            {mayEdit ? (
-              <button
-                type="button"
-                className="link"
-                ref={opener}
-                aria-label="Change alert threshold"
-                onClick={() => setText(String(account.alert_threshold))}
-              >
-                Change
-              </button>
-            ) : (
-              'alert when the balance falls below'
-            )}
+    <dl className="figures">
+      <div className="figure">
+        <dt>Alert threshold</dt>
+        {text === undefined ? (
+          <>
+            <dd className="figure-value">
+              <Amount of={account.alert_threshold} />
+            </dd>
+            <dd className="figure-note">
+              {mayEdit ? (
+                <button
+                  type="button"
+                  className="link"
+                  ref={opener}
+                  aria-label="Change alert threshold"
+                  onClick={() => setText(String(account.alert_threshold))}
+                >
+                  Change
+                </button>
+              ) : (
+                'alert when the balance falls below'
+              )}
+            </dd>
+          </>
+        ) : (
+          <dd>
+            <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
           </dd>
-        </>
-      ) : (
-        <dd>
-          <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
-        </dd>
-      )}
-    </div>
+        )}
+      </div>
+    </dl>
   );
 }
 

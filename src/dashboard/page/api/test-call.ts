@@ -1,0 +1,51 @@
+import type { CallView } from '../../../api/calls/call-view.ts';
+import type { ModelView } from '../../../api/models/model-view.ts';
+import { CHAT, MESSAGES, OUTPUT_TOKENS } from '../use-key/cheapest.ts';
+import { ApiFailure, ask, askRaw } from './request.ts';
+
+export interface TestAnswer {
+  readonly text: string;
+  /** Decimal string of credits; undefined where the call is not recorded yet. */
+  readonly charge: string | undefined;
+  readonly id: string;
+}
+
+const MESSAGE = 'Say hello in one short sentence.';
+/** A call is recorded as soon as it is in the ledger, a moment after its answer. */
+const LOOKS = 10;
+const LOOK_EVERY_MS = 300;
+
+/**
+ * Sends one small call with the key `token`, and looks up what it was charged. Rejects with an ApiFailure where the call
+ * is refused or fails.
+ */
+export async function sendTestCall(token: string, model: ModelView): Promise<TestAnswer> {
+  const path = model.endpoints.includes(CHAT) ? CHAT : MESSAGES;
+  const body = { model: model.id, max_tokens: OUTPUT_TOKENS, messages: [{ role: 'user', content: MESSAGE }] };
+  const response = await askRaw('POST', path, { token, body });
+  const id = response.headers.get('x-request-id') ?? '';
+  const text = textOf((await response.json()) as Answer);
+  return { text: text || '(no text)', charge: await chargeOf(token, id), id };
+}
+
+/** The parts of a chat answer, or of one of the messages API, that have its text. */
+interface Answer {
+  readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
+  readonly content?: readonly { readonly text?: string }[];
+}
+
+function textOf({ choices, content }: Answer): string {
+  return choices?.[0]?.message?.content ?? content?.map(({ text }) => text ?? '').join('') ?? '';
+}
+
+async function chargeOf(token: string, id: string): Promise<string | undefined> {
+  for (let look = 0; look < LOOKS; look++) {
+    try {
+      return (await ask<CallView>('GET', `/api/account/calls/${encodeURIComponent(id)}/`, { token })).charge;
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.code !== 'call_not_found') return undefined;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import type { OperatorModelView } from '../../../api/models/model-view.ts';
+import { readModelsOfOperator } from '../api/operator.ts';
+import { useLoad } from '../api/use-load.ts';
+import { CATEGORY_NAMES } from '../format/words.ts';
+import { Empty } from '../ui/elements.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { Table } from '../ui/table.tsx';
+import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
+import { PriceCells, shortPrice } from './price-cells.tsx';
+
+const SOURCES = { config: 'Configuration', list: 'Price list', free: 'Free' } as const;
+
+/** Every model with its price, what its provider takes, the markup between them, and where the price is from. */
+export function OperatorModels() {
+  const loaded = useLoad(readModelsOfOperator);
+  return (
+    <Shown of={loaded}>
+      {({ models }) => {
+        const shown = filteredModels(models);
+        return (
+          <>
+            <p className="lead">Prices are in credits per 1,000,000 tokens where nothing else is said.</p>
+            <search className="filters">
+              <ModelFilters categories={categoriesOf(models)} />
+            </search>
+            {shown.length === 0 ? (
+              <Empty title="No results">
+                <p>No model has this name and modality.</p>
+              </Empty>
+            ) : (
+              <ModelTable models={shown} />
+            )}
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
+  return (
+    <Table
+      label="Models"
+      columns={[
+        'Model',
+        'Modality',
+        ['Input', 'number'],
+        ['Output', 'number'],
+        ['Other prices', 'wide-only'],
+        ['List price in', 'number'],
+        ['List price out', 'number'],
+        ['Markup', 'number'],
+        'Source',
+        'Provider',
+      ]}
+    >
+      {models.map((model) => (
+        <tr key={model.id}>
+          <th scope="row" className="clip">
+            {model.id}
+          </th>
+          <td>{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <PriceCells of={model.price} isFree={model.source === 'free'} />
+          <td className="number">{listPrice(model, 'input')}</td>
+          <td className="number">{listPrice(model, 'output')}</td>
+          <td className="number">{markupWords(model)}</td>
+          <td className="nowrap">{SOURCES[model.source]}</td>
+          <td className="clip" title={model.targets.join(', ')}>
+            {model.targets.join(', ')}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function listPrice({ list_price }: OperatorModelView, unit: 'input' | 'output'): string {
+  const price = list_price?.[unit];
+  return price === undefined ? '–' : shortPrice(price);
+}
+
+/** The price as a multiple of the list price, by the first unit that both name: `×1.2`. */
+export function markupWords({ price, list_price }: OperatorModelView): string {
+  for (const [unit, amount] of Object.entries(price)) {
+    const list = list_price?.[unit as keyof typeof price];
+    if (typeof amount === 'number' && typeof list === 'number' && list > 0) {
+      return `×${Math.round((amount / list) * 100) / 100}`;
+    }
+  }
+  return '–';
+}

@@ -1,0 +1,157 @@
+import type { ReactNode } from 'react';
+import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { ModelView } from '../../../api/models/model-view.ts';
+import { OWN, readKeys, readModels } from '../api/account.ts';
+import { readOwnKey } from '../api/keys.ts';
+import { useLoad } from '../api/use-load.ts';
+import { count } from '../format/credits.ts';
+import { CATEGORY_NAMES } from '../format/words.ts';
+import { KeyChoice } from '../keys/key-choice.tsx';
+import { choose, query } from '../route.ts';
+import { manages, session } from '../session/session.ts';
+import { CopyValue } from '../ui/copy-value.tsx';
+import { Badge, Empty } from '../ui/elements.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { SidePanel } from '../ui/side-panel.tsx';
+import { Table } from '../ui/table.tsx';
+import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
+import { PriceCells, priceLines } from './price-cells.tsx';
+
+/** Every model with its prices, and whether the chosen key may call it. */
+export function OwnModels() {
+  const loaded = useLoad(async (signal) => {
+    const [models, keys] = await Promise.all([
+      readModels(signal),
+      manages() ? readKeys(OWN, signal) : readOwnKey(signal).then((key) => [key]),
+    ]);
+    return { models, keys };
+  });
+  return (
+    <Shown of={loaded}>
+      {({ models, keys }) => {
+        const chosen = query.value.get('key_id') || String(session.value?.keyId);
+        const key = keys.find(({ id }) => String(id) === chosen);
+        const shown = filteredModels(models);
+        const opened = models.find(({ id }) => id === query.value.get('model'));
+        return (
+          <>
+            <p className="lead">
+              Prices are in credits per 1,000,000 tokens where nothing else is said.
+              {key && ` The last column is for the key “${key.name}”.`}
+            </p>
+            <search className="filters">
+              {manages() && (
+                <KeyChoice keys={keys} chosen={chosen} onChosen={(key_id) => choose({ key_id })} />
+              )}
+              <ModelFilters categories={categoriesOf(models)} />
+            </search>
+            {shown.length === 0 ? (
+              <Empty title="No results">
+                <p>No model has this name and modality.</p>
+              </Empty>
+            ) : (
+              <ModelTable models={shown} of={key} />
+            )}
+            {opened && <ModelDetail of={opened} forKey={key} />}
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function ModelTable({ models, of: key }: { models: readonly ModelView[]; of: KeyView | undefined }) {
+  return (
+    <Table
+      label="Models"
+      columns={[
+        'Model',
+        'Modality',
+        ['Input', 'number'],
+        ['Output', 'number'],
+        ['Other prices', 'wide-only'],
+        ['Context', 'number'],
+        'This key',
+      ]}
+    >
+      {models.map((model) => (
+        <tr key={model.id}>
+          <th scope="row" className="clip">
+            <button type="button" className="link" onClick={() => choose({ model: model.id })}>
+              {model.id}
+            </button>
+          </th>
+          <td>{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <PriceCells of={model.price} isFree={Object.keys(model.price).length === 0} />
+          <td className="number">{model.context_length === null ? '–' : count(model.context_length)}</td>
+          <td className="nowrap">
+            <MayCall of={model} by={key} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** Whether a key may call a model by its restrictions, and the reason where not. */
+function MayCall({ of: model, by: key }: { of: ModelView; by: KeyView | undefined }) {
+  const reason = key && reasonAgainst(key, model);
+  if (reason === undefined) return <Badge kind="good">May call</Badge>;
+  return (
+    <Badge kind="warning" title={reason}>
+      {reason}
+    </Badge>
+  );
+}
+
+/** The key's restriction that refuses a model; undefined where none does. Empty lists restrict nothing. */
+function reasonAgainst(key: KeyView, { id, category }: ModelView): string | undefined {
+  const refuses = (list: readonly string[], value: string) => list.length > 0 && !list.includes(value);
+  if (refuses(key.allowed_categories, category)) return 'Modality not allowed';
+  if (refuses(key.allowed_models, id)) return 'Model not allowed';
+  return undefined;
+}
+
+function ModelDetail({ of: model, forKey: key }: { of: ModelView; forKey: KeyView | undefined }) {
+  const tiers = Object.entries(model.service_tiers);
+  return (
+    <SidePanel title={model.id} onClose={() => choose({ model: '' })}>
+      <p>
+        <MayCall of={model} by={key} />
+      </p>
+      <CopyValue label="Name" value={model.id} />
+      <dl className="settings">
+        <Fact name="Prices in credits">
+          {priceLines(model.price).map((line) => (
+            <div key={line}>{line}</div>
+          ))}
+          {Object.keys(model.price).length === 0 && 'free'}
+        </Fact>
+        {tiers.length > 0 && (
+          <Fact name="Service tiers">{tiers.map(([tier, times]) => `${tier} ×${times}`).join(', ')}</Fact>
+        )}
+        {model.context_length !== null && <Fact name="Context">{count(model.context_length)} tokens</Fact>}
+        {model.max_output_tokens !== null && (
+          <Fact name="Longest answer">{count(model.max_output_tokens)} tokens</Fact>
+        )}
+        <Fact name="Endpoints">
+          {model.endpoints.map((path) => (
+            <div key={path}>
+              <code>{path}</code>
+            </div>
+          ))}
+        </Fact>
+        {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
+      </dl>
+    </SidePanel>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ModelView, UnitPriceView } from '../../../api/models/model-view.ts';
+import { UNITS, type Unit } from '../../../domain/units.ts';
+import { count, credits } from '../format/credits.ts';
+
+type Price = ModelView['price'];
+
+/** The three columns of a price: input and output, and the rest in words. */
+export function PriceCells({ of: price, isFree }: { of: Price; isFree: boolean }) {
+  const rest = Object.entries(price).filter(([unit]) => unit !== 'input' && unit !== 'output') as [
+    Unit,
+    UnitPriceView,
+  ][];
+  const words = rest.map(([unit, amount]) => `${shortPrice(amount)} ${perUnit(unit)}`);
+  return (
+    <>
+      <td className="number">{price.input === undefined ? '–' : shortPrice(price.input)}</td>
+      <td className="number">{price.output === undefined ? '–' : shortPrice(price.output)}</td>
+      <td className="clip" title={words.join('\n')}>
+        {isFree ? 'free' : words.join(', ') || '–'}
+      </td>
+    </>
+  );
+}
+
+/** A unit price in a table: of prices by length the shortest, of prices by size the span. */
+export function shortPrice(amount: UnitPriceView): string {
+  if (typeof amount === 'number') return credits(amount);
+  if (Array.isArray(amount)) return `${credits(amount[0]?.price ?? 0)}+`;
+  const all = Object.values(amount as Readonly<Record<string, number>>);
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  return least === most ? credits(least) : `${credits(least)}–${credits(most)}`;
+}
+
+/** `per 1,000,000 cached input tokens`, `per image`. */
+export function perUnit(unit: Unit): string {
+  const { per, words } = UNITS[unit];
+  return `per ${per === 1 ? '' : `${count(per)} `}${words}`;
+}
+
+/** Every price of a model, a line each, with the steps of those by length and by size. */
+export function priceLines(price: Price): readonly string[] {
+  return (Object.entries(price) as [Unit, UnitPriceView][]).flatMap(([unit, amount]) => {
+    if (typeof amount === 'number') return [`${credits(amount)} ${perUnit(unit)}`];
+    if (Array.isArray(amount)) {
+      return amount.map(
+        ({ above, price: step }) =>
+          `${credits(step)} ${perUnit(unit)}${above === undefined ? '' : `, if the input is longer than ${count(above)} tokens`}`,
+      );
+    }
+    return Object.entries(amount).map(([variant, step]) => `${credits(step)} ${perUnit(unit)}, ${variant}`);
+  });
+}

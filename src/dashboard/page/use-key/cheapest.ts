@@ -1,0 +1,28 @@
+import type { ModelView } from '../../../api/models/model-view.ts';
+
+/** Bounds of the test call: its message is far below so many tokens, and its answer is cut there. */
+const INPUT_TOKENS = 50;
+export const OUTPUT_TOKENS = 100;
+
+export const CHAT = '/v1/chat/completions';
+export const MESSAGES = '/v1/messages';
+
+/** The models that write text, the cheapest test call first. */
+export function byTestPrice(models: readonly ModelView[]): readonly ModelView[] {
+  return models
+    .filter(
+      ({ endpoints, price }) => writes(price) && [CHAT, MESSAGES].some((path) => endpoints.includes(path)),
+    )
+    .toSorted((one, other) => testPrice(one) - testPrice(other) || one.id.localeCompare(other.id));
+}
+
+/** False for models of embeddings and moderation, whose answers cost nothing. */
+function writes(price: ModelView['price']): boolean {
+  return price.output !== undefined || Object.keys(price).length === 0;
+}
+
+/** Most that the test call costs with a model, in credits. */
+export function testPrice({ pricing }: ModelView): number {
+  const of = (price: string | undefined) => Number(price ?? 0);
+  return of(pricing.request) + of(pricing.prompt) * INPUT_TOKENS + of(pricing.completion) * OUTPUT_TOKENS;
+}
