@@ -120,6 +120,6 @@ t.test('L20: an address that this session has no page for becomes that of the fi
   const operator = await openDashboard(t, world);
   await operator.page.goto(`${world.url}/dashboard/#/billing`);
   await operator.signIn(ADMIN_TOKEN);
-  await operator.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
-  t.match(operator.page.url(), /#\/accounts$/);
+  await operator.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  t.match(operator.page.url(), /#\/home$/);
 });

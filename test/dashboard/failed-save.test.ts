@@ -61,7 +61,8 @@ for (const [screen, view] of SCREENS) {
   });
 
   t.test(`on ${screen}, a threshold that cannot be saved says so at its field`, async (t) => {
-    const { page } = await signedIn(t, world, owner.key, view);
+    const { page, open } = await signedIn(t, world, owner.key, view);
+    await open('alerts', 'Alerts');
     await page.getByRole('button', { name: 'Change alert threshold' }).click();
     await refuseChanges(page);
     await page.getByLabel('Alert threshold in credits').fill('3');
@@ -73,7 +74,7 @@ for (const [screen, view] of SCREENS) {
   t.test(`on ${screen}, the operator's forms say so beside their buttons`, async (t) => {
     const { page, open, signIn } = await openDashboard(t, world, view);
     await signIn(ADMIN_TOKEN);
-    await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await open(`accounts/${owner.accountId}`, 'owner@example.com');
     await refuseChanges(page);
     await page.getByLabel('Alert threshold').fill('5');

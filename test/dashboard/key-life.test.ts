@@ -237,7 +237,7 @@ t.test('keys that are not in use are marked, and found by a filter that the addr
 
   const desk = await openDashboard(t, world);
   await desk.signIn(ADMIN_TOKEN);
-  await desk.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await desk.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await desk.open(`accounts/${accountId}/keys?use=no`, /@example\.com/);
   await desk.page.getByText('1 of 2 keys').waitFor();
 });

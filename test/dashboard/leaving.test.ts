@@ -46,7 +46,7 @@ async function isAskedOnEveryWayOut(t: Tap, page: Page, lost: RegExp, link: stri
 async function operator(t: Tap): Promise<Dashboard> {
   const dashboard = await openDashboard(t, world);
   await dashboard.signIn(ADMIN_TOKEN);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
 }
 

@@ -69,7 +69,7 @@ t.test('an answer that never comes counts as lost', async (t) => {
 t.test('so does that of an account, and of a key, that the operator makes', async (t) => {
   const { page, open, signIn } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('accounts/new', 'Create account');
   await page.route('**/api/admin/accounts/', async (route) => {
     if (route.request().method() === 'GET') return route.continue();

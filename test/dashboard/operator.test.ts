@@ -18,7 +18,7 @@ interface Account {
 async function operator(t: Parameters<typeof openDashboard>[0]) {
   const dashboard = await openDashboard(t, world);
   await dashboard.signIn(ADMIN_TOKEN);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
 }
 

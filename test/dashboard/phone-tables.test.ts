@@ -13,10 +13,9 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
   await signIn(key);
   await page.locator('.stacked svg').first().waitFor();
   const value = page.locator('.figure-value').first();
-  t.equal(await value.textContent(), '99,998.402585');
+  t.equal(await value.textContent(), '99,998.40');
   t.ok(Number((await value.boundingBox())?.height) < 40, 'the balance stands in one line');
-  const note = page.locator('.figure-note', { hasText: 'demo@' });
-  t.ok(Number((await note.boundingBox())?.height) < 40, 'and so does the e-mail address');
+  t.equal(await value.locator('data').getAttribute('title'), '99,998.402585 credits');
   for (const [place, title, region] of [
     ['keys', 'Keys', 'Keys'],
     ['billing', 'Billing', 'Ledger entries'],

@@ -16,7 +16,7 @@ t.test('a target that failed is out, and the entry of the call names each try', 
 
   const operator = await openDashboard(t, world);
   await operator.signIn(ADMIN_TOKEN);
-  await operator.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await operator.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await operator.open('providers', 'Providers');
   const rowAt = (place: string) =>
     operator.page

@@ -66,7 +66,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
 t.test('the operator sees the requests of all accounts by their e-mail addresses', async (t) => {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
   await rows.first().waitFor();

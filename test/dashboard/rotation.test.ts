@@ -321,7 +321,7 @@ t.test('the operator rotates a key of an account, and ends the previous value', 
   const key = await makeKey(world, owner.key, { name: 'Desk' });
   const { page, open, signIn } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open(`accounts/${owner.accountId}/keys`, 'owner@example.com');
   await page.getByRole('button', { name: 'Rotate Desk' }).click();
   await page.getByRole('dialog', { name: 'Rotate “Desk” of owner@example.com?' }).waitFor();

@@ -90,7 +90,7 @@ t.test('a key that is limited to the page it is used on may be used on it', asyn
 t.test('the operator token opens the accounts', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   t.equal(await page.getByRole('link', { name: 'Billing' }).count(), 0, 'an operator has no account');
 });
 

@@ -56,7 +56,7 @@ export const MODEL = {
   additionalProperties: false,
   properties: {
     id: { type: 'string', description: 'What calls name as `model`, and `allowed_models` lists.' },
-    object: { type: 'string', const: 'model' },
+    object: { type: 'string', const: 'model', description: "OpenAI's name of what this is." },
     created: { type: 'integer', const: 0, description: 'There for clients that require it.' },
     type: { type: 'string', const: 'model', description: "Anthropic's name for `object`." },
     display_name: { type: 'string', description: 'The same as `id`.' },

@@ -1,4 +1,5 @@
 import {
+  IconActivity,
   IconBell,
   IconBuildingStore,
   IconChartBar,
@@ -38,11 +39,13 @@ export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
   ],
   key: [HOME, REQUESTS, USAGE, MODELS],
   operator: [
+    HOME,
     { place: 'accounts', name: 'Accounts', Icon: IconUsers },
     REQUESTS,
     USAGE,
     MODELS,
     { place: 'providers', name: 'Providers', Icon: IconBuildingStore },
+    { place: 'health', name: 'Health', Icon: IconActivity },
   ],
 };
 

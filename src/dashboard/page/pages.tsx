@@ -22,6 +22,7 @@ const LOADS = {
   alerts: () => import('./alerts/alerts-page.tsx'),
   explain: () => import('./explain/explain-page.tsx'),
   accounts: () => import('./operator/accounts-page.tsx'),
+  health: () => import('./operator/health-page.tsx'),
   providers: () => import('./operator/providers-page.tsx'),
 };
 

@@ -175,8 +175,14 @@ async function seeOperatorsPages(
   look: Look,
 ): Promise<void> {
   await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { name: 'Largest accounts' }).waitFor();
+  await look('home of the operator');
+  await open('accounts', 'Accounts');
   await page.getByRole('region', { name: 'Accounts' }).waitFor();
   await look('accounts');
+  await open('health', 'Health');
+  await page.getByRole('region', { name: 'Health' }).waitFor();
+  await look('health');
   await open('accounts/new', 'Create account');
   await look('new account');
   await open(`accounts/${sights.owner.accountId}`, /@example\.com/);

@@ -1,7 +1,9 @@
 import { KeyOverview } from '../keys/key-overview.tsx';
+import { OperatorHome } from '../operator/operator-home.tsx';
 import type { PageProps } from '../page-props.ts';
 import { Home } from './home.tsx';
 
 export default function HomePage({ role }: PageProps) {
+  if (role === 'operator') return <OperatorHome />;
   return role === 'key' ? <KeyOverview /> : <Home />;
 }

@@ -1,7 +1,15 @@
-import type { UsageRowView } from '../../../api/usage/usage-view.ts';
 import { creditsString } from '../../../domain/credits.ts';
 
 const DAY_MS = 86_400_000;
+
+/** Sums of a UTC day. */
+export interface DaySums {
+  readonly day?: string | undefined;
+  readonly calls: number;
+  readonly credits: string;
+  readonly refused?: number | undefined;
+  readonly failed?: number | undefined;
+}
 
 /** Spend of a span of days, and of the span of the same length before it. */
 export interface Pace {
@@ -15,7 +23,7 @@ export function sumOf(amounts: readonly string[]): string {
 }
 
 /** Spend of the last `days` UTC days, today included, and of as many days before. `rows` are sums by day. */
-export function paceOf(rows: readonly UsageRowView[], days: number, now: number): Pace {
+export function paceOf(rows: readonly DaySums[], days: number, now: number): Pace {
   const within = (from: number, to: number) =>
     sumOf(rows.filter(({ day }) => isWithin(age(day, now), from, to)).map(({ credits }) => credits));
   return { spent: within(0, days), before: within(days, 2 * days) };
@@ -31,7 +39,7 @@ export function changeOf({ spent, before }: Pace): number | undefined {
  * Days that a balance lasts: balance ÷ (spend of the last seven days ÷ 7, or ÷ the days since the first call if fewer).
  * Undefined where nothing was spent, or nothing is left (specification section 8).
  */
-export function daysLeft(balance: number, rows: readonly UsageRowView[], now: number): number | undefined {
+export function daysLeft(balance: number, rows: readonly DaySums[], now: number): number | undefined {
   const spent = Number(paceOf(rows, 7, now).spent);
   if (spent <= 0 || balance <= 0) return undefined;
   const first = Math.max(...rows.filter(({ calls }) => calls > 0).map(({ day }) => age(day, now)), 0);
@@ -39,8 +47,8 @@ export function daysLeft(balance: number, rows: readonly UsageRowView[], now: nu
 }
 
 /** Calls with the shares that were refused and failed, between 0 and 1 (specification section 8). */
-export function endsOf(rows: readonly UsageRowView[]): { calls: number; refused: number; failed: number } {
-  const sum = (of: (row: UsageRowView) => number) => rows.reduce((total, row) => total + of(row), 0);
+export function endsOf(rows: readonly DaySums[]): { calls: number; refused: number; failed: number } {
+  const sum = (of: (row: DaySums) => number) => rows.reduce((total, row) => total + of(row), 0);
   const [calls, refused, failed] = [
     sum((row) => row.calls),
     sum((row) => row.refused ?? 0),

@@ -1,13 +1,16 @@
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { listAccounts } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits, creditsInColumn } from '../format/credits.ts';
+import { dayName } from '../format/time.ts';
+import { daysInWords } from '../home/figures.tsx';
 import { choose, query } from '../route.ts';
-import { Badge, Empty, Time } from '../ui/elements.tsx';
+import { Amount } from '../ui/amount.tsx';
+import { Badge, Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Table } from '../ui/table.tsx';
+import { type AccountSums, readAccountSums } from './account-sums.ts';
 
 const PAGE = 50;
 
@@ -42,15 +45,21 @@ export function Accounts() {
 function AccountPages({ search }: { search: string }) {
   const after = cursors().at(-1) ?? '';
   const loaded = useLoad(
-    (signal) => listAccounts(after, PAGE, { signal }, search),
+    async (signal) => {
+      const [page, sums] = await Promise.all([
+        listAccounts(after, PAGE, { signal }, search),
+        readAccountSums(signal),
+      ]);
+      return { ...page, sums };
+    },
     JSON.stringify([search, after]),
   );
   return (
     <Shown of={loaded}>
-      {({ accounts, next }) => (
+      {({ accounts, next, sums }) => (
         <Paged label="Pages of accounts" back="Previous" on="Next" next={next} of={loaded}>
           {accounts.length > 0 ? (
-            <AccountTable accounts={accounts} />
+            <AccountTable accounts={accounts} sums={sums} />
           ) : search === '' ? (
             <Empty title="No accounts yet">
               <p>An account has a balance and keys. Create the first one.</p>
@@ -66,7 +75,13 @@ function AccountPages({ search }: { search: string }) {
   );
 }
 
-function AccountTable({ accounts }: { accounts: readonly OperatorAccountView[] }) {
+function AccountTable({
+  accounts,
+  sums,
+}: {
+  accounts: readonly OperatorAccountView[];
+  sums: ReadonlyMap<number, AccountSums>;
+}) {
   return (
     <Table
       label="Accounts"
@@ -74,28 +89,33 @@ function AccountTable({ accounts }: { accounts: readonly OperatorAccountView[] }
         'Account',
         'Status',
         ['Balance', 'number'],
-        ['Held', 'number'],
-        ['Alert threshold', 'number wide-only'],
-        ['Created', 'wide-only'],
+        ['Spent in 30 days', 'number'],
+        ['Lasts', 'number wide-only'],
+        'Last used',
       ]}
     >
-      {accounts.map((account) => (
-        <tr key={account.id}>
-          <th scope="row">
-            <a href={`#/accounts/${account.id}`}>{account.email}</a>
-            <span className="sub">No. {account.id}</span>
-          </th>
-          <td>
-            <AccountStatus of={account} />
-          </td>
-          <td className="number">{creditsInColumn(account.credits_balance)}</td>
-          <td className="number">{creditsInColumn(account.credits_held)}</td>
-          <td className="number wide-only">{credits(account.alert_threshold)}</td>
-          <td className="wide-only">
-            <Time at={account.created_at} />
-          </td>
-        </tr>
-      ))}
+      {accounts.map((account) => {
+        const { spent = '0.000000', lastUsed, daysLeft } = sums.get(account.id) ?? {};
+        const left = daysLeft?.(account.credits_balance);
+        return (
+          <tr key={account.id}>
+            <th scope="row" className="clip">
+              <a href={`#/accounts/${account.id}`}>{account.email}</a>
+            </th>
+            <td>
+              <AccountStatus of={account} />
+            </td>
+            <td className="number">
+              <Amount of={account.credits_balance} isInRow />
+            </td>
+            <td className="number">
+              <Amount of={spent} isInRow />
+            </td>
+            <td className="number wide-only">{left === undefined ? '–' : daysInWords(left)}</td>
+            <td className="nowrap">{lastUsed ? dayName(lastUsed) : 'not in 30 days'}</td>
+          </tr>
+        );
+      })}
     </Table>
   );
 }

@@ -1,0 +1,31 @@
+import { askRaw } from './request.ts';
+
+/** The gateway's metrics. A value that is absent, or NaN because its source does not answer, is 0. */
+export interface Metrics {
+  /** The value of a metric without labels. */
+  value(name: string): number;
+  /** Sum of the values of a metric whose labels are these, whatever others they have. */
+  sum(name: string, labels: Readonly<Record<string, string>>): number;
+  /** A label of the first value of a metric. */
+  label(name: string, label: string): string | undefined;
+}
+
+/** Reads `GET /metrics`, which has Prometheus' text format: `name{label="value"} 1`. */
+export async function readMetrics(signal: AbortSignal): Promise<Metrics> {
+  const text = await (await askRaw('GET', '/metrics', { signal })).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const of = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  const numberIn = (line: string) => Number(line.slice(line.lastIndexOf(' ') + 1)) || 0;
+  const sum: Metrics['sum'] = (name, labels) =>
+    of(name)
+      .filter((line) =>
+        Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)),
+      )
+      .reduce((total, line) => total + numberIn(line), 0);
+  return {
+    value: (name) => sum(name, {}),
+    sum,
+    label: (name, label) => new RegExp(`${label}="([^"]*)"`).exec(of(name)[0] ?? '')?.[1],
+  };
+}

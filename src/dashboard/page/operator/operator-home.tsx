@@ -1,0 +1,223 @@
+import type { MarginRowView } from '../../../api/operator/margin-view.ts';
+import { NO_FILTER, readCalls } from '../api/calls.ts';
+import { listAccounts, readModelsOfOperator, readUsageOfAll } from '../api/operator.ts';
+import { useLoad } from '../api/use-load.ts';
+import { count } from '../format/credits.ts';
+import { daysInWords, Figure } from '../home/figures.tsx';
+import { sumOf } from '../home/pace.ts';
+import { Amount } from '../ui/amount.tsx';
+import { Section } from '../ui/elements.tsx';
+import { PageFrame } from '../ui/page.tsx';
+import { dayOf } from '../ui/range-picker.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { Table } from '../ui/table.tsx';
+import { type AccountSums, readAccountSums } from './account-sums.ts';
+import { FirstSteps } from './first-steps.tsx';
+
+/** Accounts that are looked through for balances that run dry; the list says where there are more. */
+const MOST_ACCOUNTS = 1_000;
+const MOST_REFUSALS = 200;
+const SHOWN = 5;
+const SOON_DAYS = 3;
+
+/** Home page of the operator: charges, cost and margin, what fails, and which accounts need attention. */
+export function OperatorHome() {
+  const loaded = useLoad(read);
+  return (
+    <PageFrame
+      title="Home"
+      actions={
+        <button type="button" disabled={loaded.isLoading} onClick={loaded.reload}>
+          Refresh
+        </button>
+      }
+    >
+      <Shown of={loaded}>
+        {(data) => (
+          <>
+            <FirstSteps accounts={data.accounts.length} models={data.models} />
+            <dl className="figures">
+              <MarginFigures name="today" rows={data.days.filter(({ day }) => day === dayOf(Date.now()))} />
+            </dl>
+            <dl className="figures">
+              <MarginFigures name="in 30 days" rows={data.days} />
+            </dl>
+            <div className="columns columns-top">
+              <LargestAccounts sums={data.sums} />
+              <RunningDry accounts={data.accounts} sums={data.sums} />
+              <Failures rows={data.upstreams} />
+              <Refusals codes={data.codes} isWhole={data.isWhole} />
+            </div>
+          </>
+        )}
+      </Shown>
+    </PageFrame>
+  );
+}
+
+async function read(signal: AbortSignal) {
+  const report = (group_by: string) => readUsageOfAll({ group_by, from: '', to: '' }, signal);
+  const [days, upstreams, sums, page, refused, models] = await Promise.all([
+    report('day'),
+    report('day,upstream'),
+    readAccountSums(signal),
+    listAccounts('', MOST_ACCOUNTS, { signal }),
+    readCalls(
+      '/api/admin/',
+      { ...NO_FILTER, result: 'refused', from: dayOf(Date.now()) },
+      '',
+      MOST_REFUSALS,
+      signal,
+    ),
+    readModelsOfOperator(signal),
+  ]);
+  const codes = new Map<string, number>();
+  for (const { code, repeated } of refused.calls) {
+    codes.set(code ?? 'none', (codes.get(code ?? 'none') ?? 0) + repeated);
+  }
+  return {
+    days: days.rows,
+    upstreams: upstreams.rows,
+    sums,
+    accounts: page.accounts,
+    codes: [...codes].toSorted((one, other) => other[1] - one[1]),
+    isWhole: refused.next === null,
+    models: models.models,
+  };
+}
+
+function MarginFigures({ name, rows }: { name: string; rows: readonly MarginRowView[] }) {
+  const known = (field: 'cost' | 'margin') => {
+    const amounts = rows.flatMap((row) => row[field] ?? []);
+    return amounts.length === 0 ? undefined : sumOf(amounts);
+  };
+  const [cost, margin] = [known('cost'), known('margin')];
+  const calls = rows.reduce((sum, row) => sum + row.calls, 0);
+  const failed = rows.reduce((sum, row) => sum + (row.failed ?? 0), 0);
+  return (
+    <>
+      <Figure name={`Charged ${name}`} note={`${count(calls)} calls, ${count(failed)} failed`}>
+        <Amount of={sumOf(rows.map(({ charged }) => charged))} />
+      </Figure>
+      <Figure
+        name={`Cost ${name}`}
+        note={cost === undefined ? 'no list price is known' : 'by the price list'}
+      >
+        {cost === undefined ? '–' : <Amount of={cost} />}
+      </Figure>
+      <Figure name={`Margin ${name}`} note="of charges with a known cost">
+        {margin === undefined ? '–' : <Amount of={margin} />}
+      </Figure>
+    </>
+  );
+}
+
+function LargestAccounts({ sums }: { sums: ReadonlyMap<number, AccountSums> }) {
+  const largest = [...sums].toSorted((one, other) => Number(other[1].spent) - Number(one[1].spent));
+  return (
+    <Section title="Largest accounts">
+      {largest.length === 0 ? (
+        <p className="hint">No calls in 30 days.</p>
+      ) : (
+        <Table label="Largest accounts" columns={['Account', ['Spent in 30 days', 'number']]}>
+          {largest.slice(0, SHOWN).map(([id, { email, spent }]) => (
+            <tr key={id}>
+              <th scope="row" className="clip">
+                <a href={`#/accounts/${id}`}>{email}</a>
+              </th>
+              <td className="number">
+                <Amount of={spent} isInRow />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+function RunningDry(props: {
+  accounts: Awaited<ReturnType<typeof read>>['accounts'];
+  sums: ReadonlyMap<number, AccountSums>;
+}) {
+  const soon = props.accounts.flatMap((account) => {
+    const left = props.sums.get(account.id)?.daysLeft(account.credits_balance);
+    return account.is_active && left !== undefined && left <= SOON_DAYS ? [{ account, left }] : [];
+  });
+  return (
+    <Section title="Accounts that run dry within three days">
+      {soon.length === 0 ? (
+        <p className="hint">None at the pace of the last seven days.</p>
+      ) : (
+        <Table
+          label="Accounts that run dry"
+          columns={['Account', ['Balance', 'number'], ['Lasts', 'number']]}
+        >
+          {soon
+            .toSorted((one, other) => one.left - other.left)
+            .map(({ account, left }) => (
+              <tr key={account.id}>
+                <th scope="row" className="clip">
+                  <a href={`#/accounts/${account.id}`}>{account.email}</a>
+                </th>
+                <td className="number">
+                  <Amount of={account.credits_balance} isInRow />
+                </td>
+                <td className="number">{daysInWords(left)}</td>
+              </tr>
+            ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+function Failures({ rows }: { rows: readonly MarginRowView[] }) {
+  const byUpstream = Map.groupBy(rows, ({ upstream }) => upstream ?? 'none');
+  const failures = [...byUpstream]
+    .map(([upstream, of]) => ({
+      upstream,
+      calls: of.reduce((sum, row) => sum + row.calls, 0),
+      failed: of.reduce((sum, row) => sum + (row.failed ?? 0), 0),
+    }))
+    .filter(({ failed }) => failed > 0);
+  return (
+    <Section title="Failures by provider, 30 days">
+      {failures.length === 0 ? (
+        <p className="hint">None.</p>
+      ) : (
+        <Table label="Failures by provider" columns={['Provider', ['Failed', 'number'], ['Calls', 'number']]}>
+          {failures.map(({ upstream, calls, failed }) => (
+            <tr key={upstream}>
+              <th scope="row">{upstream}</th>
+              <td className="number">{count(failed)}</td>
+              <td className="number">{count(calls)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+function Refusals({ codes, isWhole }: { codes: readonly (readonly [string, number])[]; isWhole: boolean }) {
+  return (
+    <Section title="Refusals by code, today (UTC)">
+      {codes.length === 0 ? (
+        <p className="hint">None.</p>
+      ) : (
+        <Table label="Refusals by code" columns={['Code', ['Calls', 'number']]}>
+          {codes.map(([code, calls]) => (
+            <tr key={code}>
+              <th scope="row">
+                <a href={`#/requests?result=refused&code=${encodeURIComponent(code)}`}>{code}</a>
+              </th>
+              <td className="number">{count(calls)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {!isWhole && <p className="hint">Of the last {MOST_REFUSALS} entries.</p>}
+    </Section>
+  );
+}

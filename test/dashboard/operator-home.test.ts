@@ -1,0 +1,48 @@
+import t from 'tap';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+
+const world = await startGatewayInProcess(t);
+
+t.test('the operator sees charges, refusals by code, and who runs dry', async (t) => {
+  const large = await world.account({ credits: 3, email: 'large@example.com' });
+  await (await world.chat(large.key)).text();
+  await (await world.chat(large.key, { model: 'unknown' })).text();
+  await world.settled();
+  await until('the refusal is recorded', async () => {
+    const { body } = await apiOf(world, large.key).get<{ calls: unknown[] }>(
+      '/api/account/calls/?result=refused',
+    );
+    return body.calls.length === 1;
+  });
+  const { page, signIn, open, faults } = await openDashboard(t, world);
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+  t.same(links, ['Home', 'Accounts', 'Requests', 'Usage', 'Models', 'Providers', 'Health']);
+  const figure = page.locator('.figure', { hasText: 'Charged today' });
+  t.match(await figure.textContent(), /Charged today1\.001 calls?, 0 failed/);
+  await page.getByRole('region', { name: 'Largest accounts' }).getByText('large@example.com').waitFor();
+  const dry = page.getByRole('region', { name: 'Accounts that run dry' });
+  t.match(await dry.textContent(), /large@example\.com2\.00about 2 days/);
+  await page.getByRole('region', { name: 'Refusals by code' }).getByText('model_not_found').click();
+  await page.waitForURL(/#\/requests\?result=refused&code=model_not_found/);
+  await open('accounts', 'Accounts');
+  const row = page.getByRole('region', { name: 'Accounts' }).getByRole('row', { name: /large@example\.com/ });
+  t.match(await row.textContent(), /2\.001\.00about 2 days/);
+  t.same(faults, []);
+});
+
+t.test('the health of every part is told in words', async (t) => {
+  const { page, signIn, open, faults } = await openDashboard(t, world);
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('health', 'Health');
+  const rows = page.getByRole('region', { name: 'Health' });
+  t.match(await rows.getByRole('row', { name: /^Redis/ }).textContent(), /Redis(OK|At risk)Redis answers/);
+  t.match(await rows.getByRole('row', { name: /^Book/ }).textContent(), /BookOKThe database answers/);
+  t.match(await rows.getByRole('row', { name: /^Version/ }).textContent(), /Tollgate \d+\.\d+\.\d+/);
+  t.same(faults, []);
+});
