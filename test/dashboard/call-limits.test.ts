@@ -31,7 +31,7 @@ t.test(
     await page.getByLabel('Requests per minute').fill('60');
     await page.getByLabel('Tokens per minute').fill(' 100000 ');
     await page.getByLabel('Concurrency').fill('1');
-    await page.getByText("A restricted key can't manage").waitFor();
+    await page.getByText('Off for new keys').waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { level: 1, name: 'Limited' }).waitFor();

@@ -328,11 +328,11 @@ t.test('the operator rotates a key of an account, and ends the previous value', 
   const value = await newValue(page);
   const row = page.getByRole('row', { name: /^Desk/ });
   await row.getByText(value.slice(0, 10)).waitFor();
-  await row.getByText(/The previous value is valid until/).waitFor();
+  await row.getByText(/2 values for/).waitFor();
   t.same([await statusOf(key.key), await statusOf(value)], [200, 200]);
   await row.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End it now' }).click();
-  await row.getByText(/The previous value/).waitFor({ state: 'detached' });
+  await row.getByText(/2 values/).waitFor({ state: 'detached' });
   await page.locator('h1:focus').waitFor();
   t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
 });

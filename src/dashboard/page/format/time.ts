@@ -20,6 +20,11 @@ export function moment(iso: string, where: 'local' | 'utc', seconds = false): st
   return format.format(new Date(iso));
 }
 
+/** The date of a time, as `21 Nov 2026`, in the zone that the user chose. */
+export function dateOf(iso: string): string {
+  return moment(iso, zone.value).split(',', 1)[0] ?? '';
+}
+
 /** A UTC day such as `2026-11-21` as `21 Nov`. */
 export function dayName(day: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -1,8 +1,8 @@
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
-import { Section } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
 import { ManageTick } from './manage-tick.tsx';
+import { SettingGroup } from './setting-group.tsx';
 
 export function Basics(part: KeyFormPart) {
   const { draft, errors, change } = part;
@@ -12,7 +12,7 @@ export function Basics(part: KeyFormPart) {
     if (isExpiryHalf !== draft.isExpiryHalf) change({ isExpiryHalf });
   };
   return (
-    <Section title="Key">
+    <SettingGroup title="Basics" words="Name, note and expiry, and whether the key can manage the account.">
       <TextField
         name="name"
         label="Name"
@@ -46,7 +46,7 @@ export function Basics(part: KeyFormPart) {
         input={{ type: 'datetime-local', onKeyUp: seeWhetherHalf, onBlur: seeWhetherHalf }}
       />
       <ManageTick {...part} />
-    </Section>
+    </SettingGroup>
   );
 }
 

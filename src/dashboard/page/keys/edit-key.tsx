@@ -1,4 +1,6 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { OWN } from '../api/account.ts';
+import { readRefusals } from '../api/key-usage.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { manages, mayChange } from '../session/session.ts';
@@ -6,6 +8,7 @@ import { Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
+import { KeyPicture } from './key-picture.tsx';
 import { KeySettings } from './key-settings.tsx';
 import { LastUse } from './last-used.tsx';
 import { PreviousValue } from './previous-value.tsx';
@@ -13,7 +16,7 @@ import { ReadOnlyNote, ReadOnlySettings } from './read-only-settings.tsx';
 import { RotateKey } from './rotate-key.tsx';
 import { SwitchKey } from './switch-key.tsx';
 
-/** Page of one key, with all its settings and the switch that deactivates it. */
+/** Page of one key: what it does, all its settings, and the switch that deactivates it. */
 export function EditKey({ id }: { id: number }) {
   const loaded = useLoad(async (signal) => {
     const keys = await listKeys(signal);
@@ -21,6 +24,7 @@ export function EditKey({ id }: { id: number }) {
   });
   const { key } = loaded.data ?? {};
   const isManaging = manages();
+  const refusals = useLoad(async (signal) => (isManaging ? readRefusals(OWN, signal) : undefined));
   const replace = (changed: KeyView) => loaded.replace({ key: changed });
   return (
     <PageFrame
@@ -60,15 +64,19 @@ export function EditKey({ id }: { id: number }) {
                 <span>
                   created <Time at={key.created_at} />
                 </span>{' '}
-                <LastUse of={key} />
+                <LastUse of={key} refused={refusals.data?.get(id) ?? 0} />
               </p>
               <PreviousValue
                 of={key}
                 path={mayChange() ? '/api/keys/' : undefined}
                 onEnded={(ended) => (ended ? replace(ended) : loaded.reload())}
               />
+              {isManaging && <KeyPicture of={key} />}
               {mayChange() ? (
-                <KeySettings of={key} onChanged={replace} />
+                <>
+                  <h2 className="settings-title">Settings</h2>
+                  <KeySettings of={key} onChanged={replace} />
+                </>
               ) : (
                 <>
                   {!isManaging && <ReadOnlyNote />}

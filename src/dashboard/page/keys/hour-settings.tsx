@@ -1,9 +1,9 @@
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { localClock, zoneName } from '../format/time.ts';
-import { Section } from '../ui/elements.tsx';
 import { FieldWords } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
 import { hoursOf } from './read-draft.ts';
+import { SettingGroup } from './setting-group.tsx';
 
 /** Fields for the hours in which the key works: two times of the UTC day. */
 export function HourSettings({ draft, errors, change }: KeyFormPart) {
@@ -16,7 +16,7 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
     'aria-invalid': errors.active_hours ? ('true' as const) : undefined,
   };
   return (
-    <Section title="Active hours">
+    <SettingGroup title="Active hours" words="The hours of the day in which the key works.">
       <label className="tick">
         <input
           type="checkbox"
@@ -50,7 +50,7 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
           <FieldWords id={id} hint={hoursInWords(draft)} error={errors.active_hours} />
         </>
       )}
-    </Section>
+    </SettingGroup>
   );
 }
 

@@ -63,7 +63,8 @@ export const NEW_KEY: KeyDraft = {
   description: '',
   expires: '',
   isExpiryHalf: false,
-  canManage: undefined,
+  // A key for an app needs no rights over the account, so they are given explicitly.
+  canManage: false,
   categories: [],
   models: [],
   hasLimit: false,

@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { useRef, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { rowAt } from '../../../domain/key-settings.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from '../ui/field.tsx';
@@ -9,7 +10,7 @@ import { Basics } from './basics.tsx';
 import { CallLimitSettings } from './call-limit-settings.tsx';
 import { HourSettings } from './hour-settings.tsx';
 import type { KeyFormPart } from './key-draft.ts';
-import { FORM_FIELDS, type KeyDraft, type KeyErrors } from './key-draft.ts';
+import { FORM_FIELDS, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
 import { ModelSettings } from './model-settings.tsx';
 import { PlaceSettings } from './place-settings.tsx';
 import { SpendSettings } from './spend-settings.tsx';
@@ -58,6 +59,7 @@ export function KeyForm(props: {
     setChecked(isSaved ? NONE : 'all');
     if (!isSaved) focusFirstFault(form.current);
   };
+  const isFaulty = shown.length > 0 || save.error !== undefined;
   return (
     <form
       ref={form}
@@ -74,7 +76,7 @@ export function KeyForm(props: {
         if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}
     >
-      <div className="plain">
+      <div className="setting-groups">
         <Basics {...part} />
         <SpendSettings {...part} />
         <CallLimitSettings {...part} />
@@ -88,9 +90,30 @@ export function KeyForm(props: {
         <button type="submit" className="primary" aria-disabled={save.isBusy || isUnchanged}>
           {save.isBusy ? 'Saving…' : props.verb}
         </button>
-        <span className="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
+        <span className="hint">{hintOf(known === undefined, isUnchanged, isFaulty)}</span>
+        {isFaulty && <Faults of={FORM_FIELDS.filter((field) => errors[field])} form={form} />}
       </div>
     </form>
+  );
+}
+
+/** The fields that are wrong, each a button that leads to it. */
+function Faults({ of, form }: { of: readonly KeyField[]; form: RefObject<HTMLFormElement | null> }) {
+  if (of.length === 0) return null;
+  return (
+    <span className="faults">
+      Correct:{' '}
+      {of.map((field) => (
+        <button
+          key={field}
+          type="button"
+          className="link"
+          onClick={() => focusFirstFault(form.current, field)}
+        >
+          {rowAt(field).label}
+        </button>
+      ))}
+    </span>
   );
 }
 
@@ -100,7 +123,10 @@ function nameOf(target: EventTarget | null): string {
   return target instanceof Element ? (target.getAttribute('name') ?? '') : '';
 }
 
-function hintOf(isUnchanged: boolean, isFaulty: boolean): string {
+function hintOf(isNew: boolean, isUnchanged: boolean, isFaulty: boolean): string {
   if (isUnchanged) return 'No changes.';
-  return isFaulty ? 'Not saved.' : 'Changes apply at every gateway as soon as you save.';
+  if (isFaulty) return 'Not saved.';
+  return isNew
+    ? 'Its value is shown once, after this.'
+    : 'Changes apply at every gateway as soon as you save.';
 }

@@ -1,6 +1,9 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { Refusals } from '../api/key-usage.ts';
 import type { KeysPath } from '../api/rotation.ts';
-import { Badge, Time } from '../ui/elements.tsx';
+import { dateOf } from '../format/time.ts';
+import { Ago, Badge } from '../ui/elements.tsx';
+import type { Sorting } from '../ui/sorting.ts';
 import { Table } from '../ui/table.tsx';
 import { isOwnKey, KeyStatus } from './key-label.tsx';
 import { KeySpend } from './key-spend.tsx';
@@ -18,12 +21,18 @@ export interface KeyActions {
   onRotate(key: KeyView): void;
 }
 
+/** Table of keys, a line each. */
 export function KeyTable({
   keys,
+  refusals,
+  sorting,
   actions,
   onEnded,
 }: {
   keys: readonly KeyView[];
+  /** Undefined while they are not known. */
+  refusals: Refusals | undefined;
+  sorting: Sorting;
   /** Absent where each key is a link to its page. */
   actions: KeyActions | undefined;
   /** Called when the previous value has ended. */
@@ -33,40 +42,54 @@ export function KeyTable({
   return (
     <Table
       label="Keys"
+      sorting={sorting}
       columns={[
+        'Name',
         'Key',
         'Status',
-        'Spent',
+        'Spend / limit',
         'Last used',
-        ['Restricted by', 'wide-only'],
+        ['Restrictions', 'wide-only'],
         ['Created', 'wide-only'],
         ...(actions ? ['Change'] : []),
       ]}
     >
       {keys.map((key) => (
-        <tr key={key.id}>
+        <tr key={key.id} className="key-row">
           <th scope="row">
-            {actions ? key.name : <a href={`#/keys/${key.id}`}>{key.name}</a>}
-            <span className="sub">
-              <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
+            <div className="key-name">
+              {actions ? (
+                <span className="key-title" title={key.description}>
+                  {key.name}
+                </span>
+              ) : (
+                <a className="key-title" href={`#/keys/${key.id}`} title={key.description || undefined}>
+                  {key.name}
+                </a>
+              )}
+              {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}
               {key.can_manage && <Badge kind="plain">manages</Badge>}
-            </span>
-            {key.description && <span className="sub clip">{key.description}</span>}
-            <UnknownModels of={key} catalog={catalog} />
-            <PreviousValue of={key} path={actions?.path} onEnded={onEnded} />
+              <UnknownModels of={key} catalog={catalog} />
+              <PreviousValue of={key} path={actions?.path} onEnded={onEnded} isBrief />
+            </div>
           </th>
+          <td className="nowrap key-prefix">
+            <code>{key.prefix}…</code>
+          </td>
           <td>
             <KeyStatus of={key} />
           </td>
           <td>
             <KeySpend of={key} />
           </td>
-          <td>
-            <LastUsed of={key} />
+          <td className="nowrap">
+            <LastUsed of={key} refused={refusals?.get(key.id) ?? 0} />
           </td>
-          <td className="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
           <td className="wide-only">
-            <Time at={key.created_at} />
+            <Restrictions of={key} />
+          </td>
+          <td className="wide-only nowrap">
+            <Ago at={key.created_at} words={dateOf(key.created_at)} />
           </td>
           {actions && (
             <td>
@@ -88,5 +111,14 @@ export function KeyTable({
         </tr>
       ))}
     </Table>
+  );
+}
+
+function Restrictions({ of: key }: { of: KeyView }) {
+  const words = restrictionsOf(key).join(', ');
+  return (
+    <span className="key-restrictions" title={words || undefined}>
+      {words || '–'}
+    </span>
   );
 }

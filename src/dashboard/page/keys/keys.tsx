@@ -1,15 +1,19 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { OWN, readKeys } from '../api/account.ts';
+import { type Base, OWN, readKeys } from '../api/account.ts';
+import { type Refusals, readRefusals } from '../api/key-usage.ts';
 import { useLoad } from '../api/use-load.ts';
 import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
 import { choose, query } from '../route.ts';
 import { mayChange } from '../session/session.ts';
 import { Empty } from '../ui/elements.tsx';
+import { Field } from '../ui/field.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { sortingOf } from '../ui/sorting.ts';
 import { isExpired } from './key-label.tsx';
+import { KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
 import { type KeyActions, KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
@@ -34,17 +38,19 @@ export function Keys() {
         )
       }
     >
-      <Shown of={loaded}>{(keys) => <KeyList keys={keys} onEnded={loaded.reload} />}</Shown>
+      <Shown of={loaded}>{(keys) => <KeyList of={OWN} keys={keys} onEnded={loaded.reload} />}</Shown>
     </PageFrame>
   );
 }
 
-/** List of keys, newest first; search, filters and page are in the address. */
+/** List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. */
 export function KeyList({
+  of: base,
   keys,
   actions,
   onEnded,
 }: {
+  of: Base;
   keys: readonly KeyView[];
   actions?: KeyActions;
   /** Called when the previous value has ended. */
@@ -53,7 +59,10 @@ export function KeyList({
   const search = query.value.get('search') ?? '';
   const shows = query.value.get('status') ?? 'all';
   const use = query.value.get('use') ?? '';
-  const found = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use)).toReversed();
+  const refusals = useLoad((signal) => readRefusals(base, signal), base).data;
+  const sorting = sortingOf(KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, FIRST_PAGE);
+  const matching = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use, refusals));
+  const found = sortedKeys(matching, sorting.by, sorting.isDown);
   const at = Number(cursors().at(-1)) || 0;
   const next = at + PAGE < found.length ? String(at + PAGE) : null;
   return (
@@ -89,13 +98,41 @@ export function KeyList({
           choices={USES}
           onValue={(value) => choose({ use: value, ...FIRST_PAGE })}
         />
+        <span className="phone-only">
+          <Field name="sort" label="Sort by">
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={sorting.by}
+                onChange={(event) => sorting.choose(event.currentTarget.value)}
+              >
+                {Object.entries(KEY_ORDERS).map(([name, word]) => (
+                  <option key={word} value={word}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </span>
         <p className="hint" role="status">
           {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
         </p>
       </search>
       {found.length === 0 ? (
         <Empty title={keys.length === 0 ? 'No key yet' : 'No results'}>
-          {keys.length > 0 && <p>Change the search or show all keys.</p>}
+          {keys.length > 0 && (
+            <>
+              <p>Change the search or show all keys.</p>
+              <button
+                type="button"
+                className="link"
+                onClick={() => choose({ search: '', status: '', use: '', ...FIRST_PAGE })}
+              >
+                Show all keys
+              </button>
+            </>
+          )}
         </Empty>
       ) : (
         <Paged
@@ -105,7 +142,13 @@ export function KeyList({
           next={next}
           of={{ isLoading: false, subject: String(at) }}
         >
-          <KeyTable keys={found.slice(at, at + PAGE)} actions={actions} onEnded={onEnded} />
+          <KeyTable
+            keys={found.slice(at, at + PAGE)}
+            refusals={refusals}
+            sorting={sorting}
+            actions={actions}
+            onEnded={onEnded}
+          />
         </Paged>
       )}
     </>
@@ -119,7 +162,9 @@ function isFound(key: KeyView, search: string, shows: string): boolean {
   return text.includes(search.trim().toLowerCase());
 }
 
-function isOfUse(key: KeyView, use: string): boolean {
+/** A key whose calls are refused is in use, too. */
+function isOfUse(key: KeyView, use: string, refusals: Refusals | undefined): boolean {
   if (use !== 'yes' && use !== 'no') return true;
-  return isUnused(key.last_used_at) === (use === 'no');
+  const isIdle = isUnused(key.last_used_at) && !refusals?.has(key.id);
+  return isIdle === (use === 'no');
 }

@@ -26,13 +26,20 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
         <span>Can manage keys, the alert threshold and webhooks</span>
       </label>
       <p className="hint" id="field-can_manage-hint" aria-live="polite">
-        {loses
-          ? "A restricted key can't manage by default, so that it can't lift its own limits. Select this to allow it anyway."
-          : 'A managing key sees and changes the whole account. Any other key sees only itself and changes nothing.'}
+        {hintOf(known === undefined, loses)}
       </p>
       <p className="field-error" id="field-can_manage-error">
         {errors.can_manage}
       </p>
     </div>
   );
+}
+
+function hintOf(isNew: boolean, loses: boolean): string {
+  if (loses) {
+    return "A restricted key can't manage by default, so that it can't lift its own limits. Select this to allow it anyway.";
+  }
+  const words =
+    'A managing key sees and changes the whole account. Any other key sees only itself and changes nothing.';
+  return isNew ? `Off for new keys, because apps do not need it. ${words}` : words;
 }

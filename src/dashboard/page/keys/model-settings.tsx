@@ -3,9 +3,10 @@ import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { CATEGORY_NAMES } from '../format/words.ts';
 import { CheckList } from '../ui/check-list.tsx';
-import { Section } from '../ui/elements.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
+import { SearchList } from '../ui/search-list.tsx';
 import type { KeyFormPart } from './key-draft.ts';
+import { SettingGroup } from './setting-group.tsx';
 
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   const catalog = useLoad(readModels);
@@ -13,11 +14,11 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   // A model that the key lists is shown even if the catalog lacks it, or hides it from the session's key.
   const others = draft.models.filter((slug) => !known.some((model) => model.id === slug));
   return (
-    <Section title="Models">
+    <SettingGroup title="Models" words="The models that the key can call.">
       <CheckList
         name="allowed_categories"
         legend="Modalities"
-        hint="None selected: all."
+        hint="None chosen: all."
         choices={CATEGORIES.map((category) => ({
           value: category,
           name: CATEGORY_NAMES[category] ?? category,
@@ -29,13 +30,14 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
         error={errors.allowed_categories}
       />
       <FailureNote error={catalog.error} retry={catalog.reload} />
-      <CheckList
+      <SearchList
         name="allowed_models"
         legend="Models"
+        none="All models"
         hint={
           catalog.isLoading
             ? 'Loading models…'
-            : 'None selected: all models, including future ones. The modality of a model must be allowed, too.'
+            : 'None chosen: all models, including future ones. The modality of a model must be allowed, too.'
         }
         choices={[
           ...known.map((model) => ({ value: model.id, name: model.id, note: model.category })),
@@ -59,6 +61,6 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
           </p>
         </Note>
       )}
-    </Section>
+    </SettingGroup>
   );
 }

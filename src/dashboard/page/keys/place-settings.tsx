@@ -1,9 +1,9 @@
 import { rowAt, type TypedField } from '../../../domain/key-settings.ts';
 import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput, type ChipInputProps } from '../ui/chip-input.tsx';
-import { Section } from '../ui/elements.tsx';
 import { type KeyFormPart, TYPED_FIELDS } from './key-draft.ts';
 import { ITEM_KINDS } from './read-draft.ts';
+import { SettingGroup } from './setting-group.tsx';
 
 /** Props of lists whose items read otherwise than the API has them. */
 const OWN_PROPS: Readonly<Partial<Record<TypedField, Partial<ChipInputProps>>>> = {
@@ -16,7 +16,7 @@ const OWN_PROPS: Readonly<Partial<Record<TypedField, Partial<ChipInputProps>>>> 
 /** Fields for the addresses, countries and origins that calls may come from. */
 export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
   return (
-    <Section title="Network">
+    <SettingGroup title="Network" words="Where calls with the key can come from.">
       {TYPED_FIELDS.map((name) => {
         const { label, typed } = rowAt(name);
         return (
@@ -34,6 +34,6 @@ export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
           />
         );
       })}
-    </Section>
+    </SettingGroup>
   );
 }

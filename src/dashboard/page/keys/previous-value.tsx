@@ -3,9 +3,10 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { ApiFailure } from '../api/request.ts';
 import { endGrace, type KeysPath, readKeyOf } from '../api/rotation.ts';
 import { durationWords } from '../format/duration.ts';
+import { moment, zone } from '../format/time.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Time } from '../ui/elements.tsx';
+import { Badge, Time } from '../ui/elements.tsx';
 import { useFallbackFocus } from '../ui/fallback-focus.ts';
 import { useTimeLeft } from '../ui/time-left.ts';
 
@@ -21,10 +22,12 @@ export function PreviousValue(props: {
   of: KeyView;
   /** Path of the key's list; absent where this session may not rotate. */
   path?: KeysPath | undefined;
+  /** True in a row of a table, where the line is a badge with the whole time as its tooltip. */
+  isBrief?: boolean;
   /** Called with the key once the value is ended by the user, or with nothing where the key is to be read again. */
   onEnded: (key?: KeyView) => void;
 }) {
-  const { of: key, path } = props;
+  const { of: key, path, isBrief = false } = props;
   const until = key.previous_valid_until;
   const left = useTimeLeft(until);
   const [isAsking, setAsking] = useState(false);
@@ -60,9 +63,17 @@ export function PreviousValue(props: {
     announce(`The previous value of key “${key.name}” is no longer valid.`);
   };
   return (
-    <div className="previous-value" ref={frame}>
-      The previous value is valid until <Time at={until} seconds /> (
-      {isOver ? 'any moment now' : `in ${durationWords(left)}`}).{' '}
+    <div className={isBrief ? 'previous-value-brief' : 'previous-value'} ref={frame}>
+      {isBrief ? (
+        <Badge kind="warning" title={`The previous value is valid until ${moment(until, zone.value, true)}.`}>
+          2 values{isOver ? '' : ` for ${durationWords(left)}`}
+        </Badge>
+      ) : (
+        <>
+          The previous value is valid until <Time at={until} seconds /> (
+          {isOver ? 'any moment now' : `in ${durationWords(left)}`}).
+        </>
+      )}{' '}
       {path && (
         <button
           type="button"

@@ -1,13 +1,14 @@
 import { SPENDING_PERIODS } from '../../../domain/key.ts';
 import { credits } from '../format/credits.ts';
 import { PERIOD_NAMES, thisPeriod } from '../format/words.ts';
-import { Bar, Section } from '../ui/elements.tsx';
+import { Bar } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
+import { SettingGroup } from './setting-group.tsx';
 
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   return (
-    <Section title="Spending">
+    <SettingGroup title="Spending" words="Calls that could exceed the limit get 402 until the period ends.">
       <label className="tick">
         <input
           type="checkbox"
@@ -49,7 +50,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
       {known && (
         <Spent spent={known.spending_current} period={known.spending_period} limit={limitOf(draft)} />
       )}
-    </Section>
+    </SettingGroup>
   );
 }
 

@@ -11,13 +11,11 @@ export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlyS
   if (unknown.length === 0) return null;
   const [first] = unknown;
   return (
-    <span className="sub">
-      <Badge kind="warning">
-        {unknown.length === 1
-          ? `“${first}” is not in the catalog`
-          : `${unknown.length} models not in the catalog`}
-      </Badge>
-    </span>
+    <Badge kind="warning" title={`Not in the catalog: ${unknown.join(', ')}`}>
+      {unknown.length === 1
+        ? `“${first}” is not in the catalog`
+        : `${unknown.length} models not in the catalog`}
+    </Badge>
   );
 }
 

@@ -1,10 +1,10 @@
-import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
+import { SettingGroup } from './setting-group.tsx';
 
 export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
   return (
-    <Section title="Low-credits alert">
+    <SettingGroup title="Webhook" words="The low-credits alert of the account, sent to a URL of this key.">
       <TextField
         name="webhook_url"
         label="Webhook URL"
@@ -19,6 +19,6 @@ export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
         onValue={(webhookUrl) => change({ webhookUrl })}
         input={{ type: 'url', placeholder: 'https://example.com/hook', spellCheck: 'false' }}
       />
-    </Section>
+    </SettingGroup>
   );
 }

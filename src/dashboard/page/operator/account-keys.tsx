@@ -25,6 +25,7 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
       <Shown of={loaded}>
         {(keys) => (
           <KeyList
+            of={base}
             keys={keys}
             actions={{ path, onSwitch: setSwitching, onRotate: setRotating }}
             onEnded={loaded.reload}

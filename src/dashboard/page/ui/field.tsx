@@ -91,14 +91,15 @@ export function TextField({
 
 /**
  * Focuses what is wrong in a form, once it is drawn: the first control that is marked as invalid, else the note with
- * the reason.
+ * the reason. With `name`, the control of that field. The whole field is scrolled into view, with its message.
  */
-export function focusFirstFault(form: HTMLElement | null): void {
+export function focusFirstFault(form: HTMLElement | null, name?: string): void {
+  const named = name === undefined ? '' : `[id^="field-${name}"]`;
   setTimeout(() => {
     const fault =
-      form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]') ??
+      form?.querySelector<HTMLElement>(`[aria-invalid="true"]${named}, [data-fault]${named}`) ??
       form?.querySelector<HTMLElement>('[role="alert"]');
     fault?.focus();
-    fault?.scrollIntoView({ block: 'nearest' });
+    (fault?.closest('.field') ?? fault)?.scrollIntoView({ block: 'nearest' });
   });
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLayoutEffect, useRef } from 'react';
+import type { Sorting } from './sorting.ts';
 
 /**
  * Name of a column, with its class where it is not plain text: `number`, or `wide-only` for one that is left out at
@@ -9,15 +10,18 @@ export type Column = string | readonly [name: string, kind: string];
 
 /**
  * Table that scrolls by itself where the screen is too narrow, with a shadow at an edge beyond which there is more. It
- * can be focused, so that the keyboard can scroll it. On phones each row is a card.
+ * can be focused, so that the keyboard can scroll it. On phones each row is a card. With `sorting`, the columns that it
+ * names have buttons that sort by them.
  */
 export function Table({
   label,
   columns,
+  sorting,
   children,
 }: {
   label: string;
   columns: readonly Column[];
+  sorting?: Sorting | undefined;
   /** The rows. */
   children: ReactNode;
 }) {
@@ -37,9 +41,21 @@ export function Table({
           <tr>
             {columns.map((column) => {
               const [name, kind] = typeof column === 'string' ? [column] : column;
+              const word = sorting?.words[name];
+              if (!sorting || word === undefined) {
+                return (
+                  <th key={name} scope="col" className={kind}>
+                    {name}
+                  </th>
+                );
+              }
+              const isBy = sorting.by === word;
+              const order = sorting.isDown ? 'descending' : 'ascending';
               return (
-                <th key={name} scope="col" className={kind}>
-                  {name}
+                <th key={name} scope="col" className={kind} aria-sort={isBy ? order : undefined}>
+                  <button type="button" className="sort" onClick={() => sorting.choose(word)}>
+                    {name}
+                  </button>
                 </th>
               );
             })}

@@ -1,0 +1,124 @@
+import t from 'tap';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+
+const world = await startGatewayInProcess(t);
+const owner = await world.account({ credits: 100, key: { name: 'Owner' } });
+const app = await makeKey(world, owner.key, { name: 'App', spending_limit: 10, allowed_models: ['flat'] });
+const refused = await makeKey(world, owner.key, { name: 'Refused', allowed_ips: ['203.0.113.0/24'] });
+
+for (let calls = 0; calls < 2; calls++) await (await world.chat(app.key)).text();
+await (await world.chat(refused.key)).text();
+await world.settled();
+await until('the refused call is listed', async () => {
+  const path = `/api/account/calls/?key_id=${refused.id}`;
+  const { body } = await apiOf(world, owner.key).get<{ calls: unknown[] }>(path);
+  return body.calls.length === 1;
+});
+
+t.test('the table of keys is sorted by its columns, in the address, a line each', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key, { width: 1_440 });
+  await open('keys', 'Keys');
+  const rows = page.getByRole('region', { name: 'Keys' }).locator('tbody tr');
+  const names = async () => (await rows.locator('.key-title').allTextContents()).join();
+  await rows.first().waitFor();
+  t.equal(await names(), 'Refused,App,Owner', 'the newest first');
+  for (const row of await rows.all()) t.ok(Number((await row.boundingBox())?.height) <= 48, 'one line');
+
+  await page.getByRole('button', { name: 'Name' }).click();
+  t.equal(await names(), 'App,Owner,Refused');
+  t.match(page.url(), /#\/keys\?sort=name$/);
+  t.equal(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort'), 'ascending');
+  await page.getByRole('button', { name: 'Spend / limit' }).press('Enter');
+  t.equal(await names(), 'App,Refused,Owner'.split(',').sort(byApp).join(), 'the largest first');
+  await page.goBack();
+  t.equal(await names(), 'App,Owner,Refused', 'Back undoes it');
+});
+
+function byApp(one: string, other: string): number {
+  if (one === 'App') return -1;
+  if (other === 'App') return 1;
+  return one < other ? -1 : 1;
+}
+
+t.test('B12: a key whose calls are all refused is not "Never used"', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys', 'Keys');
+  const badge = page.getByRole('row', { name: /^Refused/ }).getByText('All refused');
+  t.match(await badge.getAttribute('title'), /^1 call refused in the last 30 days/);
+  await page.getByLabel('Used').selectOption('no');
+  await page.getByText('1 of 3 keys').waitFor();
+  t.equal(await badge.count(), 0, 'it is in use');
+  await open(`keys/${refused.id}`, 'Refused');
+  await page.getByText('All refused').waitFor();
+});
+
+t.test("a key's page begins with what it does", async (t) => {
+  const { page, open, faults } = await signedIn(t, world, owner.key);
+  await open(`keys/${app.id}`, 'App');
+  await page.locator('.stacked svg').first().waitFor();
+  const figures = (await page.locator('.figure').allTextContents()).join('\n');
+  t.match(figures, /Spent this month2\.00 \/ 10\.0020% of the limit\. Resets in \d/);
+  t.match(figures, /Spent in 30 days2\.00/);
+  t.match(figures, /Calls in 30 days20 refused, 0 failed/);
+  const calls = page.getByRole('region', { name: 'Last calls' }).locator('tbody tr');
+  t.equal(await calls.count(), 2);
+  await calls.first().getByRole('link').click();
+  await page.getByRole('dialog').waitFor();
+  t.match(page.url(), new RegExp(`#/requests\\?key_id=${app.id}&request=`));
+  t.same(faults, []);
+});
+
+t.test('B9: a new key manages only where that is switched on', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys/new', 'Create key');
+  t.equal(await page.getByLabel('Can manage keys').isChecked(), false);
+  await page.getByLabel('Name', { exact: true }).fill('For an app');
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  t.match((await sent).postDataJSON(), { can_manage: false });
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'For an app' }).waitFor();
+});
+
+t.test('B3: the models that a key may call are counted, and stand first', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${app.id}`, 'App');
+  await page.getByText('1 chosen').waitFor();
+  const models = page.locator('[name=allowed_models]');
+  await until('the catalog is there', async () => (await models.count()) > 1);
+  t.equal(await models.first().getAttribute('value'), 'flat');
+  await page.getByLabel('renamed text', { exact: true }).check();
+  await page.getByText('2 chosen').waitFor();
+  const search = page.getByLabel('Search models');
+  if (await search.isVisible()) {
+    await search.fill('renamed');
+    await until('one is found', async () => (await models.count()) === 1);
+  }
+  const whole =
+    '(() => { const list = document.querySelector("#field-allowed_models"); return list.scrollHeight <= list.clientHeight; })()';
+  t.equal(await page.evaluate(whole), true, 'nothing is hidden in it');
+});
+
+t.test('B4: a failed create shows the fault above the bar, focused, and the bar leads to each', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key, { width: 1_440, height: 900 });
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Name', { exact: true }).fill('Faulty');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.0.0.0/33');
+  await page.getByLabel('Webhook URL').fill('nonsense');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.locator('#field-allowed_ips:focus').waitFor();
+  const bar = page.locator('.save-bar');
+  await bar.getByRole('button', { name: 'Webhook URL' }).click();
+  await page.locator('#field-webhook_url:focus').waitFor();
+  const isAbove = async (id: string) => {
+    const [words, top] = [await page.locator(id).boundingBox(), await bar.boundingBox()];
+    return words !== null && top !== null && words.y >= 0 && words.y + words.height <= top.y + 1;
+  };
+  await until('its message is seen', () => isAbove('#field-webhook_url-error'));
+  await bar.getByRole('button', { name: 'Allowed IP addresses' }).click();
+  await until('so is that of the other', () => isAbove('#field-allowed_ips-error'));
+  t.pass('both are seen');
+});
