@@ -63,6 +63,8 @@ t.test("a key's page begins with what it does", async (t) => {
   t.match(figures, /Spent this month2\.00 \/ 10\.0020% of the limit\. Resets in \d/);
   t.match(figures, /Spent in 30 days2\.00/);
   t.match(figures, /Calls in 30 days20 refused, 0 failed/);
+  await page.getByRole('button', { name: 'Settings' }).press('Enter');
+  await page.locator('h2:focus', { hasText: 'Settings' }).waitFor();
   const calls = page.getByRole('region', { name: 'Last calls' }).locator('tbody tr');
   t.equal(await calls.count(), 2);
   await calls.first().getByRole('link').click();

@@ -1,3 +1,4 @@
+import { useRef } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { OWN } from '../api/account.ts';
 import { readRefusals } from '../api/key-usage.ts';
@@ -24,6 +25,7 @@ export function EditKey({ id }: { id: number }) {
   });
   const { key } = loaded.data ?? {};
   const isManaging = manages();
+  const settings = useRef<HTMLHeadingElement>(null);
   const refusals = useLoad(async (signal) => (isManaging ? readRefusals(OWN, signal) : undefined));
   const replace = (changed: KeyView) => loaded.replace({ key: changed });
   return (
@@ -34,6 +36,11 @@ export function EditKey({ id }: { id: number }) {
         key &&
         isManaging && (
           <>
+            {mayChange() && (
+              <button type="button" onClick={() => showSettings(settings.current)}>
+                Settings
+              </button>
+            )}
             <a className="button" href={`#/explain/${id}`}>
               Explain a call
             </a>
@@ -74,7 +81,9 @@ export function EditKey({ id }: { id: number }) {
               {isManaging && <KeyPicture of={key} />}
               {mayChange() ? (
                 <>
-                  <h2 className="settings-title">Settings</h2>
+                  <h2 className="settings-title" ref={settings} tabIndex={-1}>
+                    Settings
+                  </h2>
                   <KeySettings of={key} onChanged={replace} />
                 </>
               ) : (
@@ -89,6 +98,12 @@ export function EditKey({ id }: { id: number }) {
       </Shown>
     </PageFrame>
   );
+}
+
+/** Goes to the settings below the picture of the key. */
+function showSettings(heading: HTMLElement | null): void {
+  heading?.focus({ preventScroll: true });
+  heading?.scrollIntoView();
 }
 
 function NoSuchKey({ id, isManaging }: { id: number; isManaging: boolean }) {

@@ -30,7 +30,7 @@ export function LastCalls({ keyId }: { keyId: number }) {
           ) : (
             <Table label="Last calls" columns={['Time', 'Model', 'Status', ['Charge', 'number']]}>
               {calls.map((call) => (
-                <tr key={call.id}>
+                <tr key={call.id} className="key-row">
                   <th scope="row" className="nowrap">
                     <a href={`${all}&request=${encodeURIComponent(call.id)}`}>
                       <Ago at={call.created_at} words={agoWords(call.created_at)} />
