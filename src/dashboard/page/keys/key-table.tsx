@@ -50,8 +50,7 @@ export function KeyTable({
         'Spend / limit',
         'Last used',
         ['Restrictions', 'wide-only'],
-        ['Created', 'wide-only'],
-        ...(actions ? ['Change'] : []),
+        actions ? 'Change' : ['Created', 'wide-only'],
       ]}
     >
       {keys.map((key) => (
@@ -88,21 +87,27 @@ export function KeyTable({
           <td className="wide-only">
             <Restrictions of={key} />
           </td>
-          <td className="wide-only nowrap">
-            <Ago at={key.created_at} words={dateOf(key.created_at)} />
-          </td>
-          {actions && (
+          {actions === undefined ? (
+            <td className="wide-only nowrap">
+              <Ago at={key.created_at} words={dateOf(key.created_at)} />
+            </td>
+          ) : (
             <td>
-              <div className="actions">
+              <div className="row-actions">
                 <button
                   type="button"
-                  className={key.is_active ? 'danger-quiet' : ''}
+                  className="link"
                   aria-label={`${key.is_active ? 'Deactivate' : 'Reactivate'} ${key.name}`}
                   onClick={() => actions.onSwitch(key)}
                 >
                   {key.is_active ? 'Deactivate' : 'Reactivate'}
                 </button>
-                <button type="button" aria-label={`Rotate ${key.name}`} onClick={() => actions.onRotate(key)}>
+                <button
+                  type="button"
+                  className="link"
+                  aria-label={`Rotate ${key.name}`}
+                  onClick={() => actions.onRotate(key)}
+                >
                   Rotate
                 </button>
               </div>
