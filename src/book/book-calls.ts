@@ -79,5 +79,6 @@ export interface BookCalls {
   forgetRefusals(oldest: { before: number; rows: number; limit: number }): Promise<number>;
   /** Calls, newest first: by the time when they came in, then by id. */
   calls(query: CallQuery): Promise<CallRecord[]>;
-  call(accountId: number, id: string): Promise<CallRecord | undefined>;
+  /** A call of an account, or with `undefined` of any. */
+  call(accountId: number | undefined, id: string): Promise<CallRecord | undefined>;
 }

@@ -68,8 +68,10 @@ export function callQueries(store: Store): Pick<BookCalls, 'calls' | 'call'> {
     async call(accountId, callId) {
       // PostgreSQL takes no U+0000, so that no call can have such an id.
       if (callId.includes('\0')) return undefined;
-      const of = <T extends 'ledger' | 'refusals'>(query: SelectQueryBuilder<BookSchema, T, object>) =>
-        query.where(sql`id`, '=', callId).where(sql`account_id`, '=', accountId);
+      const of = <T extends 'ledger' | 'refusals'>(query: SelectQueryBuilder<BookSchema, T, object>) => {
+        const one = query.where(sql`id`, '=', callId);
+        return accountId === undefined ? one : one.where(sql`account_id`, '=', accountId);
+      };
       const row = (await of(db.selectFrom('ledger').selectAll())
         .where('started_at', 'is not', null)
         .executeTakeFirst()) as LedgerRow | undefined;

@@ -51,6 +51,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
     await book.calls({ limit: 51, ...filter, before });
   }
   await book.call(accountId, 'none');
+  await book.call(undefined, 'none');
   await book.recordRefusals({ calls: [refusedCall(accountId, keyId)], repeated: [], counts: [] }, 20);
   await book.forgetRefusals({ before: NOW - 1, rows: 10, limit: 10 });
   await book.lastCalls(accountId, [keyId]);

@@ -37,6 +37,7 @@ eachBook('a record that is written again stays one', async (t, book) => {
   ]);
   t.match(await book.call(account.id, call.id), { refused: call });
   t.equal(await book.call(account.id + 1, call.id), undefined);
+  t.match(await book.call(undefined, call.id), { refused: call }, 'of any account');
   t.equal(await book.call(account.id, 'with\0nul'), undefined);
 });
 

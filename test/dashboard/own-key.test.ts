@@ -47,7 +47,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   seen.push(await page.content());
 
   await page.getByRole('link', { name: 'Requests' }).click();
-  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await rows.first().waitFor();
   t.equal(await rows.count(), 1);
   seen.push(await page.content());

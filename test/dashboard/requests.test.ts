@@ -24,13 +24,13 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await signIn(key);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
-  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('two rows', async () => (await rows.count()) === 2);
   t.match(await rows.first().textContent(), /Berlin app–403 ip_not_allowed00\.00/);
   t.match(await rows.last().textContent(), /flat200/);
   await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
   await until('one row', async () => (await rows.count()) === 1);
-  const line = page.getByRole('button', { name: `Request ${id}` });
+  const line = page.getByRole('button', { name: `Request ${id}`, exact: true });
   await line.click();
   const dialog = page.getByRole('dialog', { name: 'Request' });
   t.match(await dialog.textContent(), /Your IP address 203\.0\.113\.9 is not in the allowed_ips/);
@@ -43,6 +43,16 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
     'the focus is back',
   );
   t.notMatch(page.url(), /request=/);
+  await page.getByText('View as table').click();
+  const bars = page.getByRole('region', { name: 'Requests by result' });
+  await until('ok and refused', async () =>
+    /11$/.test((await bars.locator('tbody tr').first().textContent()) ?? ''),
+  );
+  await page.getByText('24 hours').click();
+  await page.waitForURL(/range=24h/);
+  await page.getByLabel('Request ID').fill(id);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();
   t.same(faults, []);
 });
 
@@ -53,7 +63,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
   await signIn(key);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
-  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('three rows', async () => (await rows.count()) === 3);
   await rows.first().getByRole('button').click();
   await page.getByRole('dialog').getByRole('link', { name: 'Explain' }).click();
@@ -68,9 +78,13 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
   await signIn(ADMIN_TOKEN);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
-  const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await rows.first().waitFor();
   t.match(await rows.first().textContent(), /^requests@example\.com/);
+  await page.getByLabel('Request ID').fill(id);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();
+  await page.keyboard.press('Escape');
   await open(`accounts/${accountId}/requests`, 'requests@example.com');
-  await page.getByRole('button', { name: `Request ${id}` }).waitFor();
+  await page.getByRole('button', { name: `Request ${id}`, exact: true }).waitFor();
 });

@@ -5,9 +5,9 @@ import { listAnswer } from '../openapi/list-answer.ts';
 import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
 import { OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
 import { AllCallsQueryString, CallPath, CallQueryString } from './call-query.ts';
-import { CALL_EXAMPLE, Call, CallPage, OperatorCallPage } from './call-schema.ts';
+import { CALL_EXAMPLE, Call, CallPage, OperatorCall, OperatorCallPage } from './call-schema.ts';
 import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
-import { type CallsReading, readAllCalls, readCall, readCalls } from './read-calls.ts';
+import { type CallsReading, readAllCalls, readCall, readCallOfAll, readCalls } from './read-calls.ts';
 
 export interface CallsRouteDeps extends CallsReading {
   readonly gatekeeper: Gatekeeper;
@@ -79,4 +79,15 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     },
   };
   app.get('/api/admin/calls/', { schema }, (request, reply) => readAllCalls(deps, request, reply));
+  const one: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'readCallOfAll',
+    summary: 'Read a call of any account',
+    description: 'By its `x-request-id`, with its account.',
+    params: CallPath,
+    response: { 200: OperatorCall },
+    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'call_not_found'], answer: OPERATOR_EXAMPLE },
+  };
+  app.get('/api/admin/calls/:call_id/', { schema: one }, (request) => readCallOfAll(deps, request));
 }

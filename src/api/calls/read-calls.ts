@@ -58,13 +58,26 @@ export async function readAllCalls(reading: CallsReading, request: FastifyReques
 }
 
 /** The call that the path names. Throws `call_not_found`, also where the reader may not see it. */
+/** The call of any account that the path names. Throws `call_not_found`. */
+export async function readCallOfAll({ book, ledger }: CallsReading, request: FastifyRequest) {
+  await ledger.flush('all', CALL_FLUSH_MS);
+  const { call_id } = request.params as { call_id: string };
+  const record = await book.call(undefined, call_id);
+  if (!record) throw callNotFound();
+  return operatorCallView(record);
+}
+
+function callNotFound(): GatewayError {
+  return new GatewayError('call_not_found', 'There is no call with this id, or it is no longer recorded.');
+}
+
 export async function readCall({ book, ledger }: CallsReading, reader: Reader, request: FastifyRequest) {
   await ledger.flush(reader.accountId, CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };
   const record = await book.call(reader.accountId, call_id);
   const keyId = record && (record.refused ?? record.entry).keyId;
   if (!record || (reader.onlyKeyId !== undefined && keyId !== reader.onlyKeyId)) {
-    throw new GatewayError('call_not_found', 'There is no call with this id, or it is no longer recorded.');
+    throw callNotFound();
   }
   return callView(record, reader);
 }

@@ -165,7 +165,7 @@ async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights
   await page.getByText('Blocked countries').waitFor();
   await look('key, read only');
   await open('requests', 'Requests');
-  await page.getByText('No requests yet').waitFor();
+  await page.getByText('No requests in this range').waitFor();
   await look('requests of a key');
 }
 

@@ -155,6 +155,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
+  readCallOfAll: [{ path: ownCall }],
   explainKeyOfAccount: [{ path: keyOfAccount }],
   listModelsOfOperator: [{}],
   listProviders: [{}],

@@ -10,9 +10,11 @@ export type ListedCall = CallView & Partial<Pick<OperatorCallView, 'account_id'>
 export type CallListView = Omit<CallPageView, 'calls'> & { readonly calls: readonly ListedCall[] };
 
 /** Names of the filters of calls, each empty where it is not used. `from` and `to` are UTC days, both included. */
-export const CALL_FILTERS = ['account_id', 'key_id', 'result', 'code', 'model', 'from', 'to'] as const;
-export type CallFilter = Readonly<Record<(typeof CALL_FILTERS)[number], string>>;
-export const NO_FILTER = Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) as CallFilter;
+export const CALL_FILTERS = ['account_id', 'key_id', 'result', 'code', 'model', 'endpoint'] as const;
+export type CallFilter = Readonly<Record<(typeof CALL_FILTERS)[number] | 'from' | 'to', string>>;
+export const NO_FILTER = Object.fromEntries(
+  [...CALL_FILTERS, 'from', 'to'].map((name) => [name, '']),
+) as CallFilter;
 
 export function readCalls(
   base: CallsBase,
@@ -23,6 +25,12 @@ export function readCalls(
 ): Promise<CallListView> {
   const query = callQuery(filter, { limit: String(limit), before });
   return ask('GET', `${base}calls/?${query}`, { signal });
+}
+
+/** Reads one call by its request id. */
+export function readCall(base: CallsBase, id: string, signal: AbortSignal): Promise<ListedCall> {
+  const place = base === '/api/account/' ? base : '/api/admin/';
+  return ask('GET', `${place}calls/${encodeURIComponent(id)}/`, { signal });
 }
 
 /** Reads all calls, as they are filtered, as a file. */

@@ -1,4 +1,3 @@
-import type { UsageReportView } from '../../../api/usage/usage-view.ts';
 import { type Base, readUsageOf } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { rounded } from '../format/amount.ts';
@@ -33,7 +32,12 @@ export function SpendChart({ of: base, keyId = '' }: { of: Base; keyId?: string 
             <StackedChart
               title="Spend by model"
               axis={unit === 'hour' ? 'Hour' : 'Day (UTC)'}
-              rows={chartRows(report, range, (row) => Number(row.credits))}
+              rows={chartRows(
+                report,
+                range,
+                ({ credits }) => Number(credits),
+                ({ model }) => model ?? 'none',
+              )}
               format={rounded}
             />
           )
@@ -44,11 +48,11 @@ export function SpendChart({ of: base, keyId = '' }: { of: Base; keyId?: string 
 }
 
 /** Rows of a chart over every day (or hour) of a range, with a value for each series. `nameOf`: default the model. */
-export function chartRows(
-  report: UsageReportView,
+export function chartRows<Row extends { day?: string | undefined; hour?: string | undefined }>(
+  report: { readonly from: string; readonly to: string; readonly rows: readonly Row[] },
   range: Range,
-  amountOf: (row: UsageReportView['rows'][number]) => number,
-  nameOf: (row: UsageReportView['rows'][number]) => string = ({ model }) => model ?? 'none',
+  amountOf: (row: Row) => number,
+  nameOf: (row: Row) => string,
 ): ChartRow[] {
   const isHours = range.name === '24h';
   const places = isHours ? hoursBefore(Date.now()) : daysOf(report);
@@ -74,7 +78,7 @@ function hoursBefore(now: number): string[] {
 }
 
 /** Every UTC day of a report, the days without calls too. */
-function daysOf({ from, to }: UsageReportView): string[] {
+function daysOf({ from, to }: { readonly from: string; readonly to: string }): string[] {
   const first = Date.parse(`${from}T00:00:00Z`);
   const days = (Date.parse(`${to}T00:00:00Z`) - first) / DAY_MS + 1;
   return Array.from({ length: days }, (_, at) => new Date(first + at * DAY_MS).toISOString().slice(0, 10));

@@ -3,14 +3,15 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, readEntry } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits } from '../format/credits.ts';
 import { callDuration } from '../format/duration.ts';
-import { priceWords, usageWords } from '../format/usage.ts';
+import { usageWords } from '../format/usage.ts';
 import { keyName } from '../keys/key-label.tsx';
 import { manages } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Time } from '../ui/elements.tsx';
+import { SidePanel } from '../ui/side-panel.tsx';
+import { chargeLines } from './charge-lines.ts';
 import { CallStatus } from './request-table.tsx';
 
 /** Everything that is recorded of a request, and how its charge is computed. */
@@ -28,7 +29,7 @@ export function RequestDetail({
   const { detail, attempts, user_agent } = call;
   const isExplained = base === '/api/account/' && manages() && call.key_id !== null;
   return (
-    <Dialog title="Request" onCancel={onClose}>
+    <SidePanel title="Request" onClose={onClose}>
       <dl className="request-detail">
         <Fact name="Status">
           <CallStatus of={call} />
@@ -60,7 +61,7 @@ export function RequestDetail({
         )}
         {user_agent !== null && <Fact name="Client">{user_agent}</Fact>}
         <Fact name="Charge">
-          {credits(call.charge)}
+          <Amount of={call.charge} />
           {call.estimated && ' (estimated)'}
         </Fact>
         {call.outcome !== 'refused' && base !== '/api/admin/' && <Charge of={call} base={base} />}
@@ -72,11 +73,8 @@ export function RequestDetail({
             Explain
           </a>
         )}
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
       </div>
-    </Dialog>
+    </SidePanel>
   );
 }
 
@@ -99,10 +97,10 @@ function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {
   return (
     <>
       <Fact name="Used">{usageWords(usage) || 'nothing'}</Fact>
-      {entry?.price && Object.keys(entry.price).length > 0 && (
-        <Fact name="Price">
-          {Object.entries(entry.price).map(([unit, amount]) => (
-            <div key={unit}>{priceWords(unit, amount)}</div>
+      {entry?.price && (
+        <Fact name="Computed">
+          {chargeLines(usage, entry).map((line) => (
+            <div key={line}>{line}</div>
           ))}
         </Fact>
       )}

@@ -1,8 +1,9 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { CallFilter } from '../api/calls.ts';
 import { KeyChoice } from '../keys/key-choice.tsx';
+import { choose } from '../route.ts';
 import { manages } from '../session/session.ts';
-import { Choice, Day } from '../ui/filters.tsx';
+import { Choice } from '../ui/filters.tsx';
 import { onCommit } from '../ui/on-commit.ts';
 
 const RESULTS = [
@@ -21,7 +22,7 @@ export function RequestFilters({
   keys: readonly KeyView[] | undefined;
   onFilter: (changes: Partial<CallFilter>, how?: 'push' | 'replace') => void;
 }) {
-  const text = (label: string, name: 'account_id' | 'code' | 'model') => (
+  const text = (label: string, name: 'account_id' | 'code' | 'model' | 'endpoint') => (
     <label>
       <span>{label}</span>
       <input
@@ -54,8 +55,17 @@ export function RequestFilters({
       />
       {text('Error code', 'code')}
       {text('Model', 'model')}
-      <Day label="From (UTC)" value={filter.from} onValue={(from) => onFilter({ from }, 'replace')} />
-      <Day label="To (UTC)" value={filter.to} onValue={(to) => onFilter({ to }, 'replace')} />
+      {text('Endpoint', 'endpoint')}
+      <label>
+        <span>Request ID</span>
+        <input
+          type="search"
+          spellCheck="false"
+          autoComplete="off"
+          placeholder="Opens the request"
+          {...onCommit('', (request) => choose({ request }))}
+        />
+      </label>
     </search>
   );
 }

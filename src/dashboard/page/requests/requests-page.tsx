@@ -5,6 +5,7 @@ import {
   type CallsBase,
   exportCalls,
   type ListedCall,
+  readCall,
   readCalls,
 } from '../api/calls.ts';
 import { wordsOf } from '../api/failure.ts';
@@ -17,13 +18,17 @@ import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
+import { RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
+import { SidePanel } from '../ui/side-panel.tsx';
+import { RequestBars } from './request-bars.tsx';
 import { RequestDetail } from './request-detail.tsx';
 import { RequestFilters } from './request-filters.tsx';
 import { RequestTable } from './request-table.tsx';
 
 const PAGE = 50;
+const RANGE = '7d';
 /** Accounts whose e-mail addresses the operator's list shows; those of others are shown by their numbers. */
 const MOST_ACCOUNTS = 1_000;
 /** Parameter of the address with the id of the request whose details are open. */
@@ -40,9 +45,12 @@ export default function RequestsPage({ role }: PageProps) {
 
 /** Calls at the path `of`, with the filters that are in the address. */
 export function Calls({ of: base }: { of: CallsBase }) {
-  const filter = Object.fromEntries(
+  const chosen = Object.fromEntries(
     CALL_FILTERS.map((name) => [name, query.value.get(name) ?? '']),
   ) as CallFilter;
+  const range = rangeOf(query.value, RANGE);
+  // The last 24 hours are those before the answer, so that they change with every look.
+  const filter = { ...chosen, from: range.from, to: range.name === '24h' ? '' : range.to };
   const before = cursors().at(-1) ?? '';
   const names = useLoad(async (signal) => {
     if (base !== '/api/admin/') return { keys: await readKeys(base as Base, signal), emails: undefined };
@@ -51,14 +59,16 @@ export function Calls({ of: base }: { of: CallsBase }) {
   });
   const page = useLoad(
     (signal) => readCalls(base, filter, before, PAGE, signal),
-    JSON.stringify([filter, before]),
+    JSON.stringify([chosen, range.name, usageRange(range), before]),
   );
-  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const isFiltered = Object.values(chosen).some((value) => value !== '');
   const keys = names.data?.keys ?? [];
   return (
     <>
+      <RangePicker fallback={RANGE} also={FIRST_PAGE} />
+      <RequestBars of={base} range={range} keyId={chosen.key_id} />
       <RequestFilters
-        filter={filter}
+        filter={chosen}
         keys={base === '/api/admin/' ? undefined : keys}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
@@ -78,8 +88,9 @@ export function Calls({ of: base }: { of: CallsBase }) {
       <Shown of={page}>
         {({ calls, next }) => (
           <Paged label="Pages of requests" back="Newer" on="Older" next={next} of={page}>
+            <Opened calls={calls} base={base} keys={keys} />
             {calls.length === 0 ? (
-              <Empty title={isFiltered ? 'No results' : 'No requests yet'}>
+              <Empty title={isFiltered ? 'No results' : 'No requests in this range'}>
                 <p>
                   {isFiltered
                     ? 'Change the filters or show all requests.'
@@ -87,15 +98,12 @@ export function Calls({ of: base }: { of: CallsBase }) {
                 </p>
               </Empty>
             ) : (
-              <>
-                <RequestTable
-                  calls={calls}
-                  keys={keys}
-                  emails={names.data?.emails}
-                  onOpen={({ id }) => choose({ [OPEN]: id })}
-                />
-                <Opened calls={calls} base={base} keys={keys} />
-              </>
+              <RequestTable
+                calls={calls}
+                keys={keys}
+                emails={names.data?.emails}
+                onOpen={({ id }) => choose({ [OPEN]: id })}
+              />
             )}
           </Paged>
         )}
@@ -113,11 +121,22 @@ function Opened({
   base: CallsBase;
   keys: Parameters<typeof RequestTable>[0]['keys'];
 }) {
-  const id = query.value.get(OPEN);
-  const call = calls.find((one) => one.id === id);
-  if (!call) return null;
+  const id = query.value.get(OPEN) ?? '';
+  const listed = calls.find((one) => one.id === id);
+  const close = () => choose({ [OPEN]: '' });
+  if (id === '') return null;
+  if (listed) return <RequestDetail key={id} of={listed} base={base} keys={keys} onClose={close} />;
+  return <Found key={id} id={id} base={base} keys={keys} onClose={close} />;
+}
+
+/** A request that the list does not show, found by its id. */
+function Found({ id, base, ...rest }: Omit<Parameters<typeof RequestDetail>[0], 'of'> & { id: string }) {
+  const found = useLoad((signal) => readCall(base, id, signal), id);
+  if (found.data) return <RequestDetail of={found.data} base={base} {...rest} />;
   return (
-    <RequestDetail key={call.id} of={call} base={base} keys={keys} onClose={() => choose({ [OPEN]: '' })} />
+    <SidePanel title="Request" onClose={rest.onClose}>
+      <Shown of={found}>{() => null}</Shown>
+    </SidePanel>
   );
 }
 
