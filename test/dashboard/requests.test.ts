@@ -30,7 +30,7 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   t.match(await rows.last().textContent(), /flat200/);
   await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
   await until('one row', async () => (await rows.count()) === 1);
-  const line = page.getByRole('button', { name: `Request ${id}`, exact: true });
+  const line = page.getByRole('button', { name: new RegExp(`Request ${id}$`) });
   await line.click();
   const dialog = page.getByRole('dialog', { name: 'Request' });
   t.match(await dialog.textContent(), /Your IP address 203\.0\.113\.9 is not in the allowed_ips/);
@@ -38,8 +38,8 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   t.equal(
-    await page.evaluate('document.activeElement?.getAttribute("aria-label")'),
-    `Request ${id}`,
+    String(await page.evaluate('document.activeElement?.textContent')).endsWith(`Request ${id}`),
+    true,
     'the focus is back',
   );
   t.notMatch(page.url(), /request=/);
@@ -86,5 +86,5 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
   await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();
   await page.keyboard.press('Escape');
   await open(`accounts/${accountId}/requests`, 'requests@example.com');
-  await page.getByRole('button', { name: `Request ${id}`, exact: true }).waitFor();
+  await page.getByRole('button', { name: new RegExp(`Request ${id}$`) }).waitFor();
 });

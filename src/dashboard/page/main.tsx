@@ -1,6 +1,5 @@
 import { createRoot } from 'react-dom/client';
 import '@mantine/core/styles.css';
-import '@mantine/dates/styles.css';
 import '@mantine/charts/styles.css';
 import { App } from './app.tsx';
 import './style/theme.css';

@@ -87,6 +87,20 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByText('View as table').click();
   await look('home with its table');
 
+  await open('usage', 'Usage');
+  await page.getByRole('region', { name: 'Usage by model' }).waitFor();
+  await look('usage');
+  await page.getByText('Custom').click();
+  await page.getByLabel('From (UTC)').waitFor();
+  await look('usage, choosing days');
+  await open('requests', 'Requests');
+  await page
+    .getByRole('button', { name: / Request / })
+    .first()
+    .click();
+  await page.getByRole('dialog', { name: 'Request' }).getByText('Computed').waitFor();
+  await look('request');
+  await page.keyboard.press('Escape');
   await open('models', 'Models');
   await page.getByRole('region', { name: 'Models' }).locator('tbody tr').first().waitFor();
   await look('models');

@@ -5,12 +5,11 @@ import { readOneAccount } from '../api/operator.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
 import { Entries } from '../billing/billing-page.tsx';
 import { credits } from '../format/credits.ts';
-import { Spend } from '../home/spend.tsx';
-import { useSpend } from '../home/use-spend.ts';
 import { Calls } from '../requests/requests-page.tsx';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { AccountUsage } from '../usage/account-usage.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountSettings } from './account-settings.tsx';
 import { AccountStatus } from './accounts.tsx';
@@ -70,7 +69,7 @@ function Part(props: {
     case 'requests':
       return <Calls of={base} />;
     case 'usage':
-      return <AccountUsage base={base} />;
+      return <AccountUsage of={base} groups={['model', 'key']} />;
     case 'billing':
       return <Entries of={base} />;
     case 'alerts':
@@ -114,11 +113,6 @@ function Account({
       </div>
     </>
   );
-}
-
-function AccountUsage({ base }: { base: Base }) {
-  const spend = useSpend(base);
-  return <Shown of={spend}>{(reports) => <Spend {...reports} of={base} />}</Shown>;
 }
 
 function AccountAlerts({ base }: { base: Base }) {

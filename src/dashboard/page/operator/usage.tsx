@@ -100,8 +100,9 @@ function groupOf({ account_id, key_id, model, upstream, day }: MarginRowView): s
 }
 
 function Group({ of: row }: { of: MarginRowView }) {
-  if (row.account_id != null) return <a href={`#/accounts/${row.account_id}`}>No. {row.account_id}</a>;
-  if (row.key_id != null) return <>No. {row.key_id}</>;
+  if (row.account_id != null)
+    return <a href={`#/accounts/${row.account_id}`}>{row.email ?? `No. ${row.account_id}`}</a>;
+  if (row.key_id != null) return <>{row.key_name ?? `No. ${row.key_id}`}</>;
   if (row.day !== undefined) return <>{dayName(row.day)}</>;
   return <>{groupOf(row)}</>;
 }

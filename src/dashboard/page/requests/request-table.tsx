@@ -1,11 +1,12 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import type { UsageView } from '../../../api/ledger/entry-view.ts';
 import type { ListedCall } from '../api/calls.ts';
-import { count, credits } from '../format/credits.ts';
+import { count } from '../format/credits.ts';
 import { callDuration } from '../format/duration.ts';
 import { keyName } from '../keys/key-label.tsx';
+import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
+import { tokensOf } from '../usage/measures.ts';
 
 /** Requests, a line each. `emails`: of accounts, in the operator's list over all of them. */
 export function RequestTable({
@@ -39,13 +40,9 @@ export function RequestTable({
           <tr key={call.id}>
             {emails && <td className="clip">{emails.get(account_id) ?? `No. ${account_id}`}</td>}
             <th scope="row" className="nowrap">
-              <button
-                type="button"
-                className="link"
-                aria-label={`Request ${call.id}`}
-                onClick={() => onOpen(call)}
-              >
+              <button type="button" className="link" onClick={() => onOpen(call)}>
                 <Time at={created_at} seconds />
+                <span className="unseen"> Request {call.id}</span>
               </button>
             </th>
             <td className="clip">{emails ? `No. ${key_id}` : keyName(key_id, keys)}</td>
@@ -54,7 +51,9 @@ export function RequestTable({
               <CallStatus of={call} />
             </td>
             <td className="number">{count(tokensOf(call.usage))}</td>
-            <td className="number">{credits(charge)}</td>
+            <td className="number">
+              <Amount of={charge} isInRow />
+            </td>
             <td className="number">{duration_ms === null ? '–' : callDuration(duration_ms)}</td>
           </tr>
         );
@@ -72,13 +71,5 @@ export function CallStatus({ of: { status, outcome, code, repeated } }: { of: Li
       {code ?? (outcome === 'complete' ? '' : (outcome ?? '').replaceAll('_', ' '))}
       {repeated > 1 && ` × ${count(repeated)}`}
     </>
-  );
-}
-
-/** Tokens of all modalities: uncached and cached input, cache writes and output. */
-function tokensOf(usage: UsageView): number {
-  return Object.entries(usage).reduce(
-    (sum, [unit, amount]) => sum + (unit.endsWith('_tokens') ? amount : 0),
-    0,
   );
 }

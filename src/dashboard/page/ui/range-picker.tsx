@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
-import { DatePickerInput } from '@mantine/dates';
 import { useState } from 'react';
 import { choose, query } from '../route.ts';
+import { Day } from './filters.tsx';
 
 /** A span of time as the API takes it. */
 export interface Range {
@@ -66,6 +66,11 @@ export function RangePicker({
     setOwn(chosen === 'own');
     if (chosen !== 'own') choose({ ...also, range: chosen === fallback ? '' : chosen, from: '', to: '' });
   };
+  const set = (change: { from?: string; to?: string }) =>
+    choose(
+      { ...also, range: '', from: range.from.slice(0, 10), to: range.to.slice(0, 10), ...change },
+      'replace',
+    );
   return (
     <div className="range">
       <SegmentedControl
@@ -76,26 +81,10 @@ export function RangePicker({
         data={NAMES.map((value) => ({ value, label: LABELS[value] }))}
       />
       {name === 'own' && (
-        <DatePickerInput
-          type="range"
-          size="xs"
-          aria-label="Days (UTC)"
-          placeholder="From – to (UTC days)"
-          valueFormat="D MMM YYYY"
-          allowSingleDateInRange
-          maxDate={dayOf(Date.now())}
-          defaultValue={[range.from.slice(0, 10) || null, range.to.slice(0, 10) || null]}
-          onChange={([from, to]) => {
-            if (from && to) choose({ ...also, range: '', from, to });
-          }}
-          previousIcon={<span aria-hidden="true">‹</span>}
-          nextIcon={<span aria-hidden="true">›</span>}
-          ariaLabels={{
-            previousMonth: 'Month before',
-            nextMonth: 'Month after',
-            monthLevelControl: 'Choose a month',
-          }}
-        />
+        <div className="filters">
+          <Day label="From (UTC)" value={range.from.slice(0, 10)} onValue={(from) => set({ from })} />
+          <Day label="To (UTC)" value={range.to.slice(0, 10)} onValue={(to) => set({ to })} />
+        </div>
       )}
     </div>
   );

@@ -1,20 +1,15 @@
 import { OWN } from '../api/account.ts';
-import { Spend } from '../home/spend.tsx';
-import { useSpend } from '../home/use-spend.ts';
 import { Usage } from '../operator/usage.tsx';
 import type { PageProps } from '../page-props.ts';
+import { manages } from '../session/session.ts';
 import { PageFrame } from '../ui/page.tsx';
-import { Shown } from '../ui/shown.tsx';
+import { AccountUsage } from './account-usage.tsx';
 
 export default function UsagePage({ role }: PageProps) {
-  return role === 'operator' ? <Usage /> : <OwnUsage />;
-}
-
-function OwnUsage() {
-  const spend = useSpend(OWN);
+  if (role === 'operator') return <Usage />;
   return (
     <PageFrame title="Usage">
-      <Shown of={spend}>{(reports) => <Spend {...reports} of={OWN} />}</Shown>
+      <AccountUsage of={OWN} groups={manages() ? ['model', 'key'] : ['model']} />
     </PageFrame>
   );
 }

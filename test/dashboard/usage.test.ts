@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+
+const world = await startGatewayInProcess(t);
+
+t.test('spend, calls, tokens and errors are shown by model or key, as chart, table and file', async (t) => {
+  const owner = await world.account({ key: { name: 'First' } });
+  const second = await makeKey(world, owner.key, { name: 'Second, of "two"' });
+  for (const key of [owner.key, second.key, second.key]) await (await world.chat(key)).text();
+  await (await world.chat(second.key, { model: 'unknown' })).text();
+  await world.settled();
+  await until('the refusal in the sums', async () => {
+    const { body } = await apiOf(world, owner.key).get<{ total: { refused: number } }>(
+      '/api/account/usage/?group_by=day',
+    );
+    return body.total.refused === 1;
+  });
+  const { page, open, faults } = await signedIn(t, world, owner.key);
+  await open('usage', 'Usage');
+  await page
+    .getByRole('region', { name: 'Usage by model' })
+    .getByRole('row', { name: /^flat 3 0 0 / })
+    .waitFor();
+  await page.getByText('3.00 in all, 0.00 in the span before').waitFor();
+  await page.getByRole('combobox', { name: 'By' }).selectOption('key');
+  const keys = page.getByRole('region', { name: 'Usage by key' });
+  await keys.getByRole('row', { name: /^Second, of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
+  await page.getByLabel('Show').selectOption('Errors');
+  await page.getByRole('heading', { name: 'Errors by key' }).waitFor();
+  await page.getByText('1 in all').waitFor();
+  t.match(page.url(), /group_by=key/);
+  t.match(page.url(), /measure=errors/);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const text = readFileSync(await (await download).path(), 'utf8');
+  t.match(text, /^day,key_id,key_name,calls,refused,failed,credits,/);
+  t.match(text, /,"Second, of ""two""",2,1,0,2\.000000,/);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Spend by key' }).waitFor();
+  await keys.getByRole('link', { name: 'Second' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
+  await until('the three of the key', async () => (await rows.count()) === 3);
+  t.same(faults, []);
+});
