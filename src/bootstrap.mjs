@@ -31,21 +31,21 @@ const KEEP_COMPILED = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache',
 const verbs = {
   async start(node, args) {
     if (!process.env.REDIS_URL) ensureRedis();
-    build(root, node);
+    await build(root, node);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
   },
   /** Runs the command line for bin/tollgate.mjs; with stdin, on which it may read secrets. */
   async tollgate(node, args) {
     if (args[0] === 'start' && !process.env.REDIS_URL && !asksForHelp(args)) ensureRedis();
-    build(root, node);
+    await build(root, node);
     return runToEnd(root, node, ['dist/cli.js', ...args], { INIT_CWD: process.cwd() }, 'inherit');
   },
   async reconcile(node, args) {
-    build(root, node);
+    await build(root, node);
     return runToEnd(root, node, ['dist/cli.js', 'reconcile', ...args]);
   },
   async build(node) {
-    build(root, node);
+    await build(root, node);
     return 0;
   },
   async test(node, args) {
@@ -61,7 +61,7 @@ const verbs = {
   },
   async bench(node, args) {
     ensureRedis();
-    build(root, node);
+    await build(root, node);
     return runToEnd(root, node, ['bench/run.ts', ...args]);
   },
   async torture(node, args) {
@@ -87,7 +87,7 @@ try {
   if (!Object.hasOwn(verbs, verb)) {
     throw new Stop(`"${verb}" is not known; choose one of ${Object.keys(verbs).join(', ')}`);
   }
-  const node = installDependencies(root);
+  const node = await installDependencies(root);
   linkCommand(root);
   process.exitCode = await verbs[verb](node, args);
 } catch (error) {

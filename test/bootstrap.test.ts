@@ -1,10 +1,19 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Test, test } from 'tap';
 
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
@@ -88,7 +97,7 @@ test('a first start installs, builds and runs the gateway in demo mode', async (
   const { code, output, errors } = await finish(bootstrap(root, 'start'));
   t.equal(code, 0, errors);
   t.equal(output, 'demo true\n');
-  t.match(errors, /installing the locked dependencies[\s\S]*building/);
+  t.match(errors, /installing the locked dependencies[\s\S]*compiling the gateway/);
   t.ok(existsSync(join(root, 'dist/ledger/lua/admit.lua')), 'what is not code is copied');
   t.ok(existsSync(join(root, 'dist/dashboard/page/index.html')), 'the dashboard is bundled');
   t.notOk(existsSync(join(root, 'dist/dashboard/page/page.css')), 'its source is not copied');
@@ -196,7 +205,7 @@ test('the command tollgate installs and builds what is missing, and passes argum
     [first.code, JSON.parse(first.output)],
     [2, [['key', 'list', '--key', '-'], 'secret', join(root, 'bin')]],
   );
-  t.match(first.errors, /installing the locked dependencies[\s\S]*building/);
+  t.match(first.errors, /installing the locked dependencies[\s\S]*compiling the gateway/);
   t.equal(
     (await command(join(root, 'node_modules/.bin/tollgate'))).errors,
     '',
@@ -212,4 +221,23 @@ test('an unknown verb is refused with those that are known', async (t) => {
   const { code, errors } = await finish(bootstrap(dirname(SOURCE), 'strat'));
   t.equal(code, 1);
   t.match(errors, /"strat" is not known; choose one of start, /);
+});
+
+test('a slow step says every few seconds how long it takes already', async (t) => {
+  const root = t.testdir({ 'out.txt': '' });
+  const out = join(root, 'out.txt');
+  // The step ends when two such lines are there, so that the speed of the machine does not matter.
+  const step = `until [ "$(grep -c 'waiting ([0-9]* s)' ${out})" -ge 2 ]; do sleep 0.1; done`;
+  const script = `
+    import { during } from ${JSON.stringify(pathToFileURL(join(SOURCE, 'bootstrap', 'shared.mjs')).href)};
+    const { status } = await during('waiting', 'sh', ['-c', ${JSON.stringify(step)}], {}, 100);
+    process.exitCode = status ?? 1;
+  `;
+  const stderr = openSync(out, 'a');
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'ignore', stderr],
+  });
+  const [code] = await once(child, 'close');
+  t.equal(code, 0, readFileSync(out, 'utf8'));
+  t.match(readFileSync(out, 'utf8'), /^tollgate: waiting\ntollgate: waiting \(0 s\)\n/);
 });

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { toolEnvironment } from './run-to-end.mjs';
-import { progress, readIfThere, Stop } from './shared.mjs';
+import { during, readIfThere, Stop } from './shared.mjs';
 
 const CODE = ['.ts', '.mjs'];
 /** Program that bundles the page at /dashboard/ into dist; the TypeScript compiler leaves the page out. */
@@ -14,16 +13,15 @@ const PAGE_BUILD = 'src/dashboard/build-page.ts';
  * built from the same contents. The folder is deleted first, so that nothing is left of a removed file. `node` is the
  * path of a Node that runs TypeScript. Throws Stop.
  */
-export function build(root, node) {
+export async function build(root, node) {
   const dist = join(root, 'dist');
   const stamp = join(dist, '.built-from');
   const source = filesBelow(join(root, 'src'));
   const hash = hashOf(root, source);
   if (readIfThere(stamp) === hash) return;
-  progress('building');
   rmSync(dist, { recursive: true, force: true });
-  runTool(root, 'tsc', ['-p', 'tsconfig.build.json']);
-  runTool(root, node, [PAGE_BUILD]);
+  await runTool(root, 'compiling the gateway', 'tsc', ['-p', 'tsconfig.build.json']);
+  await runTool(root, 'building the dashboard', node, [PAGE_BUILD]);
   const page = join(root, 'src', 'dashboard');
   for (const file of source.filter((path) => !CODE.includes(extname(path)) && !path.startsWith(page))) {
     const target = join(dist, relative(join(root, 'src'), file));
@@ -33,9 +31,9 @@ export function build(root, node) {
   writeFileSync(stamp, hash);
 }
 
-function runTool(root, tool, args) {
-  const options = { cwd: root, env: toolEnvironment(root), stdio: ['ignore', 2, 2] };
-  const { status, error } = spawnSync(tool, args, options);
+async function runTool(root, what, tool, args) {
+  const options = { cwd: root, env: toolEnvironment(root) };
+  const { status, error } = await during(what, tool, args, options);
   if (error) throw new Stop(`${tool} cannot be run (${error.message}): remove node_modules and try again`);
   if (status !== 0) throw new Stop('The build failed: see above');
 }

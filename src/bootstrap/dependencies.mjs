@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { lstatSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { progress, readIfThere, Stop } from './shared.mjs';
+import { during, readIfThere, Stop } from './shared.mjs';
 
 const LOWEST_NODE = 24;
 
@@ -9,12 +9,11 @@ const LOWEST_NODE = 24;
  * Installs the locked dependencies where they are not installed yet. Returns the path of a Node that is new enough: the
  * one that runs this, else the one among the dependencies. Throws Stop.
  */
-export function installDependencies(root) {
+export async function installDependencies(root) {
   if (!isInstalled(root) || !findNode(root)) {
-    progress('installing the locked dependencies');
     // With the development dependencies, which build the gateway and which npm leaves out if NODE_ENV is production.
     const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-    const { status, error } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
+    const { status, error } = await during('installing the locked dependencies', 'npm', args, { cwd: root });
     if (error)
       throw new Stop(`npm cannot be run (${error.message}): install Node.js ${LOWEST_NODE} with npm`);
     if (status !== 0) throw new Stop('The dependencies could not be installed: see above, then try again');
