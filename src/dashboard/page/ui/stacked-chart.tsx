@@ -40,7 +40,7 @@ export function StackedChart({
 }) {
   const [isTable, setTable] = useState(false);
   const names = seriesOf(rows);
-  const data = rows.map(({ label, values }) => ({ label, ...folded(values, names) }));
+  const data = rows.map(({ label, values }, place) => ({ place, label, ...folded(values, names) }));
   const series = names.map((name, index) => ({
     name,
     color: colours?.[name] ?? (name === OTHER ? OTHER_COLOUR : (COLOURS[index] ?? OTHER_COLOUR)),
@@ -69,7 +69,7 @@ export function StackedChart({
         {isTable && (
           <Table label={title} columns={[axis, ...names.map((name) => [name, 'number'] as const)]}>
             {data.toReversed().map((row) => (
-              <tr key={row.label}>
+              <tr key={row.place}>
                 <th scope="row">{row.label}</th>
                 {names.map((name) => (
                   <td key={name} className="number">
