@@ -92,10 +92,12 @@ async function ledger(accountId: number, options: LedgerOptions) {
   );
   if (options.json) return printJson(answer);
   printTable(
-    ['TIME', 'TYPE', 'KEY', 'CREDITS', 'BALANCE', 'MODEL OR NOTE', 'ID'],
+    ['TIME', 'TYPE', 'STATUS', 'OUTCOME', 'KEY', 'CREDITS', 'BALANCE', 'MODEL OR NOTE', 'ID'],
     answer.entries.map((entry) => [
       entry.created_at,
       entry.type,
+      entry.status === null ? '' : String(entry.status),
+      entry.outcome ?? '',
       entry.key_id === null ? '' : String(entry.key_id),
       entry.credits,
       entry.balance_after ?? '',

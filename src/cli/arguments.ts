@@ -94,6 +94,7 @@ export function remote(command: Command): Command {
     .addOption(
       new Option('--url <url>', 'address of the running gateway')
         .argParser(gatewayUrl)
+        .env('TOLLGATE_URL')
         .default(`http://127.0.0.1:${process.env.PORT || 8080}`),
     )
     .addOption(

@@ -20,6 +20,11 @@ const USAGE = 2;
 
 /** Runs a command of `tollgate` and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function runCommand(args: readonly string[]): Promise<void> {
+  // `| head` closes the pipe when it has read enough, which is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
   try {
     await commandLine().parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -218,7 +218,9 @@ function presentedKey(headers: IncomingHttpHeaders): string {
   }
   throw new GatewayError(
     'missing_api_key',
-    'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
+    authorization !== undefined && !/^bearer\b/i.test(authorization)
+      ? 'The Authorization header must begin with "Bearer ": send "Authorization: Bearer <your key>".'
+      : 'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
   );
 }
 

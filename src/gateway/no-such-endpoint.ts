@@ -40,11 +40,12 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
 }
 
 /**
- * The end of the sentence: where the base URL should end, if the path is an endpoint's with something else before it.
+ * The end of the sentence: the method, if only that is wrong, or where the base URL should end, if the path is an endpoint's with something else before it.
  */
 function whereBaseEnds(path: string): string {
   const asked = path.replace(/\/+$/, '');
   const found = ADDED.find(({ added }) => asked.endsWith(added));
+  if (found?.format && asked === found.path) return `. Use POST ${found.path}.`;
   if (!found || asked === found.path || !isMisplacedBase(asked.slice(0, -found.added.length))) return '.';
   const base = found.format ? BASE_URLS[found.format] : `${OPENAI} ${ANTHROPIC}`;
   return `, but ${found.path}. ${base}`;

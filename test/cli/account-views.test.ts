@@ -10,14 +10,27 @@ t.test('the operator reads the ledger of an account, page by page', async (t) =>
   const id = String(owner.accountId);
   await operator('account', 'credit', id, '5', '--note', 'Invoice 7');
   const { output } = await operator('account', 'ledger', id);
-  t.match(output.split('\n')[0], /^TIME +TYPE +KEY +CREDITS +BALANCE +MODEL OR NOTE +ID$/);
+  t.match(output.split('\n')[0], /^TIME +TYPE +STATUS +OUTCOME +KEY +CREDITS +BALANCE +MODEL OR NOTE +ID$/);
   t.match(output, /top_up +5\.000000 +105\.000000 +Invoice 7/);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  await until('the charge', async () =>
+    /charge +200 +complete /.test((await operator('account', 'ledger', id)).output),
+  );
   const first = await operator('account', 'ledger', id, '--limit', '1');
   const [, cursor = ''] = /^More entries: --before (\S+)$/m.exec(first.output) ?? [];
   const rest = await json<{ entries: unknown[] }>('account', 'ledger', id, '--before', cursor);
-  t.equal(rest.entries.length, 1);
-  const none = await json<{ entries: unknown[] }>('account', 'ledger', id, '--key-id', String(owner.keyId));
-  t.same(none.entries, []);
+  t.equal(rest.entries.length, 2);
+  const ofKey = await json<{ entries: { type: string }[] }>(
+    'account',
+    'ledger',
+    id,
+    '--key-id',
+    String(owner.keyId),
+  );
+  t.same(
+    ofKey.entries.map(({ type }) => type),
+    ['charge'],
+  );
   const later = await json<{ entries: unknown[] }>('account', 'ledger', id, '--from', '2100-01-01');
   t.same(later.entries, []);
 });

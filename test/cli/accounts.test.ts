@@ -18,6 +18,10 @@ t.test('an account is created, and the key that is printed works', async (t) => 
   const { code, output, errors } = await operator('account', 'create', email, '--credits', '0.000003');
   t.same([code, errors], [0, '']);
   t.match(output, new RegExp(`^Account \\d+ \\(${email}\\) has 0\\.000003 credits\\.\n`));
+  t.match(
+    output,
+    /No alert is sent before a top-up takes the balance above the alert threshold of 100\.000000/,
+  );
   const [, key = ''] = /^ {2}(sk-tg-\w+)$/m.exec(output) ?? [];
   const { status, body } = await apiOf(gateway, key).get<{ credits_balance: number }>('/api/account/');
   t.equal(status, 200);

@@ -41,14 +41,31 @@ test('paths of something else, and other methods, are not taken for an endpoint'
     ['GET', '/v1/threads/thread_1/messages'],
     ['GET', '/v1/chat/completions/chatcmpl_1/messages'],
     ['POST', '/openai/deployments/gpt/chat/completions'],
-    ['GET', '/v1/chat/completions'],
-    ['GET', '/v1/responses'],
     ['POST', '/v1/files'],
   ] as const) {
     const answer = (await (await world.api(method, path, key)).json()) as { error: { message: string } };
     t.same(Object.keys(answer), ['error'], path);
     t.equal(answer.error.message, `There is no ${method} ${path} here.`);
   }
+});
+
+test('an endpoint that is asked with another method says which one it takes', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account();
+  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
+    const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
+    t.equal(error.message, `There is no GET ${path} here. Use POST ${path}.`);
+  }
+});
+
+test('a key without Bearer is told what is missing', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account();
+  const answer = await fetch(`${world.url}/v1/models`, { headers: { authorization: key } });
+  const { error } = (await answer.json()) as { error: { message: string; code: string } };
+  t.same([answer.status, error.code], [401, 'missing_api_key']);
+  t.match(error.message, /must begin with "Bearer "/);
+  t.notMatch(error.message, key);
 });
 
 // Codex tries it seven times, for 7 s, where the answer is another.
