@@ -241,7 +241,7 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
   await open(`accounts/${accountId}`, 'seen@example.com');
   const parts = page.getByRole('navigation', { name: 'Pages of the account' });
   await parts.getByRole('link', { name: 'Billing' }).click();
-  await page.getByRole('row', { name: /Charge flat −1\.000000 9\.000000 Watched/ }).waitFor();
+  await page.getByRole('row', { name: /Charge flat −1\.00 9\.00 Watched/ }).waitFor();
   t.equal(await page.title(), 'Billing · seen@example.com · Tollgate');
   await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
@@ -264,10 +264,10 @@ t.test('the usage of all accounts is seen by group and by day, and exported', as
   const { page, faults } = await operator(t);
   await page.getByRole('link', { name: 'Usage' }).click();
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-  await page.getByRole('row', { name: /^used@example\.com 1 1\.000000 0\.000000 – –/ }).waitFor();
+  await page.getByRole('row', { name: /^used@example\.com 1 1\.00 0\.00 – –/ }).waitFor();
   await page.getByRole('row', { name: /^All \d+ / }).waitFor();
   await page.getByLabel('Group by').selectOption('model');
-  await page.getByRole('row', { name: /^renamed 1 1\.000000 / }).waitFor();
+  await page.getByRole('row', { name: /^renamed 1 1\.00 / }).waitFor();
   t.match(page.url(), /#\/usage\?group_by=model/);
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();

@@ -63,6 +63,6 @@ t.test('the credits of a ledger entry are seen whole without scrolling', async (
     const box = await element.boundingBox();
     return box ? box.x + box.width : Number.NaN;
   };
-  const credits = frame.getByRole('cell', { name: '+1,000.000000' });
+  const credits = frame.getByRole('cell', { name: '+1,000.00' });
   t.ok((await right(credits)) <= (await right(frame)), 'the column ends before the frame does');
 });

@@ -3,13 +3,16 @@ import {
   LEDGER_FILTERS,
   type LedgerFilter,
   OWN,
+  readAccount,
   readKeys,
   readLedger,
   readUsage,
 } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
+import { Figure } from '../home/figures.tsx';
 import { choose, query } from '../route.ts';
 import { manages } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
 import { Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
@@ -19,14 +22,46 @@ import { EntryTable } from './entry-table.tsx';
 import { Export } from './export.tsx';
 
 const PAGE = 50;
+const NO_FILTER = Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) as LedgerFilter;
 
 /** Page of the ledger: every change of the balance, newest first. */
 export default function BillingPage() {
   return (
     <PageFrame title="Billing">
+      <Balance />
       <Entries of={OWN} />
     </PageFrame>
   );
+}
+
+/** The balance, what calls in flight hold of it, and the way to the top-ups. */
+function Balance() {
+  const loaded = useLoad((signal) => readAccount({ signal }));
+  return (
+    <Shown of={loaded}>
+      {({ credits_balance, credits_held }) => (
+        <dl className="figures">
+          <Figure name="Balance" note="Your operator tops it up.">
+            <Amount of={credits_balance} />
+          </Figure>
+          <Figure name="Held" note="reserved for calls in flight">
+            <Amount of={credits_held} />
+          </Figure>
+          <Figure name="Top-ups" note={<a href="#/billing?type=top_up">Show all top-ups</a>}>
+            <TopUps />
+          </Figure>
+        </dl>
+      )}
+    </Shown>
+  );
+}
+
+/** The latest top-up. */
+function TopUps() {
+  const { data } = useLoad((signal) => readLedger(OWN, { ...NO_FILTER, type: 'top_up' }, '', 1, signal));
+  const latest = data?.entries[0];
+  if (data === undefined) return '…';
+  return latest ? <Amount of={latest.credits} isChange /> : 'none';
 }
 
 /** Ledger of the account at the path `of`, with the filters that are in the address. */

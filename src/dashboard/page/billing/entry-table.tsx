@@ -1,8 +1,9 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
-import { creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
+import { isGain } from '../format/credits.ts';
 import { usageWords } from '../format/usage.ts';
 import { KeyLink } from '../keys/key-label.tsx';
+import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
 import { EntryDetail } from './entry-detail.tsx';
@@ -41,10 +42,12 @@ export function EntryTable({
             {entry.model && <span className="sub">{entry.model}</span>}
             {entry.note && <span className="sub entry-note">{entry.note}</span>}
           </td>
-          <td className={isGain(entry.credits) ? 'number gain' : 'number'}>{signedCredits(entry.credits)}</td>
+          <td className={isGain(entry.credits) ? 'number gain' : 'number'}>
+            <Amount of={entry.credits} isInRow isChange />
+          </td>
           {hasBalance && (
             <td className="number">
-              {entry.balance_after === null ? '–' : creditsInColumn(entry.balance_after)}
+              {entry.balance_after === null ? '–' : <Amount of={entry.balance_after} isInRow />}
             </td>
           )}
           <td>

@@ -3,10 +3,11 @@ import { wordsOf } from '../api/failure.ts';
 import { exportUsageOfAll, readUsageOfAll, USAGE_CHOICES, type UsageChoice } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
-import { count, creditsInColumn } from '../format/credits.ts';
+import { count } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import { usageWords } from '../format/usage.ts';
 import { choose, query } from '../route.ts';
+import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
 import { Choice, Day } from '../ui/filters.tsx';
@@ -111,10 +112,14 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
   return (
     <>
       <td className="number">{count(sums.calls)}</td>
-      <td className="number">{creditsInColumn(sums.charged)}</td>
-      <td className="number">{creditsInColumn(sums.charged_with_cost)}</td>
-      <td className="number">{sums.cost === null ? '–' : creditsInColumn(sums.cost)}</td>
-      <td className="number">{sums.margin === null ? '–' : creditsInColumn(sums.margin)}</td>
+      <td className="number">
+        <Amount of={sums.charged} isInRow />
+      </td>
+      <td className="number">
+        <Amount of={sums.charged_with_cost} isInRow />
+      </td>
+      <td className="number">{sums.cost === null ? '–' : <Amount of={sums.cost} isInRow />}</td>
+      <td className="number">{sums.margin === null ? '–' : <Amount of={sums.margin} isInRow />}</td>
       <td className="used wide-only">{usageWords(sums.usage) || '–'}</td>
     </>
   );
