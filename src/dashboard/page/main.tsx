@@ -1,6 +1,7 @@
 import { createRoot } from 'react-dom/client';
 import '@mantine/core/styles.css';
 import '@mantine/charts/styles.css';
+import '@mantine/spotlight/styles.css';
 import { App } from './app.tsx';
 import './style/theme.css';
 import './style/base.css';

@@ -1,6 +1,7 @@
 import { ActionIcon, Burger, useMantineColorScheme } from '@mantine/core';
 import { IconBook, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { FinderButton } from '../finder/finder-button.tsx';
 import { zone, zoneName } from '../format/time.ts';
 import { DESTINATIONS, homeOf } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
@@ -36,7 +37,10 @@ export function Shell({ children, onShown }: { children: ReactNode; onShown: () 
           />
         </div>
         <div className={isOpen ? 'side-body side-open' : 'side-body'}>
-          <Navigation />
+          <div>
+            <FinderButton />
+            <Navigation />
+          </div>
           <SideFoot />
         </div>
       </aside>
