@@ -7,7 +7,10 @@ import { build } from 'esbuild';
 const SOURCE = fileURLToPath(new URL('./page', import.meta.url));
 const TARGET = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
 
-/** The page is written for React and run by Preact, whose compatibility layer is a seventh of react-dom's size. */
+/**
+ * The page is written for React, as its components are, and run by Preact: the same dozen components of Mantine make a
+ * script of 88 KB instead of 126 KB (compressed by brotli).
+ */
 const PREACT = {
   react: 'preact/compat',
   'react-dom': 'preact/compat',

@@ -11,6 +11,18 @@ async function load(address: string, encoding = 'br') {
   return { response, text: await response.text(), bytes: Number(response.headers.get('content-length')) };
 }
 
+/** Adds to these addresses the scripts that scripts among them import before they run. */
+async function withImports(addresses: readonly string[]): Promise<readonly string[]> {
+  const all = new Set(addresses);
+  for (const address of all) {
+    if (!address.endsWith('.js')) continue;
+    const { text } = await load(address);
+    for (const [, path = ''] of text.matchAll(/(?:from|import)"(\.\/[\w-]+\.js)"/g))
+      all.add(new URL(path, address).href);
+  }
+  return [...all];
+}
+
 const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
 
 test('the page', async (t) => {
@@ -41,11 +53,14 @@ test('the page', async (t) => {
   });
 
   t.test('and all its assets are smaller than 150 KB as they are sent', async (t) => {
-    const files = await Promise.all([home, ...addresses].map((address) => load(address)));
+    const files = await Promise.all(
+      (await withImports([home, ...addresses])).map((address) => load(address)),
+    );
     for (const { response, bytes } of files) {
       t.equal(response.headers.get('content-encoding'), 'br');
       t.ok(bytes > 0, 'its length is told');
     }
+    t.ok(files.length > addresses.length + 1, 'its scripts import others');
     const sum = files.reduce((total, { bytes }) => total + bytes, 0);
     t.ok(sum < MOST_BYTES, `${sum} bytes`);
   });
