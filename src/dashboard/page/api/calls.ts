@@ -10,7 +10,15 @@ export type ListedCall = CallView & Partial<Pick<OperatorCallView, 'account_id'>
 export type CallListView = Omit<CallPageView, 'calls'> & { readonly calls: readonly ListedCall[] };
 
 /** Names of the filters of calls, each empty where it is not used. `from` and `to` are UTC days, both included. */
-export const CALL_FILTERS = ['account_id', 'key_id', 'result', 'code', 'model', 'endpoint'] as const;
+export const CALL_FILTERS = [
+  'account_id',
+  'key_id',
+  'result',
+  'code',
+  'model',
+  'endpoint',
+  'upstream',
+] as const;
 export type CallFilter = Readonly<Record<(typeof CALL_FILTERS)[number] | 'from' | 'to', string>>;
 export const NO_FILTER = Object.fromEntries(
   [...CALL_FILTERS, 'from', 'to'].map((name) => [name, '']),

@@ -1,6 +1,6 @@
 import { askRaw } from './request.ts';
 
-/** The gateway's metrics. A value that is absent, or NaN because its source does not answer, is 0. */
+/** The gateway's metrics. A value is NaN where its source does not answer. */
 export interface Metrics {
   /** The value of a metric without labels. */
   value(name: string): number;
@@ -16,7 +16,7 @@ export async function readMetrics(signal: AbortSignal): Promise<Metrics> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const of = (name: string) =>
     lines.filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
-  const numberIn = (line: string) => Number(line.slice(line.lastIndexOf(' ') + 1)) || 0;
+  const numberIn = (line: string) => Number(line.slice(line.lastIndexOf(' ') + 1));
   const sum: Metrics['sum'] = (name, labels) =>
     of(name)
       .filter((line) =>

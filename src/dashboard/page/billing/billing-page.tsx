@@ -36,23 +36,20 @@ export default function BillingPage() {
 
 /** The balance, what calls in flight hold of it, and the way to the top-ups. */
 function Balance() {
-  const loaded = useLoad((signal) => readAccount({ signal }));
+  // Where it cannot be read, neither can the ledger below, which says so.
+  const { data } = useLoad((signal) => readAccount({ signal }));
   return (
-    <Shown of={loaded}>
-      {({ credits_balance, credits_held }) => (
-        <dl className="figures">
-          <Figure name="Balance" note="Your operator tops it up.">
-            <Amount of={credits_balance} />
-          </Figure>
-          <Figure name="Held" note="reserved for calls in flight">
-            <Amount of={credits_held} />
-          </Figure>
-          <Figure name="Top-ups" note={<a href="#/billing?type=top_up">Show all top-ups</a>}>
-            <TopUps />
-          </Figure>
-        </dl>
-      )}
-    </Shown>
+    <dl className="figures">
+      <Figure name="Balance" note="Your operator tops it up.">
+        {data ? <Amount of={data.credits_balance} /> : '–'}
+      </Figure>
+      <Figure name="Held" note="reserved for calls in flight">
+        {data ? <Amount of={data.credits_held} /> : '–'}
+      </Figure>
+      <Figure name="Top-ups" note={<a href="#/billing?type=top_up">Show all top-ups</a>}>
+        <TopUps />
+      </Figure>
+    </dl>
   );
 }
 
@@ -60,7 +57,7 @@ function Balance() {
 function TopUps() {
   const { data } = useLoad((signal) => readLedger(OWN, { ...NO_FILTER, type: 'top_up' }, '', 1, signal));
   const latest = data?.entries[0];
-  if (data === undefined) return '…';
+  if (data === undefined) return '–';
   return latest ? <Amount of={latest.credits} isChange /> : 'none';
 }
 

@@ -112,7 +112,9 @@ function AccountTable({
               <Amount of={spent} isInRow />
             </td>
             <td className="number wide-only">{left === undefined ? '–' : daysInWords(left)}</td>
-            <td className="nowrap">{lastUsed ? dayName(lastUsed) : 'not in 30 days'}</td>
+            <td className="nowrap">
+              {lastUsed ? dayName(lastUsed) : Number(spent) > 0 ? '–' : 'not in 30 days'}
+            </td>
           </tr>
         );
       })}

@@ -77,22 +77,26 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
     },
     {
       part: 'Journal',
-      ...(refused > 0
-        ? bad('Stuck', `${count(refused)} entries are refused by the book. The log names each.`)
-        : lag > 60
-          ? warning(
-              'Behind',
-              `${backlogWords(value('tollgate_journal_backlog'))} wait for ${durationWords(lag * 1_000)}.`,
-            )
-          : good(`${backlogWords(value('tollgate_journal_backlog'))} wait to be written to the book.`)),
+      ...(Number.isNaN(lag + refused)
+        ? warning('Unknown', 'Redis has the journal, and does not answer.')
+        : refused > 0
+          ? bad('Stuck', `${count(refused)} entries are refused by the book. The log names each.`)
+          : lag > 60
+            ? warning(
+                'Behind',
+                `${backlogWords(value('tollgate_journal_backlog'))} wait for ${durationWords(lag * 1_000)}.`,
+              )
+            : good(`${backlogWords(value('tollgate_journal_backlog'))} wait to be written to the book.`)),
     },
     {
       part: 'Alerts',
-      ...(failed > 0
-        ? warning('Failures', `${count(failed)} deliveries failed since the start.`)
-        : good(
-            `${count(sum('tollgate_alert_deliveries_total', { status: 'delivered' }))} delivered since the start, ${count(value('tollgate_alerts_queued'))} waiting.`,
-          )),
+      ...(Number.isNaN(value('tollgate_alerts_queued'))
+        ? warning('Unknown', 'The book has the queue, and does not answer.')
+        : failed > 0
+          ? warning('Failures', `${count(failed)} deliveries failed since the start.`)
+          : good(
+              `${count(sum('tollgate_alert_deliveries_total', { status: 'delivered' }))} delivered since the start, ${count(value('tollgate_alerts_queued'))} waiting.`,
+            )),
     },
     {
       part: 'Records of refusals',

@@ -22,7 +22,7 @@ export function RequestFilters({
   keys: readonly KeyView[] | undefined;
   onFilter: (changes: Partial<CallFilter>, how?: 'push' | 'replace') => void;
 }) {
-  const text = (label: string, name: 'account_id' | 'code' | 'model' | 'endpoint') => (
+  const text = (label: string, name: 'account_id' | 'code' | 'model' | 'endpoint' | 'upstream') => (
     <label>
       <span>{label}</span>
       <input
@@ -56,6 +56,7 @@ export function RequestFilters({
       {text('Error code', 'code')}
       {text('Model', 'model')}
       {text('Endpoint', 'endpoint')}
+      {keys === undefined && text('Provider', 'upstream')}
       <label>
         <span>Request ID</span>
         <input

@@ -1,5 +1,6 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { ListedCall } from '../api/calls.ts';
+import { named, OUTCOME_NAMES } from '../billing/entry-names.ts';
 import { count } from '../format/credits.ts';
 import { callDuration } from '../format/duration.ts';
 import { keyName } from '../keys/key-label.tsx';
@@ -64,11 +65,13 @@ export function RequestTable({
 
 /** The status with the code of the error, and the number of calls that the line stands for. */
 export function CallStatus({ of: { status, outcome, code, repeated } }: { of: ListedCall }) {
+  // A status of success says nothing of how the answer ended.
+  const isBroken = outcome !== null && outcome !== 'complete' && status !== null && status < 400;
   const kind = outcome === 'complete' ? 'good' : outcome === 'refused' ? 'warning' : 'bad';
   return (
     <>
-      <Badge kind={kind}>{status ?? '–'}</Badge>{' '}
-      {code ?? (outcome === 'complete' ? '' : (outcome ?? '').replaceAll('_', ' '))}
+      <Badge kind={kind}>{isBroken ? named(OUTCOME_NAMES, outcome) : (status ?? '–')}</Badge>{' '}
+      {code ?? (isBroken || outcome === 'complete' ? '' : named(OUTCOME_NAMES, outcome ?? ''))}
       {repeated > 1 && ` × ${count(repeated)}`}
     </>
   );

@@ -67,10 +67,7 @@ export function RangePicker({
     if (chosen !== 'own') choose({ ...also, range: chosen === fallback ? '' : chosen, from: '', to: '' });
   };
   const set = (change: { from?: string; to?: string }) =>
-    choose(
-      { ...also, range: '', from: range.from.slice(0, 10), to: range.to.slice(0, 10), ...change },
-      'replace',
-    );
+    choose({ ...also, range: '', from: range.from.slice(0, 10), to: range.to.slice(0, 10), ...change });
   return (
     <div className="range">
       <SegmentedControl

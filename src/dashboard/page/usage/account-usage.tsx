@@ -132,6 +132,12 @@ function nameOf(row: Row, group: UsageGroup): string {
 
 function GroupTable({ rows, group, base }: { rows: readonly Row[]; group: UsageGroup; base: Base }) {
   const requests = base === OWN ? '#/requests' : `#/accounts/${base.split('/')[4]}/requests`;
+  // The requests of the range that is shown here.
+  const shown = new URLSearchParams(
+    [...query.value].filter(([name]) => ['range', 'from', 'to'].includes(name)),
+  );
+  if (shown.size === 0) shown.set('range', '30d');
+  const and = `?${shown}&`;
   const groups = [...Map.groupBy(rows, (row) => String(group === 'model' ? row.model : row.key_id))]
     .map(([id, of]) => ({ id, of, spent: sumOf(of.map(chargeOf)), name: nameOf(of[0] as Row, group) }))
     .toSorted((one, other) => Number(other.spent) - Number(one.spent) || one.name.localeCompare(other.name));
@@ -152,11 +158,15 @@ function GroupTable({ rows, group, base }: { rows: readonly Row[]; group: UsageG
       {groups.map(({ id, of, spent, name }) => (
         <tr key={id}>
           <th scope="row" className="clip">
-            <a
-              href={`${requests}?range=30d&${group === 'model' ? 'model' : 'key_id'}=${encodeURIComponent(id)}`}
-            >
-              {name}
-            </a>
+            {id === 'null' ? (
+              name
+            ) : (
+              <a
+                href={`${requests}${and}${group === 'model' ? 'model' : 'key_id'}=${encodeURIComponent(id)}`}
+              >
+                {name}
+              </a>
+            )}
           </th>
           <td className="number">{count(sum(of, ({ calls }) => calls))}</td>
           <td className="number">{count(sum(of, ({ refused = 0 }) => refused))}</td>
