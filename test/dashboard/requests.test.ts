@@ -81,10 +81,15 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await rows.first().waitFor();
   t.match(await rows.first().textContent(), /^requests@example\.com/);
+  await rows.filter({ hasText: 'Berlin app' }).first().waitFor();
   await page.getByLabel('Request ID').fill(id);
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();
-  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').getByRole('link', { name: 'Explain' }).click();
+  await page.getByRole('button', { name: 'Explain' }).waitFor();
+  t.match(await page.getByRole('combobox', { name: 'Key' }).inputValue(), /^Berlin app/);
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByRole('heading', { name: /^The call would be/ }).waitFor();
   await open(`accounts/${accountId}/requests`, 'requests@example.com');
   await page.getByRole('button', { name: new RegExp(`Request ${id}$`) }).waitFor();
 });

@@ -209,6 +209,8 @@ async function seeOperatorsPages(
   await page.getByLabel('Credits', { exact: true }).fill('');
   for (const [part, sight] of [
     ['usage', page.locator('.stacked svg').first()],
+    ['models', page.getByText('May call').first()],
+    ['explain', page.getByRole('button', { name: 'Explain' })],
     ['billing', page.getByRole('cell', { name: 'Top-up' })],
     ['alerts', page.getByText('Test alert', { exact: true })],
     ['keys', page.getByRole('button', { name: 'Deactivate Limited' })],
@@ -217,6 +219,10 @@ async function seeOperatorsPages(
     await sight.waitFor();
     await look(`${part} of an account`);
   }
+  await page.getByRole('button', { name: 'Limited', exact: true }).click();
+  await page.getByRole('dialog').getByText('Blocked countries').waitFor();
+  await look('settings of a key, for the operator');
+  await page.keyboard.press('Escape');
   await open('usage', 'Usage');
   await page.getByRole('region', { name: 'Usage' }).waitFor();
   await look('usage of all accounts');

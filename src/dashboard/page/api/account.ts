@@ -1,5 +1,6 @@
 import type { AccountView } from '../../../api/account/account-view.ts';
 import type { AlertListView, AlertView, QueuedAlertView } from '../../../api/alerts/alert-view.ts';
+import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyListView, KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryPageView, EntryView } from '../../../api/ledger/entry-view.ts';
 import type { ModelListView, ModelView } from '../../../api/models/model-view.ts';
@@ -102,4 +103,20 @@ export async function readModels(signal: AbortSignal, token?: string): Promise<r
 export async function readEndpoints(signal: AbortSignal): Promise<readonly string[]> {
   const { paths } = await ask<{ paths: Record<string, object> }>('GET', '/openapi.json', { signal });
   return Object.keys(paths).filter((path) => path.startsWith('/v1/') && 'post' in (paths[path] ?? {}));
+}
+
+/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
+export interface Question {
+  model: string;
+  endpoint?: string;
+  ip?: string;
+  origin?: string;
+  country?: string;
+  at?: string;
+}
+
+/** Asks what a call with a key of the account at `base` would get. */
+export function explainCall(base: Base, id: number, body: Question): Promise<ExplanationView> {
+  const path = base === OWN ? '/api/keys/' : `${base}keys/`;
+  return ask('POST', `${path}${id}/explain/`, { body });
 }

@@ -1,19 +1,8 @@
-import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyPatchBody, NewKeyBody } from '../../../api/http/bodies-view.ts';
 import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/keys/key-view.ts';
 import { session, setManaging, setNewestPrefix } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 import type { KeysPath } from './rotation.ts';
-
-/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
-export interface Question {
-  model: string;
-  endpoint?: string;
-  ip?: string;
-  origin?: string;
-  country?: string;
-  at?: string;
-}
 
 export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]> {
   const { keys } = await ask<KeyListView>('GET', '/api/keys/', signal ? { signal } : {});
@@ -46,10 +35,6 @@ export function switchKey(
   is_active: boolean,
 ): Promise<KeyView> {
   return ask('PATCH', `${path}${id}/`, { body: { is_active }, headers: { 'if-match': `"${version}"` } });
-}
-
-export function explainCall(id: number, body: Question): Promise<ExplanationView> {
-  return ask('POST', `/api/keys/${id}/explain/`, { body });
 }
 
 /** Reads the key whose value `token` is. */

@@ -1,4 +1,4 @@
-import type { Question } from '../api/keys.ts';
+import type { Question } from '../api/account.ts';
 import { fromLocalInput, toLocalInput } from '../format/time.ts';
 import { query } from '../route.ts';
 

@@ -1,6 +1,12 @@
+import { OWN } from '../api/account.ts';
 import { numberIn, type PageProps } from '../page-props.ts';
+import { PageFrame } from '../ui/page.tsx';
 import { Explain } from './explain.tsx';
 
 export default function ExplainPage({ id }: PageProps) {
-  return <Explain keyId={numberIn(id)} />;
+  return (
+    <PageFrame title="Explain a call">
+      <Explain of={OWN} keyId={numberIn(id)} />
+    </PageFrame>
+  );
 }

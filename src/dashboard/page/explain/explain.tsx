@@ -1,41 +1,47 @@
 import { useState } from 'react';
 import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
-import { explainCall } from '../api/keys.ts';
+import { type Base, explainCall, OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
+import { readModelsOfOperator } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
-import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { NO_QUESTION, questionInAddress, questionOf } from './call-question.ts';
 import { ExplainForm } from './explain-form.tsx';
 import { Verdict } from './verdict.tsx';
 
-/** Page that shows the answer that a call would get, check by check. */
-export function Explain({ keyId }: { keyId: number | undefined }) {
+/** Shows the answer that a call of an account would get, check by check. */
+export function Explain({ of: base, keyId }: { of: Base; keyId: number | undefined }) {
   const loaded = useLoad(async (signal) => {
     const [keys, models, endpoints] = await Promise.all([
-      readKeys(OWN, signal),
-      readModels(signal),
+      readKeys(base, signal),
+      base === OWN ? readModels(signal) : readModelsOfOperator(signal).then((report) => report.models),
       readEndpoints(signal),
     ]);
     return { keys, models, endpoints };
-  });
+  }, base);
   return (
-    <PageFrame title="Explain a call">
+    <>
       <p className="lead">
         Shows check by check whether a call with this key would be accepted. Nothing is sent or charged.
       </p>
       <Shown of={loaded}>
         {({ keys, models, endpoints }) => (
-          <Asking keys={keys} models={models.map(({ id }) => id)} endpoints={endpoints} keyId={keyId} />
+          <Asking
+            of={base}
+            keys={keys}
+            models={models.map(({ id }) => id)}
+            endpoints={endpoints}
+            keyId={keyId}
+          />
         )}
       </Shown>
-    </PageFrame>
+    </>
   );
 }
 
 function Asking(props: {
+  of: Base;
   keys: readonly KeyView[];
   models: readonly string[];
   endpoints: readonly string[];
@@ -51,7 +57,7 @@ function Asking(props: {
   const [answer, setAnswer] = useState<{ explanation: ExplanationView; isOwnAddress: boolean }>();
   const action = useAction(async () => {
     setAnswer(undefined);
-    const explanation = await explainCall(question.keyId, questionOf(question));
+    const explanation = await explainCall(props.of, question.keyId, questionOf(question));
     setAnswer({ explanation, isOwnAddress: (question.ip + question.country).trim() === '' });
   });
   return (

@@ -15,6 +15,8 @@ import { UnknownModels, useCatalog } from './unknown-models.tsx';
 /** What the operator, who has no page of one key, does with a key in the list of an account. */
 export interface KeyActions {
   readonly path: KeysPath;
+  /** Shows all settings of a key. */
+  onOpen(key: KeyView): void;
   /** Opens the dialog that switches a key off or on. */
   onSwitch(key: KeyView): void;
   /** Opens the dialog that gives a key a new value. */
@@ -58,9 +60,14 @@ export function KeyTable({
           <th scope="row">
             <div className="key-name">
               {actions ? (
-                <span className="key-title" title={key.description}>
+                <button
+                  type="button"
+                  className="link key-title"
+                  title={key.description || undefined}
+                  onClick={() => actions.onOpen(key)}
+                >
                   {key.name}
-                </span>
+                </button>
               ) : (
                 <a className="key-title" href={`#/keys/${key.id}`} title={key.description || undefined}>
                   {key.name}

@@ -4,7 +4,7 @@ import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import type { CallerRestriction } from '../../../domain/key-settings.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
-import { explainCall } from '../api/keys.ts';
+import { explainCall, OWN } from '../api/account.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
@@ -76,7 +76,7 @@ function originReason(origins: readonly string[] = []) {
 /** Place of this page, as the gateway checks it. */
 async function placeOf(key: KeyView): Promise<Place> {
   try {
-    const { ip, country } = (await explainCall(key.id, { model: 'any' })).caller;
+    const { ip, country } = (await explainCall(OWN, key.id, { model: 'any' })).caller;
     return { address: ip === null ? undefined : parseAddress(ip), country };
   } catch {
     return { address: undefined, country: undefined };

@@ -1,8 +1,13 @@
+import { OWN } from '../api/account.ts';
 import type { PageProps } from '../page-props.ts';
 import { PageFrame } from '../ui/page.tsx';
+import { AccountModels } from './account-models.tsx';
 import { OperatorModels } from './operator-models.tsx';
-import { OwnModels } from './own-models.tsx';
 
 export default function ModelsPage({ role }: PageProps) {
-  return <PageFrame title="Models">{role === 'operator' ? <OperatorModels /> : <OwnModels />}</PageFrame>;
+  return (
+    <PageFrame title="Models">
+      {role === 'operator' ? <OperatorModels /> : <AccountModels of={OWN} />}
+    </PageFrame>
+  );
 }

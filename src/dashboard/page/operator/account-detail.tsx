@@ -4,8 +4,16 @@ import { type Base, readAlerts, readKeys } from '../api/account.ts';
 import { readOneAccount } from '../api/operator.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
 import { Entries } from '../billing/billing-page.tsx';
-import { credits } from '../format/credits.ts';
+import { Explain } from '../explain/explain.tsx';
+import { CallLimitsLine } from '../home/call-limits-line.tsx';
+import { BalanceFigure, HeldLine, SpendFigures } from '../home/figures.tsx';
+import { SpendChart } from '../home/spend-chart.tsx';
+import { Troubles } from '../home/troubles.tsx';
+import { useDays } from '../home/use-days.ts';
+import { AccountModels } from '../models/account-models.tsx';
+import { numberIn } from '../page-props.ts';
 import { Calls } from '../requests/requests-page.tsx';
+import { query } from '../route.ts';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -17,12 +25,14 @@ import { ChangeBalance } from './change-balance.tsx';
 import { SwitchAccount } from './switch-account.tsx';
 
 const PARTS = [
-  ['', 'Account'],
-  ['keys', 'Keys'],
+  ['', 'Home'],
   ['requests', 'Requests'],
   ['usage', 'Usage'],
+  ['keys', 'Keys'],
+  ['models', 'Models'],
   ['billing', 'Billing'],
   ['alerts', 'Alerts'],
+  ['explain', 'Explain a call'],
 ] as const;
 
 /** The operator's page of one account. */
@@ -68,6 +78,10 @@ function Part(props: {
       return <AccountKeys of={account} base={base} />;
     case 'requests':
       return <Calls of={base} />;
+    case 'models':
+      return <AccountModels of={base} />;
+    case 'explain':
+      return <Explain of={base} keyId={numberIn(query.value.get('key_id') ?? undefined)} />;
     case 'usage':
       return <AccountUsage of={base} groups={['model', 'key']} />;
     case 'billing':
@@ -75,17 +89,21 @@ function Part(props: {
     case 'alerts':
       return <AccountAlerts base={base} />;
     case '':
-      return <Account of={account} onChanged={loaded.replace} />;
+      return <AccountHome of={account} base={base} onChanged={loaded.replace} />;
   }
 }
 
-function Account({
+/** Home as the owner sees it, with what the operator may change. */
+function AccountHome({
   of: account,
+  base,
   onChanged,
 }: {
   of: OperatorAccountView;
+  base: Base;
   onChanged: (account: OperatorAccountView) => void;
 }) {
+  const days = useDays(base);
   return (
     <>
       <p className="key-line">
@@ -95,15 +113,12 @@ function Account({
         </span>
       </p>
       <dl className="figures">
-        <div className="figure">
-          <dt>Balance</dt>
-          <dd className="figure-value">{credits(account.credits_balance)}</dd>
-        </div>
-        <div className="figure">
-          <dt>Held</dt>
-          <dd className="figure-value">{credits(account.credits_held)}</dd>
-        </div>
+        <BalanceFigure account={account} days={days.data} />
+        <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
       </dl>
+      <HeldLine account={account} />
+      <CallLimitsLine of={account} whose="of all keys together" />
+      <SpendChart of={base} />
       <div className="columns">
         <ChangeBalance
           of={account}
@@ -111,6 +126,7 @@ function Account({
         />
         <AccountSettings of={account} onChanged={onChanged} />
       </div>
+      <Troubles of={base} href={`#/accounts/${account.id}/requests`} />
     </>
   );
 }

@@ -4,15 +4,18 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { KeyList } from '../keys/keys.tsx';
+import { ReadOnlySettings } from '../keys/read-only-settings.tsx';
 import { RotateDialog } from '../keys/rotate-dialog.tsx';
 import { SwitchDialog } from '../keys/switch-dialog.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { SidePanel } from '../ui/side-panel.tsx';
 import { LostKey } from './lost-key.tsx';
 
-/** The operator's list of an account's keys, which can be deactivated, activated again, rotated, and added to. */
+/** The operator's list of an account's keys, whose settings can be read, and which can be deactivated, activated again, rotated, and added to. */
 export function AccountKeys({ of: account, base }: { of: OperatorAccountView; base: Base }) {
   const loaded = useLoad((signal) => readKeys(base, signal));
+  const [opened, setOpened] = useState<KeyView>();
   const [switching, setSwitching] = useState<KeyView>();
   const [rotating, setRotating] = useState<KeyView>();
   const path = `/api/admin/accounts/${account.id}/keys/` as const;
@@ -27,11 +30,16 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
           <KeyList
             of={base}
             keys={keys}
-            actions={{ path, onSwitch: setSwitching, onRotate: setRotating }}
+            actions={{ path, onOpen: setOpened, onSwitch: setSwitching, onRotate: setRotating }}
             onEnded={loaded.reload}
           />
         )}
       </Shown>
+      {opened && (
+        <SidePanel title={opened.name} onClose={() => setOpened(undefined)}>
+          <ReadOnlySettings of={opened} />
+        </SidePanel>
+      )}
       {switching && (
         <SwitchDialog
           of={switching}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { type Base, readEntry } from '../api/account.ts';
+import { type Base, OWN, readEntry, readKeys } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
 import { callDuration } from '../format/duration.ts';
@@ -18,7 +18,7 @@ import { CallStatus } from './request-table.tsx';
 export function RequestDetail({
   of: call,
   base,
-  keys,
+  keys: listed,
   onClose,
 }: {
   of: ListedCall;
@@ -27,7 +27,11 @@ export function RequestDetail({
   onClose: () => void;
 }) {
   const { detail, attempts, user_agent } = call;
-  const isExplained = base === '/api/account/' && manages() && call.key_id !== null;
+  // The list over all accounts knows no keys: those of the call's account are read when it is opened.
+  const account = base === '/api/admin/' ? baseOf(call) : base;
+  const read = useLoad(async (signal) => (account === base ? listed : readKeys(account, signal)), account);
+  const keys = account === base ? listed : (read.data ?? []);
+  const isExplained = (account !== OWN || manages()) && call.key_id !== null;
   return (
     <SidePanel title="Request" onClose={onClose}>
       <dl className="request-detail">
@@ -47,7 +51,7 @@ export function RequestDetail({
         <Fact name="Time">
           <Time at={call.created_at} seconds />
         </Fact>
-        <Fact name="Key">{keys.length > 0 ? keyName(call.key_id, keys) : `No. ${call.key_id}`}</Fact>
+        <Fact name="Key">{keyName(call.key_id, keys)}</Fact>
         <Fact name="Model">{call.model ?? 'not known: refused before the body was read'}</Fact>
         <Fact name="Endpoint">{call.endpoint}</Fact>
         {call.streamed !== null && <Fact name="Response">{call.streamed ? 'streamed' : 'not streamed'}</Fact>}
@@ -64,12 +68,12 @@ export function RequestDetail({
           <Amount of={call.charge} />
           {call.estimated && ' (estimated)'}
         </Fact>
-        {call.outcome !== 'refused' && base !== '/api/admin/' && <Charge of={call} base={base} />}
+        {call.outcome !== 'refused' && <Charge of={call} base={account} />}
       </dl>
       <CopyValue label="Request ID" value={call.id} />
       <div className="actions">
         {isExplained && (
-          <a className="button" href={explainAddress(call)}>
+          <a className="button" href={explainAddress(call, account)}>
             Explain
           </a>
         )}
@@ -108,8 +112,13 @@ function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {
   );
 }
 
+/** Path below which the account of a call is, for the operator. */
+function baseOf({ account_id = 0 }: ListedCall): Base {
+  return `/api/admin/accounts/${account_id}/`;
+}
+
 /** The page that explains a call like this one. */
-function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedCall): string {
+function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedCall, account: Base): string {
   const question = Object.entries({
     model,
     endpoint,
@@ -117,7 +126,9 @@ function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedC
     origin: detail?.origin,
     at: created_at,
   }).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
-  return `#/explain/${key_id}?${new URLSearchParams(question)}`;
+  if (account === OWN) return `#/explain/${key_id}?${new URLSearchParams(question)}`;
+  const asked = new URLSearchParams([['key_id', String(key_id)], ...question]);
+  return `#/accounts/${account.split('/')[4]}/explain?${asked}`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -46,7 +46,7 @@ export function RequestTable({
                 <span className="unseen"> Request {call.id}</span>
               </button>
             </th>
-            <td className="clip">{emails ? `No. ${key_id}` : keyName(key_id, keys)}</td>
+            <td className="clip">{keyName(key_id, keys)}</td>
             <td className="clip">{model ?? '–'}</td>
             <td className="nowrap">
               <CallStatus of={call} />

@@ -61,8 +61,14 @@ export function Calls({ of: base }: { of: CallsBase }) {
     (signal) => readCalls(base, filter, before, PAGE, signal),
     JSON.stringify([chosen, range.name, usageRange(range), before]),
   );
+  const accounts = base === '/api/admin/' ? accountsOf(page.data?.calls ?? []) : [];
+  const theirs = useLoad(
+    async (signal) =>
+      (await Promise.all(accounts.map((id) => readKeys(`/api/admin/accounts/${id}/`, signal)))).flat(),
+    accounts.join(),
+  );
   const isFiltered = Object.values(chosen).some((value) => value !== '');
-  const keys = names.data?.keys ?? [];
+  const keys = (base === '/api/admin/' ? theirs.data : names.data?.keys) ?? [];
   return (
     <>
       <RangePicker fallback={RANGE} also={FIRST_PAGE} />
@@ -110,6 +116,11 @@ export function Calls({ of: base }: { of: CallsBase }) {
       </Shown>
     </>
   );
+}
+
+/** The accounts that calls belong to, each once. */
+function accountsOf(calls: readonly ListedCall[]): number[] {
+  return [...new Set(calls.flatMap(({ account_id }) => account_id ?? []))].sort((one, other) => one - other);
 }
 
 function Opened({

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { ModelView } from '../../../api/models/model-view.ts';
-import { OWN, readKeys, readModels } from '../api/account.ts';
+import { type Base, OWN, readKeys, readModels } from '../api/account.ts';
 import { readOwnKey } from '../api/keys.ts';
+import { readModelsOfOperator } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { CATEGORY_NAMES } from '../format/words.ts';
@@ -18,18 +19,20 @@ import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx'
 import { PriceCells, priceLines } from './price-cells.tsx';
 
 /** Every model with its prices, and whether the chosen key may call it. */
-export function OwnModels() {
+export function AccountModels({ of: base }: { of: Base }) {
+  const choosesKey = base !== OWN || manages();
   const loaded = useLoad(async (signal) => {
     const [models, keys] = await Promise.all([
-      readModels(signal),
-      manages() ? readKeys(OWN, signal) : readOwnKey(signal).then((key) => [key]),
+      base === OWN ? readModels(signal) : readModelsOfOperator(signal).then((report) => report.models),
+      choosesKey ? readKeys(base, signal) : readOwnKey(signal).then((key) => [key]),
     ]);
     return { models, keys };
-  });
+  }, base);
   return (
     <Shown of={loaded}>
       {({ models, keys }) => {
-        const chosen = query.value.get('key_id') || String(session.value?.keyId);
+        const first = base === OWN ? session.value?.keyId : keys[0]?.id;
+        const chosen = query.value.get('key_id') || String(first ?? '');
         const key = keys.find(({ id }) => String(id) === chosen);
         const shown = filteredModels(models);
         const opened = models.find(({ id }) => id === query.value.get('model'));
@@ -40,7 +43,7 @@ export function OwnModels() {
               {key && ` The last column is for the key “${key.name}”.`}
             </p>
             <search className="filters">
-              {manages() && (
+              {choosesKey && (
                 <KeyChoice keys={keys} chosen={chosen} onChosen={(key_id) => choose({ key_id })} />
               )}
               <ModelFilters categories={categoriesOf(models)} />
