@@ -49,9 +49,8 @@ export function createAccountKey(id: number, name: string): Promise<CreatedKeyVi
   return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
 }
 
-/** Query of the operator's usage report; empty: the gateway's default. `from` and `to` are UTC days, both included. */
-export const USAGE_CHOICES = ['group_by', 'from', 'to'] as const;
-export type UsageChoice = Readonly<Record<(typeof USAGE_CHOICES)[number], string>>;
+/** Query of the operator's usage report; "" for the gateway's default. `from` and `to` are UTC days, both included. */
+export type UsageChoice = Readonly<Record<'group_by' | 'from' | 'to', string>>;
 
 export function readUsageOfAll(choice: UsageChoice, signal: AbortSignal): Promise<MarginReportView> {
   return ask('GET', `/api/admin/usage/?${usageQuery(choice)}`, { signal });

@@ -120,13 +120,15 @@ function AccountHome({
       <CallLimitsLine of={account} whose="of all keys together" />
       <SpendChart of={base} />
       <div className="columns">
-        <ChangeBalance
-          of={account}
-          onBalance={(credits_balance) => onChanged({ ...account, credits_balance })}
-        />
+        <div>
+          <ChangeBalance
+            of={account}
+            onBalance={(credits_balance) => onChanged({ ...account, credits_balance })}
+          />
+          <Troubles of={base} href={`#/accounts/${account.id}/requests`} />
+        </div>
         <AccountSettings of={account} onChanged={onChanged} />
       </div>
-      <Troubles of={base} href={`#/accounts/${account.id}/requests`} />
     </>
   );
 }

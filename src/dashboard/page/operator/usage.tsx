@@ -1,20 +1,26 @@
 import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/operator/margin-view.ts';
 import { wordsOf } from '../api/failure.ts';
-import { exportUsageOfAll, readUsageOfAll, USAGE_CHOICES, type UsageChoice } from '../api/operator.ts';
+import { exportUsageOfAll, readUsageOfAll, type UsageChoice } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import { usageWords } from '../format/usage.ts';
+import { sumOf } from '../home/pace.ts';
+import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
 import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
-import { Choice, Day } from '../ui/filters.tsx';
+import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
+import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
+import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
+import { spanBefore } from '../usage/account-usage.tsx';
+import { MEASURE_CHOICES, MEASURES, type Measure, measureIn } from '../usage/measures.ts';
 
 const GROUPS = [
   ['account', 'Account'],
@@ -23,54 +29,118 @@ const GROUPS = [
   ['upstream', 'Provider'],
   ['day', 'Day (UTC)'],
 ] as const;
+type Group = (typeof GROUPS)[number][0];
 
 /** Rows that are drawn; the export has all of them. */
 const SHOWN = 500;
 
 /** What all accounts used and were charged, with the cost and the margin where the price list tells them. */
 export function Usage() {
-  const chosen = Object.fromEntries(USAGE_CHOICES.map((name) => [name, query.value.get(name) ?? '']));
-  const choice = { ...chosen, group_by: chosen.group_by || 'account' } as UsageChoice;
-  const loaded = useLoad((signal) => readUsageOfAll(choice, signal), JSON.stringify(choice));
+  const range = rangeOf(query.value);
+  const group = GROUPS.find(([known]) => known === query.value.get('group_by'))?.[0] ?? 'account';
+  const measure = measureIn(query.value);
+  const isHours = range.name === '24h';
+  const unit = isHours ? 'hour' : 'day';
+  const choice: UsageChoice = {
+    group_by: !isHours ? group : group === 'day' ? 'hour' : `hour,${group}`,
+    ...usageRange(range),
+  };
+  // Accounts and keys have no bounded number: over time, their sums are shown by model.
+  const series = group === 'upstream' ? 'upstream' : 'model';
+  const loaded = useLoad(
+    async (signal) => {
+      const span = spanBefore(range);
+      const [report, chart, before] = await Promise.all([
+        readUsageOfAll(choice, signal),
+        readUsageOfAll({ ...choice, group_by: `${unit},${series}` }, signal),
+        span && readUsageOfAll({ group_by: 'day', ...span }, signal),
+      ]);
+      return { report, chart, before: before?.total };
+    },
+    JSON.stringify([choice, range.name]),
+  );
   return (
     <PageFrame title="Usage" actions={<Export of={choice} />}>
       <search className="filters">
         <Choice
           label="Group by"
-          value={choice.group_by}
+          value={group}
           choices={GROUPS}
-          onValue={(group_by) => choose({ group_by })}
+          onValue={(value) => choose({ group_by: value === 'account' ? '' : value })}
         />
-        <Day label="From (UTC)" value={choice.from} onValue={(from) => choose({ from }, 'replace')} />
-        <Day label="To (UTC)" value={choice.to} onValue={(to) => choose({ to }, 'replace')} />
+        <Choice
+          label="Show"
+          value={measure}
+          choices={MEASURE_CHOICES}
+          onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
+        />
       </search>
-      <Shown of={loaded}>{(report) => <Report of={report} />}</Shown>
+      <RangePicker />
+      <Shown of={loaded}>
+        {({ report, chart, before }) =>
+          report.rows.length === 0 ? (
+            <Empty title="No calls in this range">
+              <p>Choose another range.</p>
+            </Empty>
+          ) : (
+            <>
+              <Chart of={chart} {...{ before, range, series, measure }} />
+              <Report of={report} group={group} isHours={isHours} />
+            </>
+          )
+        }
+      </Shown>
     </PageFrame>
   );
 }
 
-function Report({ of: report }: { of: MarginReportView }) {
-  const { from, to, group_by, rows, total } = report;
-  const span = `${dayName(from)} to ${dayName(to)} ${to.slice(0, 4)}`;
-  if (rows.length === 0) {
-    return (
-      <Empty title={`No calls from ${span}`}>
-        <p>Choose other days.</p>
-      </Empty>
-    );
-  }
-  const name = GROUPS.find(([group]) => group === group_by)?.[1] ?? 'Group';
+/** A measure over the range, stacked by model or provider, with its sum and that of the span before. */
+function Chart(props: {
+  of: MarginReportView;
+  before: MarginSumsView | undefined;
+  range: Range;
+  series: 'upstream' | 'model';
+  measure: Measure;
+}) {
+  const { of: report, before, range, series, measure } = props;
+  const { name, of, format } = MEASURES[measure];
+  const title = `${name} by ${series === 'model' ? 'model' : 'provider'}`;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{title}</h2>
+        <p className="hint">
+          {format(of(report.total))} in all{before && <>, {format(of(before))} in the span before</>}
+        </p>
+      </div>
+      <StackedChart
+        title={title}
+        axis={range.name === '24h' ? 'Hour' : 'Day (UTC)'}
+        rows={chartRows(report, range, of, (row) => row[series] ?? 'none')}
+        format={format}
+      />
+    </section>
+  );
+}
+
+function Report({ of, group, isHours }: { of: MarginReportView; group: Group; isHours: boolean }) {
+  const { from, to, total } = of;
+  const rows = isHours ? byGroup(of.rows) : of.rows;
+  const span = isHours
+    ? 'The last 24 hours.'
+    : `${dayName(from)} to ${dayName(to)} ${to.slice(0, 4)}, days of UTC.`;
+  const name = GROUPS.find(([known]) => known === group)?.[1] ?? 'Group';
   return (
     <>
       <p className="hint">
-        {span}, days of UTC. Cost is what providers take by the price list; the margin is what is left of the
-        charges whose cost is known.
+        {span} Cost is what providers take by the price list; the margin is what is left of the charges whose
+        cost is known.
         {rows.length > SHOWN && ` The first ${SHOWN} of ${count(rows.length)} rows: the export has all.`}
       </p>
       <Table
         label="Usage"
         columns={[
-          name,
+          isHours && group === 'day' ? 'Hour (UTC)' : name,
           ['Calls', 'number'],
           ['Charged', 'number'],
           ['Cost coverage', 'number'],
@@ -85,8 +155,8 @@ function Report({ of: report }: { of: MarginReportView }) {
         </tr>
         {rows.slice(0, SHOWN).map((row) => (
           <tr key={groupOf(row)}>
-            <th scope="row">
-              <Group of={row} />
+            <th scope="row" className="clip">
+              <GroupName of={row} />
             </th>
             <Sums of={row} />
           </tr>
@@ -96,16 +166,43 @@ function Report({ of: report }: { of: MarginReportView }) {
   );
 }
 
-function groupOf({ account_id, key_id, model, upstream, day }: MarginRowView): string {
-  return String(account_id ?? key_id ?? model ?? upstream ?? day ?? 'none');
+function groupOf({ account_id, key_id, model, upstream, day, hour }: MarginRowView): string {
+  return String(account_id ?? key_id ?? model ?? upstream ?? day ?? hour ?? 'none');
 }
 
-function Group({ of: row }: { of: MarginRowView }) {
+/** A row for each group of a report that has one for each of its hours; hours that are the group stay rows. */
+function byGroup(rows: readonly MarginRowView[]): MarginRowView[] {
+  return [...Map.groupBy(rows, groupOf).values()].map((of) => {
+    const costed = of.filter(({ cost }) => cost !== null);
+    const sum = (amounts: readonly (string | null)[]) => sumOf(amounts.map((amount) => amount ?? '0'));
+    const usage: Record<string, number> = {};
+    for (const row of of) {
+      for (const [unit, amount] of Object.entries(row.usage)) usage[unit] = (usage[unit] ?? 0) + amount;
+    }
+    return {
+      ...(of[0] as MarginRowView),
+      calls: of.reduce((all, { calls }) => all + calls, 0),
+      charged: sum(of.map(({ charged }) => charged)),
+      charged_with_cost: sum(of.map(({ charged_with_cost }) => charged_with_cost)),
+      cost: costed.length === 0 ? null : sum(costed.map(({ cost }) => cost)),
+      margin: costed.length === 0 ? null : sum(costed.map(({ margin }) => margin)),
+      usage,
+    };
+  });
+}
+
+function GroupName({ of: row }: { of: MarginRowView }) {
   if (row.account_id != null)
     return <a href={`#/accounts/${row.account_id}`}>{row.email ?? `No. ${row.account_id}`}</a>;
   if (row.key_id != null) return <>{row.key_name ?? `No. ${row.key_id}`}</>;
   if (row.day !== undefined) return <>{dayName(row.day)}</>;
+  if (isHour(row)) return <>{row.hour.slice(11, 16)}</>;
   return <>{groupOf(row)}</>;
+}
+
+/** True where the hour is the group, and not one of a group's. */
+function isHour(row: MarginRowView): row is MarginRowView & { hour: string } {
+  return row.hour !== undefined && groupOf(row) === row.hour;
 }
 
 function Sums({ of: sums }: { of: MarginSumsView }) {
@@ -120,7 +217,9 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
       </td>
       <td className="number">{sums.cost === null ? '–' : <Amount of={sums.cost} isInRow />}</td>
       <td className="number">{sums.margin === null ? '–' : <Amount of={sums.margin} isInRow />}</td>
-      <td className="used wide-only">{usageWords(sums.usage) || '–'}</td>
+      <td className="used wide-only clip" title={usageWords(sums.usage)}>
+        {usageWords(sums.usage) || '–'}
+      </td>
     </>
   );
 }

@@ -14,7 +14,7 @@ import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
-import { chargeOf, MEASURES, type Measure, tokensOf } from './measures.ts';
+import { chargeOf, MEASURE_CHOICES, MEASURES, type Measure, measureIn, tokensOf } from './measures.ts';
 import { usageCsv } from './usage-csv.ts';
 
 export type UsageGroup = 'model' | 'key';
@@ -27,8 +27,7 @@ const DAY_MS = 86_400_000;
 export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly UsageGroup[] }) {
   const range = rangeOf(query.value);
   const group = groups.find((known) => known === query.value.get('group_by')) ?? 'model';
-  const measure =
-    (Object.keys(MEASURES) as Measure[]).find((known) => known === query.value.get('measure')) ?? 'spend';
+  const measure = measureIn(query.value);
   const unit = range.name === '24h' ? 'hour' : 'day';
   const loaded = useLoad(
     async (signal) => {
@@ -46,7 +45,7 @@ export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly 
         <Choice
           label="Show"
           value={measure}
-          choices={Object.entries(MEASURES).map(([value, { name }]) => [value, name])}
+          choices={MEASURE_CHOICES}
           onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
         />
         {groups.length > 1 && (
@@ -67,11 +66,16 @@ export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly 
 }
 
 /** The sums of the span of the same length before a range of days; undefined for hours. */
-async function readBefore(base: Base, { name, from, to }: Range, signal: AbortSignal) {
+async function readBefore(base: Base, range: Range, signal: AbortSignal) {
+  const span = spanBefore(range);
+  return span && (await readUsageOf(base, { group_by: 'day', ...span }, signal)).total;
+}
+
+/** The UTC days of the same length before a range of days; undefined for hours, and for a range with an open end. */
+export function spanBefore({ name, from, to }: Range): { from: string; to: string } | undefined {
   if (name === '24h' || from === '' || to === '') return undefined;
   const [first, last] = [Date.parse(from), Date.parse(to)];
-  const span = { from: dayOf(first - (last - first) - DAY_MS), to: dayOf(first - DAY_MS) };
-  return (await readUsageOf(base, { group_by: 'day', ...span }, signal)).total;
+  return { from: dayOf(first - (last - first) - DAY_MS), to: dayOf(first - DAY_MS) };
 }
 
 function Report(props: {

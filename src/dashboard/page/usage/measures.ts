@@ -28,6 +28,14 @@ export const MEASURES = {
 
 export type Measure = keyof typeof MEASURES;
 
+/** The measure that the address names; spend where it names none. */
+export function measureIn(params: URLSearchParams): Measure {
+  return (Object.keys(MEASURES) as Measure[]).find((known) => known === params.get('measure')) ?? 'spend';
+}
+
+/** The measures as a choice shows them. */
+export const MEASURE_CHOICES = Object.entries(MEASURES).map(([value, { name }]) => [value, name] as const);
+
 /** The charge of a row, as a decimal string. */
 export function chargeOf({ credits, charged }: UsedRow): string {
   return credits ?? charged ?? '0.000000';
