@@ -83,6 +83,19 @@ t.test('the page is dark where the system is', async (t) => {
   t.ok(red < 64, String(colour));
 });
 
+t.test('a bar leads back to the dashboard, and the theme is the one chosen there', async (t) => {
+  const { page, faults } = await onDesk;
+  const isDark = () => page.evaluate("document.documentElement.classList.contains('dark-mode')");
+  t.equal(await isDark(), false);
+  await page.getByRole('banner').getByRole('link', { name: 'Dashboard' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')");
+  await page.goto(`${world.url}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  t.equal(await isDark(), true);
+  t.same(faults, []);
+});
+
 t.test('the page loads what its own address serves, with a policy and without inline scripts', async (t) => {
   for (const path of ['/docs', '/docs/']) {
     const page = await fetch(`${world.url}${path}`);

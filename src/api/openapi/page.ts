@@ -1,5 +1,9 @@
 import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 
+/** Tollgate's mark, as the dashboard has it (ui/mark.tsx). */
+const MARK =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#1d5fa8"/><path d="M8 25V9m16 16V9M5.5 25h21" stroke="#fff" stroke-width="3" stroke-linecap="round"/><path d="M8 12.5h16" stroke="#ffd166" stroke-width="4"/></svg>';
+
 /**
  * Content security policy of the page at /docs: all of it comes from this gateway, so that it works without the
  * internet.
@@ -14,23 +18,53 @@ const POLICY = [
   "object-src 'none'",
 ].join('; ');
 
-/** Script that adds a viewport, which Swagger UI's page lacks; phones would show the page at the width of a desktop. */
-const PHONE_SCRIPT = `const viewport = document.createElement('meta');
+/**
+ * Script of the page's frame: a bar with the way back to the dashboard, the dashboard's choice of light or dark (its component
+ * library keeps it under that name), and a viewport, which Swagger UI's page lacks: phones would show it at the width of a desktop.
+ */
+const FRAME_SCRIPT = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
 viewport.content = 'width=device-width, initial-scale=1';
 document.head.append(viewport);
+
+const bar = document.createElement('header');
+bar.className = 'tollgate-bar';
+bar.innerHTML = '<a class="tollgate-brand" href="/dashboard/">${MARK}Tollgate</a>'
+  + '<a href="/dashboard/">← Dashboard</a><a href="/openapi.json">OpenAPI document</a>';
+document.body.prepend(bar);
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+function showTheme() {
+  const chosen = localStorage.getItem('mantine-color-scheme-value');
+  const isDark = chosen === 'dark' || (chosen !== 'light' && systemIsDark.matches);
+  document.documentElement.classList.toggle('dark-mode', isDark);
+}
+showTheme();
+systemIsDark.addEventListener('change', showTheme);
+addEventListener('storage', showTheme);
 `;
 
-/**
- * Changes of Swagger UI's style. The top bar has no field for the address of another document and keeps the switch
- * between light and dark. On a phone, tables scroll instead of the page, and long words break.
- */
-const STYLE = `.swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
-html.dark-mode body { background: #1c2022 }
-.swagger-ui .topbar-wrapper { justify-content: flex-end }
+/** Swagger UI in the colours of the dashboard. On a phone, tables scroll instead of the page, and long words break. */
+const STYLE = `:root { --ground: #f4f6f8; --surface: #ffffff; --line: #d9dfe6; --text: #17202b; --muted: #536172; --accent: #1d5fa8; --fill: #1d5fa8 }
+html.dark-mode { color-scheme: dark; --ground: #11161c; --surface: #1a212a; --line: #313c49; --text: #e7ecf2; --muted: #a3b0bf; --accent: #7db4f5; --fill: #2767ae }
+body, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--ground) }
+.tollgate-bar { position: sticky; top: 0; z-index: 10; display: flex; align-items: center; gap: 20px; padding: 10px 24px; background: var(--surface); border-bottom: 1px solid var(--line); font: 15px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+.tollgate-bar a { color: var(--accent) }
+.tollgate-bar .tollgate-brand { display: flex; align-items: center; gap: 10px; margin-right: auto; color: var(--text); font-size: 17px; font-weight: 650; text-decoration: none }
+.tollgate-brand svg { width: 24px; height: 24px }
+.swagger-ui, .swagger-ui .opblock-tag, .swagger-ui .info .title, .swagger-ui .btn, .swagger-ui .opblock .opblock-summary-description, .swagger-ui table thead tr th, .swagger-ui .info li, .swagger-ui .info p, .swagger-ui .info table { font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+.swagger-ui .info .title, .swagger-ui .info h2, .swagger-ui .opblock-tag, .swagger-ui .info p, .swagger-ui .info li, .swagger-ui .renderedMarkdown p { color: var(--text) }
+.swagger-ui .opblock-tag { border-bottom-color: var(--line) }
+.swagger-ui .info a, .swagger-ui .renderedMarkdown a { color: var(--accent) }
+.swagger-ui .scheme-container, html.dark-mode .swagger-ui .scheme-container { background: var(--surface); border-block: 1px solid var(--line); box-shadow: none; padding: 16px 0; margin-bottom: 16px }
+.swagger-ui .btn.authorize, .swagger-ui .btn.execute { border-color: var(--fill) !important; background: var(--fill) !important; color: #fff !important; border-radius: 8px }
+.swagger-ui .btn.authorize svg { fill: #fff !important }
+.swagger-ui .opblock { border-radius: 8px; box-shadow: none }
 .swagger-ui .info { margin: 24px 0 }
 .swagger-ui .response-col_links { display: none }
 @media (max-width: 640px) {
+  .tollgate-bar { gap: 12px; padding: 10px 12px }
+  .tollgate-bar a:last-child { display: none }
   .swagger-ui .wrapper { padding: 0 8px }
   .swagger-ui .opblock-body, .swagger-ui .responses-inner { overflow-x: auto }
   .swagger-ui .opblock .opblock-summary-method { min-width: 64px }
@@ -49,10 +83,13 @@ export const DOCS_PAGE: FastifySwaggerUiOptions = {
   staticCSP: POLICY,
   theme: {
     title: 'Tollgate API',
-    js: [{ filename: 'phone.js', content: PHONE_SCRIPT }],
+    js: [{ filename: 'frame.js', content: FRAME_SCRIPT }],
+    favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: MARK }],
     css: [{ filename: 'tollgate.css', content: STYLE }],
   },
   uiConfig: {
+    // Without the top bar of the standalone layout: the frame has one.
+    layout: 'BaseLayout',
     docExpansion: 'list',
     tryItOutEnabled: true,
     displayRequestDuration: true,
