@@ -87,11 +87,16 @@ export async function startUpstream(
     if (!visits.has(call)) visits.set(call, visit);
     const credential = String(headers.authorization).replace('Bearer ', '');
     onFailpoint('asked', credential);
+    const onEnding = () => {
+      visit.endingAt ??= Date.now();
+    };
     if (url.startsWith(FIRST_TARGET)) {
       // A second time there would count as a second time at the upstream.
       if (!wasRefused) refused.add(call);
-      return FAILURES[call % FAILURES.length];
+      // A call whose client left meanwhile is not sent on, so it may end with this failure.
+      return { ...FAILURES[call % FAILURES.length], onEnding };
     }
+    visit.endingAt = undefined;
     const told = headers[BEHAVIOUR_HEADER];
     const behaviour = typeof told === 'string' ? (JSON.parse(told) as Behaviour) : {};
     const bill = billOf(call);
@@ -101,9 +106,6 @@ export async function startUpstream(
       if ((behaviour.status ?? 200) === 200) visit.bill = bill;
       onFailpoint('answered', credential);
     });
-    const onEnding = () => {
-      visit.endingAt ??= Date.now();
-    };
     const usage = {
       prompt_tokens: bill.input,
       completion_tokens: bill.output,
