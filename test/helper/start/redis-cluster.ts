@@ -69,7 +69,7 @@ export async function startCluster(t: Scope, options: ClusterOptions = {}): Prom
   for (const [index, replica] of replicas.entries()) {
     await follow(raw(replica), raw(nodes[index] as RedisProcess));
   }
-  await Promise.all(all.map((node) => isWhole(raw(node), all.length)));
+  await Promise.all(all.map((node) => hasMet(raw(node), all.map(raw))));
   const slotOf = (name: string) => new Command('get', [name]).getSlot();
   const ownerOf = async (name: string) => {
     const port = await Promise.any(all.map(async (node) => ownerPort(raw(node), slotOf(name))));
@@ -101,11 +101,32 @@ function connectTo(t: Scope, { port }: RedisProcess): Redis {
 }
 
 async function isWhole(node: Redis, known: number): Promise<void> {
-  await until('the cluster to be whole', async () => {
-    const info = String(await node.cluster('INFO').catch(() => ''));
-    const facts = ['cluster_state:ok', `cluster_slots_ok:${SLOTS}`, `cluster_known_nodes:${known}`];
+  let info = '';
+  const facts = ['cluster_state:ok', `cluster_slots_ok:${SLOTS}`, `cluster_known_nodes:${known}`];
+  const asked = async () => {
+    info = String(await node.cluster('INFO').catch(() => ''));
     return facts.every((fact) => info.includes(fact));
+  };
+  await until('the cluster to be whole', asked).catch((error: Error) => {
+    throw new Error(`${error.message}: ${info}`);
   });
+}
+
+const MEET_AGAIN_MS = 5_000;
+
+/**
+ * Resolves when the cluster is whole for a node. Lets it meet the others again meanwhile: a busy machine may take longer for
+ * the handshake of two nodes than `cluster-node-timeout`, after which they forget each other.
+ */
+async function hasMet(node: Redis, all: readonly Redis[]): Promise<void> {
+  const again = setInterval(() => {
+    for (const other of all) if (other !== node) meet(node, other).catch(() => {});
+  }, MEET_AGAIN_MS);
+  try {
+    await isWhole(node, all.length);
+  } finally {
+    clearInterval(again);
+  }
 }
 
 /**
@@ -119,7 +140,7 @@ async function join(masters: readonly Redis[]): Promise<void> {
     await master.call('CLUSTER', 'ADDSLOTSRANGE', first, last);
     if (index > 0) await meet(masters[0] as Redis, master);
   }
-  await Promise.all(masters.map((master) => isWhole(master, masters.length)));
+  await Promise.all(masters.map((master) => hasMet(master, masters)));
 }
 
 async function meet(member: Redis, other: Redis): Promise<void> {
