@@ -41,8 +41,6 @@ export interface Restriction extends Row {
   readonly restricts: 'caller' | 'model' | 'calls' | 'spending';
   /** Name of its check where a call is explained. */
   readonly check: string;
-  /** The field inside a sentence about a check; default: its name in the API. */
-  readonly inText?: string;
   /** The restriction in a list of keys: a text, in which `{}` is the value, or what a number or list has one and several of. */
   readonly short: string | readonly [one: string, many: string];
 }
@@ -94,7 +92,6 @@ export const KEY_FIELDS = {
     fallback: null,
     restricts: 'caller',
     check: 'Not expired',
-    inText: 'expiry',
     short: 'expiry',
     isLong: false,
     help: 'When the key expires, in ISO 8601 with `Z` or an offset, returned in UTC. null: never.',
@@ -113,7 +110,6 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'model',
     check: 'Allowed models',
-    inText: 'allowed models',
     short: ['model', 'models'],
     isLong: true,
     help: 'Models the key can call, named as in `GET /v1/models`; an alias is stored as that name. Empty: all.',
@@ -132,7 +128,6 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'model',
     check: 'Modality',
-    inText: 'modalities',
     short: 'modalities',
     isLong: false,
     help: 'Modalities the key can call. Empty: all.',
@@ -200,7 +195,6 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'caller',
     check: 'IP address',
-    inText: 'allowed IP addresses',
     short: ['address', 'addresses'],
     isLong: true,
     help: 'IPv4 or IPv6 addresses or CIDR ranges the key works from, returned normalized. Empty: all.',
@@ -223,7 +217,6 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'caller',
     check: 'Origin',
-    inText: 'allowed origins',
     short: ['origin', 'origins'],
     isLong: true,
     help:
@@ -249,7 +242,6 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'caller',
     check: 'Country',
-    inText: 'blocked countries',
     short: ['blocked country', 'blocked countries'],
     isLong: true,
     help:

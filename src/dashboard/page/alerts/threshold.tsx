@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AccountView } from '../../../api/account/account-view.ts';
 import { setThreshold } from '../api/account.ts';
-import { fieldWords } from '../api/failure.ts';
+import { wordsOf } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { Amount } from '../ui/amount.tsx';
@@ -77,7 +77,7 @@ function ThresholdForm(props: {
   const save = async (form: HTMLFormElement) => {
     if (!(await action.run())) focusFirstFault(form);
   };
-  const error = action.error === undefined ? '' : fieldWords(action.error);
+  const error = action.error === undefined ? '' : wordsOf(action.error);
   return (
     <form
       className="inline-form"

@@ -16,20 +16,6 @@ export function wordsOf(error: unknown): string {
   return `${error.message} The restrictions of the key you signed in with also apply to this page.`;
 }
 
-/**
- * Message to show at the field that was refused, without the API's words for the form: its name of the field, "" and
- * null.
- */
-export function fieldWords(error: unknown): string {
-  const words = wordsOf(error);
-  if (!(error instanceof ApiFailure) || !error.param) return words;
-  const { param } = error;
-  const said = words.startsWith(`${param} `) ? `This${words.slice(param.length)}` : words;
-  return said
-    .replace(` of ${param},`, ',')
-    .replace(/[;,] (?:or )?(?:""|null|\[\]) for [a-z ]+(?=\.)/, ', or left empty');
-}
-
 /** The field that a refusal names; undefined where that is none of `names`. */
 export function fieldOf<Name extends string>(error: unknown, names: readonly Name[]): Name | undefined {
   return error instanceof ApiFailure ? names.find((name) => name === error.param) : undefined;

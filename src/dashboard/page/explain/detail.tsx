@@ -1,28 +1,43 @@
-import { rowAt, WIRE_NAMES } from '../../../domain/key-settings.ts';
+import type { ReactNode } from 'react';
+import type { CheckView, ExplanationView } from '../../../api/explain/explanation-view.ts';
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';
 
-/** Patterns of the API's field names, with the names of those fields on this page. */
-const WORDS: readonly (readonly [RegExp, string])[] = WIRE_NAMES.map(rowAt).flatMap((row) =>
-  row.restricts && row.inText ? [[new RegExp(`\\b${row.wire}\\b`, 'g'), row.inText] as const] : [],
-);
-const ANOTHERS: readonly (readonly [RegExp, string])[] = [
-  [/\bYour IP address\b/g, 'The IP address'],
-  [/\byour IP address\b/g, 'the IP address'],
-];
-const MOMENT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+/** An explained call: the caller that the gateway checked, and what the user asked about. */
+export interface Checked {
+  readonly caller: ExplanationView['caller'];
+  /** Time of the call, in ISO 8601. */
+  readonly at: string;
+  /** True if the address is the one that this page's requests come from. */
+  readonly isOwnAddress: boolean;
+}
 
-/** Detail of a check. The gateway words it for the caller of a model; here it is reworded for the owner of the key. */
-export function Detail({ words, isOwnAddress }: { words: string; isOwnAddress: boolean }) {
-  const text = [...WORDS, ...(isOwnAddress ? [] : ANOTHERS)]
-    .reduce((said, [wire, word]) => said.replace(wire, word), words)
-    .replace(
-      /\b(from|in) ([A-Z]{2})\b/g,
-      (_, where: string, code: string) => `${where} ${countryName(code)}`,
-    );
-  return (
-    <p className="hint">
-      {text.split(MOMENT).map((part) => (MOMENT.test(part) ? <Time key={part} at={part} seconds /> : part))}
-    </p>
-  );
+const TIME = ({ at }: Checked) => (
+  <>
+    Checked at <Time at={at} seconds />.
+  </>
+);
+
+/** Details of the checks that depend on the caller, from the fields of the answer. */
+const DETAILS: Readonly<Record<string, (checked: Checked) => ReactNode>> = {
+  expires_at: TIME,
+  active_hours: TIME,
+  allowed_ips: ({ caller: { ip }, isOwnAddress }) =>
+    ip === null ? 'The IP address is unknown.' : `Checked from ${isOwnAddress ? 'your address ' : ''}${ip}.`,
+  blocked_countries: ({ caller: { country } }) =>
+    country === null ? 'The country is unknown.' : `Checked from ${countryName(country)}.`,
+  allowed_origins: ({ caller: { origin } }) =>
+    origin === null ? 'Checked without an origin.' : `Checked with the origin ${origin}.`,
+};
+
+/** Details of failed checks that the API words for whoever sends the call. */
+const FAILED: Readonly<Record<string, string>> = {
+  allowed_models: 'The key cannot call this model.',
+  allowed_categories: 'The key cannot call models of this modality.',
+};
+
+/** The reason for the result of a check. */
+export function Detail({ of: { check, state, detail }, checked }: { of: CheckView; checked: Checked }) {
+  const words = DETAILS[check]?.(checked) ?? (state === 'failed' ? FAILED[check] : undefined) ?? detail;
+  return <p className="hint">{words}</p>;
 }

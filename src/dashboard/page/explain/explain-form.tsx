@@ -1,6 +1,6 @@
 import type { InputHTMLAttributes } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';
 import { zoneName } from '../format/time.ts';
@@ -21,8 +21,7 @@ export function ExplainForm(props: {
 }) {
   const { question, onQuestion, action } = props;
   const refused = fieldOf(action.error, FIELDS);
-  const errorOf = (name: (typeof FIELDS)[number]) =>
-    refused === name ? fieldWords(action.error) : undefined;
+  const errorOf = (name: (typeof FIELDS)[number]) => (refused === name ? wordsOf(action.error) : undefined);
   const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes<HTMLInputElement>) => ({
     name,
     error: errorOf(name),

@@ -7,6 +7,7 @@ import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Shown } from '../ui/shown.tsx';
 import { NO_QUESTION, questionInAddress, questionOf } from './call-question.ts';
+import type { Checked } from './detail.tsx';
 import { ExplainForm } from './explain-form.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -54,11 +55,15 @@ function Asking(props: {
     model: props.models[0] ?? '',
     ...questionInAddress(),
   }));
-  const [answer, setAnswer] = useState<{ explanation: ExplanationView; isOwnAddress: boolean }>();
+  const [answer, setAnswer] = useState<{ explanation: ExplanationView; checked: Checked }>();
   const action = useAction(async () => {
     setAnswer(undefined);
-    const explanation = await explainCall(props.of, question.keyId, questionOf(question));
-    setAnswer({ explanation, isOwnAddress: (question.ip + question.country).trim() === '' });
+    const asked = questionOf(question);
+    const explanation = await explainCall(props.of, question.keyId, asked);
+    const { caller } = explanation;
+    const { at = new Date().toISOString() } = asked;
+    const isOwnAddress = asked.ip === undefined && asked.country === undefined;
+    setAnswer({ explanation, checked: { caller, at, isOwnAddress } });
   });
   return (
     <div className="columns columns-explain">
@@ -71,9 +76,7 @@ function Asking(props: {
         }}
         action={action}
       />
-      <div aria-live="polite">
-        {answer && <Verdict of={answer.explanation} isOwnAddress={answer.isOwnAddress} />}
-      </div>
+      <div aria-live="polite">{answer && <Verdict of={answer.explanation} checked={answer.checked} />}</div>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import { rowAt, WIRE_NAMES } from '../../../domain/key-settings.ts';
-import { Detail } from './detail.tsx';
+import { type Checked, Detail } from './detail.tsx';
 
 /** Display names of the checks, by their names in the API. */
 const CHECK_NAMES: Readonly<Record<string, string>> = {
@@ -24,11 +24,10 @@ const OUTCOMES = {
 /** List of the checks in their order; the first that fails decides the answer to the call. */
 export function Verdict({
   of: { allowed, code, checks },
-  isOwnAddress,
+  checked,
 }: {
   of: ExplanationView;
-  /** True where the address that was checked is the one that this page's requests come from. */
-  isOwnAddress: boolean;
+  checked: Checked;
 }) {
   const deciding = checks.findIndex(({ passed }) => !passed);
   return (
@@ -43,21 +42,21 @@ export function Verdict({
         )}
       </h2>
       <ol className="checks">
-        {checks.map((checked, index) => {
-          const outcome = OUTCOMES[checked.state];
+        {checks.map((result, index) => {
+          const outcome = OUTCOMES[result.state];
           const isDeciding = index === deciding;
           return (
-            <li key={checked.check} className={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
+            <li key={result.check} className={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
               <span className="check-sign" aria-hidden="true">
                 {outcome.sign}
               </span>
               <div>
                 <p className="check-name">
-                  {CHECK_NAMES[checked.check] ?? checked.check}{' '}
+                  {CHECK_NAMES[result.check] ?? result.check}{' '}
                   <span className="check-word">{outcome.word}</span>
                   {isDeciding && <strong className="check-word"> – this is the response</strong>}
                 </p>
-                <Detail words={checked.detail} isOwnAddress={isOwnAddress} />
+                <Detail of={result} checked={checked} />
               </div>
             </li>
           );

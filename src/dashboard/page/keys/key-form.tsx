@@ -2,7 +2,7 @@ import type { ReactNode, RefObject } from 'react';
 import { useRef, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
@@ -40,7 +40,7 @@ export function KeyForm(props: {
   const refused = fieldOf(save.error, FORM_FIELDS);
   const shown = Object.entries(faults).filter(([field]) => checked === 'all' || checked.has(field));
   const errors: KeyErrors = {
-    ...(refused ? { [refused]: fieldWords(save.error) } : {}),
+    ...(refused ? { [refused]: wordsOf(save.error) } : {}),
     ...Object.fromEntries(shown),
   };
   const part: KeyFormPart = {

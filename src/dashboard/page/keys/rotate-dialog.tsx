@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf, rotateKey } from '../api/rotation.ts';
 import { useAction } from '../api/use-action.ts';
@@ -52,7 +52,7 @@ export function RotateDialog(props: {
   const action = useAction(async () => send(seen, graceSeconds(grace)));
   if (rotated) return <RotatedKey of={rotated} isOwn={isOwn} onDone={props.onClose} />;
 
-  const atField = fieldOf(action.error, ['grace_seconds']) && fieldWords(action.error);
+  const atField = fieldOf(action.error, ['grace_seconds']) && wordsOf(action.error);
   const isChanged = before !== undefined;
   return (
     <Dialog title={isChanged ? 'This key was changed' : titleOf(seen, props.owner)} onCancel={props.onClose}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import { changeAccount, readOneAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { CallLimitFields } from '../keys/call-limit-fields.tsx';
@@ -60,7 +60,7 @@ export function AccountSettings({
   };
   const action = useAction(() => send(filledFrom));
   const refused = fieldOf(action.error, ACCOUNT_FIELDS);
-  const errorAt = (name: string) => (refused === name ? fieldWords(action.error) : undefined);
+  const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
   const field = (name: 'email' | 'alert_threshold' | 'overdraft') => ({
     name,
     label: ACCOUNT_LABELS[name],

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
@@ -63,7 +63,7 @@ export function ChangeBalance({
           name="amount"
           label="Credits"
           hint="Enter a negative amount to take credits away."
-          error={refused === 'amount' ? fieldWords(change.error) : undefined}
+          error={refused === 'amount' ? wordsOf(change.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
           // A phone's decimal keypad has no minus.
@@ -73,7 +73,7 @@ export function ChangeBalance({
           name="note"
           label="Note"
           hint="Optional. Also visible to the owner, in the ledger."
-          error={refused === 'note' ? fieldWords(change.error) : undefined}
+          error={refused === 'note' ? wordsOf(change.error) : undefined}
           value={note}
           onValue={edit(setNote)}
         />

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccountKey } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
@@ -42,7 +42,7 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
         <TextField
           name="name"
           label="Name of the key"
-          error={refused && fieldWords(making.error)}
+          error={refused && wordsOf(making.error)}
           value={name}
           onValue={(typed) => {
             making.forget();

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
-import { fieldOf, fieldWords } from '../api/failure.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { credits } from '../format/credits.ts';
@@ -55,7 +55,7 @@ export function NewAccount() {
     action.forget();
     setFields({ ...fields, ...changes });
   };
-  const errorAt = (name: keyof Fields) => (refused === name ? fieldWords(action.error) : undefined);
+  const errorAt = (name: keyof Fields) => (refused === name ? wordsOf(action.error) : undefined);
   const field = (name: keyof Fields) => ({
     name,
     value: fields[name],
