@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
-import { Faults, type JsonSchema } from '../src/config/reader.ts';
-import { CONFIG_FILE_SCHEMA, configFile } from '../src/config/schema.ts';
+import { CONFIG_FILE_SCHEMA } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
 import {
   type ApiDocument,
@@ -252,80 +251,72 @@ test('every environment variable stands in the configuration, and no other does'
   t.same(told.sort(), [...new Set(asked)].sort());
 });
 
-/** The settings of the sections, with their defaults as an editor is told them and the page writes them. */
-function defaults(): string[] {
-  const sections = Object.entries(CONFIG_FILE_SCHEMA.properties as Record<string, JsonSchema>);
-  return sections.flatMap(([section, { properties = {} }]) =>
-    Object.entries(properties as Record<string, JsonSchema>).map(
-      ([key, field]) => `${section}.${key} = ${shown(field.default)}`,
-    ),
-  );
+interface ConfigSchema {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly ConfigSchema[];
+  readonly properties?: Readonly<Record<string, ConfigSchema>>;
+  readonly additionalProperties?: ConfigSchema | boolean;
+  readonly required?: readonly string[];
 }
 
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
+/** A row for each setting of the config file: its path, default, and meaning. */
+function settingsOf({ properties = {}, required = [] }: ConfigSchema, path = ''): string[][] {
+  return Object.entries(properties).flatMap(([key, setting]) => {
+    const at = path === '' ? key : `${path}.${key}`;
+    const { description = '', default: value, additionalProperties: entry } = setting;
+    if (path === '' && setting.properties) return settingsOf(setting, at);
+    if (typeof entry === 'object' && entry.properties)
+      return settingsOf(entry, `${at}.<${key === 'models' ? 'slug' : 'name'}>`);
+    const fallback =
+      value === undefined ? '' : code(typeof value === 'string' ? value : JSON.stringify(value));
+    const needed = required.includes(key) ? 'required' : fallback;
+    const words = wordsOf(setting).map(code).join(', ');
+    const row = [code(at), needed, words === '' ? description : `${words}. ${description}`];
+    return [row, ...settingsOf(setting, at)];
+  });
 }
 
-test('every setting with a default stands in the configuration with that default, and no other does', async (t) => {
-  const told = rowsUnder('docs/configuration.md', 'Config file')
-    .filter(([key = '']) => /^[a-z]+\.\w+$/.test(key))
-    .map(([key, value]) => `${key} = ${value}`);
-  t.ok(told.length > 5, 'the table is found');
-  t.same(told.sort(), defaults().sort());
-});
-
-/** What the reader of the config file itself says is known at the path, when it finds something that is not. */
-function knownSettings(at: readonly string[]): string[] {
-  const faults = new Faults();
-  const strange: unknown = at.reduceRight<unknown>(
-    (inner, key) => new Map([[key, inner]]),
-    new Map([['?', 1]]),
-  );
-  configFile(strange, '', faults);
-  const line = faults.lines.find((text) => text.startsWith(`${at.join('.')}.?: `)) ?? '';
-  return line.split('supported: ')[1]?.split(', ') ?? [];
+function wordsOf({ enum: words = [], anyOf = [] }: ConfigSchema): readonly string[] {
+  return [...words, ...anyOf.flatMap(wordsOf)];
 }
 
-test('every setting of upstreams, models and prices stands in the configuration, and no other does', async (t) => {
-  const model = knownSettings(['models', '<slug>']);
-  const real = [
-    ...knownSettings(['upstreams', '<name>']).map((key) => `upstreams.<name>.${key}`),
-    ...model.map((key) => `models.<slug>.${key}`),
-    ...knownSettings(['models', '<slug>', 'price']).map((key) => `models.<slug>.price.${key}`),
-  ];
-  t.ok(real.length > 10, 'the settings are found');
-  const told = rowsUnder('docs/configuration.md', 'Config file').flatMap(([key = '']) =>
-    key.includes('<') ? [key] : [],
-  );
-  t.same(told.sort(), real.sort());
-});
-
-test('the tables of the API page are those of the OpenAPI description', async (t) => {
-  const { url } = await startGatewayInProcess(t);
-  const tables = apiTables(await readDocument(url));
+/** Holds the generated tables of a page, each by the name of its marker, against the code; WRITE_DOCS=1 writes them. */
+function holdTables(t: Test, path: string, tables: Readonly<Record<string, string>>): void {
   const page = Object.entries(tables).reduce(
     (text, [name, table]) =>
       text.replace(
         new RegExp(`(<!-- generated: ${name} -->\\n)[^]*?(\\n<!-- end -->)`),
         (_, begin, end) => `${begin}\n${table}\n${end}`,
       ),
-    read('docs/api.md'),
+    read(path),
   );
   for (const [name, table] of Object.entries(tables))
     t.ok(page.includes(table), `${name}: its place is found`);
-  if (process.env.WRITE_DOCS) writeFileSync(new URL('../docs/api.md', import.meta.url), page);
-  t.equal(read('docs/api.md'), page, 'npm run docs writes them');
+  if (process.env.WRITE_DOCS) writeFileSync(new URL(`../${path}`, import.meta.url), page);
+  t.equal(read(path), page, 'npm run docs writes them');
+}
+
+test('the tables of the API page are those of the OpenAPI description', async (t) => {
+  const { url } = await startGatewayInProcess(t);
+  holdTables(t, 'docs/api.md', apiTables(await readDocument(url)));
 });
 
-test('every metric stands in the operating page, and no other does', async (t) => {
+test('the table of the configuration is that of the schema of the config file', async (t) => {
+  const rows = settingsOf(CONFIG_FILE_SCHEMA as ConfigSchema);
+  t.ok(rows.length > 70, 'the settings are found');
+  const settings = table(['Key', 'Default', 'Meaning'], rows);
+  holdTables(t, 'docs/configuration.md', { 'settings of the config file': settings });
+});
+
+test('the table of metrics has the help of each', async (t) => {
   const world = await startGatewayInProcess(t);
   const page = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
-  const real = [...page.matchAll(/^# TYPE (tollgate_\w+) /gm)].map(([, name = '']) => name);
-  t.ok(real.length > 10, 'the metrics are found');
-  const told = rowsUnder('docs/operating.md', 'What to watch').flatMap(([name = '']) =>
-    name.startsWith('tollgate_') ? [name] : [],
-  );
-  t.same(told.sort(), real.sort());
+  const metrics = [...page.matchAll(/^# HELP (tollgate_\w+) (.+)$/gm)];
+  t.ok(metrics.length > 10, 'the metrics are found');
+  const rows = metrics.map(([, name = '', help = '']) => [code(name), help]);
+  holdTables(t, 'docs/operating.md', { metrics: table(['Metric', 'Meaning'], rows) });
 });
 
 /** The figures above the bars of the chart: of each target in turn, one a group of bars. */

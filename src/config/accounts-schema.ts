@@ -20,7 +20,7 @@ function callLimit(description: string): Field<number | null> {
   const whole = number(1, MAX_CALL_LIMIT);
   const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
   const limit = reader({ anyOf: [...anyOf, { type: 'null' }] }, whole);
-  return optional(limit, null, `${description}; null: no limit. Accounts that are there keep theirs`);
+  return optional(limit, null, `${description}; null: no limit`);
 }
 
 /** The section `accounts`: bounds of accounts, and what new ones begin with. */
@@ -28,19 +28,19 @@ export const accountsSection = section({
   maxKeys: optional(
     number(1, 100_000),
     10_000,
-    'Most keys of one account, including inactive ones, because none is ever removed; one more gets 409 too_many_keys',
+    'Most keys of one account, including inactive ones; keys are never removed',
   ),
   maxKeyBytes: optional(
     number(1_000, 1_000_000_000),
     33_554_432,
-    'Most bytes that the settings of all keys of one account take, as JSON; more gets 409 too_many_keys. Redis holds them all',
+    'Most bytes of the settings of all keys of one account, as JSON in UTF-8; Redis holds them all',
   ),
   overdraft: optional(
     credits,
     micro(0),
-    'Credits by which calls in flight may together take the balance of a new account below 0, and the spend of its keys above their limits. 0: never. Accounts that are there keep theirs',
+    'Overdraft of new accounts, in credits; existing accounts keep their overdraft and limits',
   ),
-  rpmLimit: callLimit("Most calls of all of a new account's keys that may begin in a minute"),
-  tpmLimit: callLimit("Most tokens in a minute, of all of a new account's keys"),
-  maxParallelRequests: callLimit("Most calls in flight at once, of all of a new account's keys"),
+  rpmLimit: callLimit('Calls of all keys of a new account that may begin in a minute'),
+  tpmLimit: callLimit('Tokens of all keys of a new account in a minute'),
+  maxParallelRequests: callLimit('Calls of all keys of a new account in flight'),
 });

@@ -70,25 +70,25 @@ const upstreamSection = section({
   provider: optional(
     matching(/^\S+$/, 'must be the name of a provider, such as openai'),
     undefined,
-    `The provider that it is: fills in url, format, path, auth and prices, each of which can be set instead. ${Object.keys(PRESETS).join(', ')}; another name is an id of the price list`,
+    'Name of a provider, which fills in `url`, `format`, `path`, `auth` and `prices`; each can be overridden. Another name is an id of the price list',
   ),
   url: required(
     upstreamUrl,
-    `Where it runs, without /v1 at its end: the path of the call is appended. "${DEMO_URL}" is the built-in provider`,
+    `Address without /v1; paths of calls are appended. Default: the provider's. "${DEMO_URL}" is the built-in provider`,
   ),
   apiKey: optional(
     credential,
     undefined,
-    "The provider's credential, best by the name of an environment variable; absent: none is sent",
+    "The provider's credential, best as `${NAME}`. Default: none is sent",
   ),
   apiKeys: optional(
     nonEmptyList(credential, 'must be a list of credentials'),
     undefined,
-    'Several credentials instead of apiKey: each is a target of its own, so that calls go on with the others where one is refused or limited',
+    'Several credentials instead; each is a separate target, so calls continue with the others if one is refused or limited',
   ),
   format: required(
     oneOf('openai', 'anthropic'),
-    'Whose API it speaks: how the credential is sent, and how usage is read',
+    "Wire format: decides how the credential is sent and usage is read. Default: the provider's",
   ),
   path: optional(
     matching(
@@ -96,23 +96,19 @@ const upstreamSection = section({
       'must be a path, such as /openai/v1; {model} stands for the name of the model, and a query may follow',
     ),
     USUAL_PATH,
-    'Path that replaces /v1 in the paths of calls; {model} is the name of the model there, and a query may follow: /openai/deployments/{model}?api-version=2024-10-21',
+    'Replaces /v1 in the paths of calls. `{model}` is the name of the model there; a query may follow',
   ),
   auth: optional(
     oneOf(...AUTHS),
     undefined,
-    'How the credential is sent: bearer (Authorization), x-api-key, api-key; google and aws sign with the credentials of the environment where apiKey is absent. Default: as usual in the format',
+    'How the credential is sent. `google` and `aws` use the credentials of the environment if there is no `apiKey`. Default: by `format`',
   ),
   prices: optional(
     matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
     undefined,
-    'Whose prices its models have where none is written: the id of a provider of the price list (openai, anthropic, google, mistral, groq, …)',
+    "Provider whose list prices its models have, such as openai. Default: the provider's",
   ),
-  passHeaders: optional(
-    list(passHeader),
-    NO_HEADERS,
-    "Names of clients' request headers that pass to it, besides those that pass to every upstream",
-  ),
+  passHeaders: optional(list(passHeader), NO_HEADERS, 'More request headers of clients that pass to it'),
 });
 
 /** A list with at least one item. */
@@ -151,26 +147,23 @@ const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, p
 });
 
 const targetSection = section({
-  upstream: required(
-    matching(/./, 'must be the name of an upstream'),
-    'Where it runs: the name of an entry of upstreams',
-  ),
+  upstream: required(matching(/./, 'must be the name of an upstream'), 'Name of an upstream'),
   upstreamModel: optional(
     matching(/^\S+$/, "must be the model's name at the upstream"),
     undefined,
-    "What this upstream calls the model; default: the model's upstreamModel, else the entry's own name",
+    "The upstream's name for the model. Default: that of the model",
   ),
   weight: optional(
     number(0.001, 1_000_000, 'decimal'),
     1,
-    'Its share of the calls among the targets of one priority',
+    'Share of the calls among the targets of one priority',
   ),
   priority: optional(
     number(0, 1_000_000),
     1,
-    'Targets with the lowest number are asked first, the next ones where those fail',
+    'Calls go to the lowest number first, and to the next if those targets fail',
   ),
-  price: optional(priceReader, undefined, "What calls that it answers cost; default: the model's price"),
+  price: optional(priceReader, undefined, "Price of the calls that it answers. Default: the model's"),
 });
 
 export type TargetSettings = NonNullable<ReturnType<typeof targetSection>>;
@@ -181,69 +174,61 @@ const modelSection = section({
   upstream: optional(
     matching(/./, 'must be the name of an upstream'),
     undefined,
-    'Where it runs: the name of an entry of upstreams. Either this or targets',
+    'Name of an upstream; required without `targets`',
   ),
   targets: optional(
     nonEmptyList(targetSection, 'must be a list of targets'),
     undefined,
-    'Several places where it runs, instead of upstream: calls go on at another one where one fails',
+    'Several targets instead: if one fails, calls go to another',
   ),
   upstreamModel: optional(
     matching(/^\S+$/, "must be the model's name at the upstream"),
     undefined,
-    "What the upstream calls it; default: the entry's own name",
+    "The upstream's name for the model. Default: the slug",
   ),
   aliases: optional(
     list(matching(/^\S+$/, 'must be a name of the model without spaces')),
     NO_ALIASES,
-    'Other names by which clients may call it; everything that is stored has its own name',
+    'Other names that clients can send, each for one model only',
   ),
-  category: required(oneOf(...CATEGORIES), 'What it makes, and so the routes that it can be called at'),
+  category: required(oneOf(...CATEGORIES), 'Category, which decides the routes it can be called at'),
   maxOutputTokens: optional(
     number(1, 100_000_000),
     undefined,
-    'Longest answer in tokens (of an image model priced by token: of one picture), held for a request that sets no maximum. Default 16384, with a warning where output has a price',
+    'Longest answer in tokens (an image model priced by token: of one picture); held for a request without a maximum. Default: 16384, with a warning if `output` has a price',
   ),
   contextWindow: optional(
     number(1, 100_000_000),
     undefined,
-    "Tokens that it can read in one pass; default: the price list's, else limits.contextTokens",
+    "Tokens that it can read in one pass. Default: the list's, else `limits.contextTokens`",
   ),
   imageTokens: optional(
     number(1, 10_000_000),
     undefined,
-    'Most tokens of one picture that it reads; default: limits.imageTokens',
+    'Most tokens of one picture that it reads. Default: `limits.imageTokens`',
   ),
   price: optional(
     priceReader,
     undefined,
-    "Credits by unit, at most six decimals; a unit that is absent costs nothing. Default: the price list's price",
+    "Written prices, in credits by unit with at most six decimals. Default: the list's",
   ),
   sizes: optional(
     oneOf('any'),
     undefined,
-    'any: a plain price of an image or a second of video is that of every size and quality; absent: of the default alone, and requests for others are refused',
+    "any: a plain price of an image or a second of video applies to every size and quality. Default: only to the vendor's default; others are refused",
   ),
-  markup: optional(
-    markupReader,
-    undefined,
-    'What the list price is multiplied by, instead of pricing.markup',
-  ),
+  markup: optional(markupReader, undefined, 'Factor on its list price. Default: `pricing.markup`'),
   serviceTiers: optional(
     serviceTiersReader,
     undefined,
-    "What a provider's service tiers multiply the price by (not image, request and webSearch), by their names: priority, flex, fast, a region; absent: requests for one are refused",
+    'Factors of service tiers on the price, without fees: { flex: 0.5 }. Requests for other tiers are refused',
   ),
   priceUntil: optional(
     day,
     undefined,
-    'The last day (UTC) for which the provider promised its price; from the next day on, tollgate prices says that it has passed',
+    "Last day (UTC) of the provider's promised price; then `tollgate prices` reports it. Charges do not change",
   ),
-  reasons: optional(
-    boolean,
-    true,
-    'false for a model without hidden reasoning: estimates without a report count none',
-  ),
+  reasons: optional(boolean, true, 'false: a text model without hidden reasoning, so estimates count none'),
   free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
 });
 
@@ -300,46 +285,37 @@ function checkedTargets(read: ModelSettings, path: string, faults: Faults): Mode
 }
 
 const alertsSection = section({
-  timeoutMs: optional(
-    number(1, 60_000),
-    10_000,
-    'For one webhook delivery in all (DNS, connect, answer), in milliseconds',
-  ),
+  timeoutMs: optional(number(1, 60_000), 10_000, 'Time limit for one webhook delivery: DNS, connect, answer'),
   allowPrivateNetworks: optional(
     boolean,
     false,
-    'Whether webhooks may go to addresses that are not public; for development and tests only',
+    'true: webhooks may go to addresses that are not public; for development only',
   ),
 });
 const originsSection = section({
   allowMissing: optional(
     boolean,
     false,
-    'Whether a key with allowed_origins may be used by requests without Origin and Referer',
+    'true: keys with `allowed_origins` work without `Origin` and `Referer`',
   ),
 });
 const pricingSection = section({
-  creditsPerUsd: optional(
-    creditsPerUsdReader,
-    TIMES_ONE,
-    'Credits that stand for one US dollar of the price list, at most six decimals',
-    1,
-  ),
+  creditsPerUsd: optional(creditsPerUsdReader, TIMES_ONE, 'Credits per US dollar of the price list', 1),
   markup: optional(
     markupReader,
     TIMES_ONE,
-    'What list prices are multiplied by: 1.2 adds a fifth. Written prices are not multiplied',
+    'Factor on list prices: 1.2 adds a fifth. Written prices have none',
     1,
   ),
   list: optional(
     matching(/./, 'must be the path of a price list'),
     undefined,
-    "A newer copy of the price list (the project's data.json), read at a start and a reload; relative to this file",
+    'A newer copy of the price list, relative to the config file. Default: that of the release',
   ),
   unpriced: optional(
     oneOf('refuse', 'pass'),
     'refuse' as const,
-    'What becomes of requests that ask for something that their model has no price for; pass: they go at the plain price',
+    'pass: requests for something without a price go at the plain price',
   ),
 });
 
@@ -348,19 +324,19 @@ function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
 }
 
-/** The whole config file (specification section 1). config/gateway.yaml explains every key. */
+/** The whole config file (specification section 1). config/gateway.yaml has an example of each. */
 export const configFile = section({
   server: optionalSection(serverSection, 'Where the gateway listens'),
   alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
-  accounts: optionalSection(accountsSection, 'Bounds of accounts'),
+  accounts: optionalSection(accountsSection, 'Limits of accounts'),
   calls: optionalSection(callsSection, 'The record of refused calls'),
   origins: optionalSection(originsSection, 'The check of browser origins'),
-  limits: optionalSection(limitsSection, 'Bounds of model calls'),
-  pricing: optionalSection(pricingSection, 'Where prices come from that are not written at a model'),
-  upstreams: required(entries(upstream), 'Where models run, by a name of your own'),
+  limits: optionalSection(limitsSection, 'Limits of model calls'),
+  pricing: optionalSection(pricingSection, 'Source of prices that are not written at a model'),
+  upstreams: required(entries(upstream), 'Providers of models, by a name that you choose'),
   models: required(
     entries(model),
-    'What clients may call, by the name that they send as model and that allowed_models lists',
+    'Models that clients can call, by the name that they send and that `allowed_models` lists',
   ),
 });
 

@@ -20,31 +20,31 @@ const NO_PROXIES: string[] = [];
 
 /** The section `server`: where and how the gateway listens. */
 export const serverSection = section({
-  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. HOST wins over it'),
-  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. PORT wins over it'),
+  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. `HOST` overrides it'),
+  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. `PORT` overrides it'),
   trustProxy: optional(
     list(trustedProxy),
     NO_PROXIES,
-    'IP addresses or CIDR ranges of your own proxies, from which X-Forwarded-For is believed. TRUST_PROXY wins over it',
+    'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` the gateway trusts. `TRUST_PROXY` overrides it',
   ),
   bodyLimitMb: optional(
     number(0.001, MAX_BODY_MB, 'decimal'),
     50,
-    'Largest request body of a model call, in MiB',
+    'Largest body of a model call, in MiB; 1 MiB elsewhere',
   ),
   headTimeoutMs: optional(
     number(1, DAY_MS),
     15_000,
-    'How long a connection may be open until the head of a request is there, in milliseconds',
+    'Time limit for request headers; idle connections close after it',
   ),
   bodyTimeoutMs: optional(
     number(1, DAY_MS),
     120_000,
-    'How long a client may take to send a whole request, in milliseconds',
+    'Time limit for a whole request, and for a client that reads nothing of its answer',
   ),
   drainDelayMs: optional(
     drainDelay,
     0,
-    'How long a stopping gateway says so in /readyz and serves on, in milliseconds. DRAIN_DELAY_MS wins over it',
+    'How long a stopping gateway keeps serving while `/readyz` returns 503. `DRAIN_DELAY_MS` overrides it',
   ),
 });

@@ -56,7 +56,7 @@ export const UNITS = {
     tokens: 'input',
     by: 'any',
     words: 'input tokens',
-    help: { used: 'Tokens read that no other field counts.', price: 'tokens read' },
+    help: { used: 'Input tokens that no other field counts.', price: 'input tokens' },
   },
   output: {
     usage: 'output',
@@ -67,7 +67,7 @@ export const UNITS = {
     tokens: 'output',
     by: 'any',
     words: 'output tokens',
-    help: { used: 'Tokens written.', price: 'tokens written' },
+    help: { used: 'Output tokens.', price: 'output tokens' },
   },
   cachedInput: {
     usage: 'cachedInput',
@@ -81,7 +81,7 @@ export const UNITS = {
     words: 'cached input tokens',
     help: {
       used: 'Tokens read from a prompt cache.',
-      price: 'tokens read from a prompt cache; default: as input',
+      price: 'tokens read from a prompt cache. Default: as `input`',
     },
   },
   cacheWrite: {
@@ -96,7 +96,7 @@ export const UNITS = {
     words: 'cache write tokens',
     help: {
       used: 'Tokens written to a prompt cache.',
-      price: 'tokens written to a prompt cache; default: as input',
+      price: 'tokens written to a prompt cache. Default: as `input`',
     },
   },
   cacheWrite1h: {
@@ -112,7 +112,7 @@ export const UNITS = {
     help: {
       used: 'Tokens written to a prompt cache that keeps them longer than usual (`ttl`).',
       price:
-        "tokens written to a prompt cache for longer than the vendor's shortest time (OpenAI 30 minutes, Anthropic 5); absent: requests for it are refused",
+        "tokens written to a prompt cache for longer than the vendor's shortest time (OpenAI 30 minutes, Anthropic 5); absent: refused",
     },
   },
   inputAudio: {
@@ -125,7 +125,7 @@ export const UNITS = {
     tokens: 'input',
     by: 'asking',
     words: 'input audio tokens',
-    help: { used: 'Tokens of sound read.', price: 'tokens of sound read; default: as input' },
+    help: { used: 'Input tokens of sound.', price: 'input tokens of sound. Default: as `input`' },
   },
   cachedInputAudio: {
     usage: 'cachedInputAudio',
@@ -139,7 +139,7 @@ export const UNITS = {
     words: 'cached input audio tokens',
     help: {
       used: 'Tokens of sound read from a prompt cache.',
-      price: 'tokens of sound read from a cache; default: as inputAudio',
+      price: 'cached tokens of sound. Default: as `inputAudio`',
     },
   },
   outputAudio: {
@@ -153,8 +153,8 @@ export const UNITS = {
     by: 'asking',
     words: 'output audio tokens',
     help: {
-      used: 'Tokens of sound made.',
-      price: 'tokens of sound made; absent: requests for sound are refused',
+      used: 'Output tokens of sound.',
+      price: 'output tokens of sound; absent: refused',
     },
   },
   inputImage: {
@@ -167,7 +167,7 @@ export const UNITS = {
     tokens: 'input',
     by: 'asking',
     words: 'input image tokens',
-    help: { used: 'Tokens of pictures read.', price: 'tokens of pictures read; default: as input' },
+    help: { used: 'Input tokens of pictures.', price: 'input tokens of pictures. Default: as `input`' },
   },
   cachedInputImage: {
     usage: 'cachedInputImage',
@@ -181,7 +181,7 @@ export const UNITS = {
     words: 'cached input image tokens',
     help: {
       used: 'Tokens of pictures read from a prompt cache.',
-      price: 'tokens of pictures read from a cache; default: as inputImage',
+      price: 'cached tokens of pictures. Default: as `inputImage`',
     },
   },
   outputImage: {
@@ -194,7 +194,7 @@ export const UNITS = {
     tokens: 'output',
     by: 'asking',
     words: 'output image tokens',
-    help: { used: 'Tokens of pictures made.', price: 'tokens of pictures made; default: as output' },
+    help: { used: 'Output tokens of pictures.', price: 'output tokens of pictures. Default: as `output`' },
   },
   webSearch: {
     usage: 'webSearches',
@@ -206,7 +206,7 @@ export const UNITS = {
     words: 'web searches',
     help: {
       used: 'Web searches by the provider.',
-      price: 'web searches; absent: requests for it are refused',
+      price: 'web searches; absent: refused',
     },
   },
   webSearchPreview: {
@@ -220,7 +220,7 @@ export const UNITS = {
     words: 'web searches by a preview tool',
     help: {
       used: 'Web searches by a `web_search_preview` tool.',
-      price: 'web searches by a web_search_preview tool; absent: requests for it are refused',
+      price: 'web searches by a `web_search_preview` tool; absent: refused',
     },
   },
   character: {
@@ -231,7 +231,7 @@ export const UNITS = {
     isFee: false,
     tokens: null,
     words: 'characters',
-    help: { used: 'Unicode code points that were spoken.', price: 'characters of speech' },
+    help: { used: 'Unicode code points spoken.', price: 'characters of speech' },
   },
   image: {
     usage: 'images',
@@ -242,9 +242,9 @@ export const UNITS = {
     tokens: null,
     words: 'image',
     help: {
-      used: 'Images that were made.',
+      used: 'Images made.',
       price:
-        'image of the default size and quality, or by size, quality or size/quality: { 1024x1024/high: 0.17 }',
+        'image of the default size and quality, or by `size`, `quality` or `size/quality`: { 1024x1024/high: 0.17 }',
     },
   },
   audioSecond: {
@@ -256,7 +256,7 @@ export const UNITS = {
     isTimed: true,
     tokens: null,
     words: 'second of audio',
-    help: { used: 'Seconds of audio that were heard.', price: 'second of audio' },
+    help: { used: 'Seconds of audio transcribed.', price: 'second of audio' },
   },
   videoSecond: {
     usage: 'videoSeconds',
@@ -268,8 +268,8 @@ export const UNITS = {
     tokens: null,
     words: 'second of video',
     help: {
-      used: 'Seconds of video that were made.',
-      price: 'second of video of the default size, or by size, quality or size/quality: { 1280x720: 0.3 }',
+      used: 'Seconds of video made.',
+      price: 'second of video of the default size, or as `image`',
     },
   },
   request: {

@@ -58,16 +58,16 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
   gauge(
     'tollgate_calls_read_on',
     'sum',
-    'Model calls of this process whose client has left, and whose answer is read on for its usage',
+    'Calls of this process whose client left and whose answer is still read for its usage',
     () => leftCalls.size,
   );
   gauge(
     'tollgate_spooled_bodies',
     'sum',
-    'Large request bodies that are kept in the data folder now',
+    'Large request bodies in the data folder now',
     () => spools.kept.bodies,
   );
-  gauge('tollgate_spooled_bytes', 'sum', 'Bytes that they have together', () => spools.kept.bytes);
+  gauge('tollgate_spooled_bytes', 'sum', 'Bytes of those bodies', () => spools.kept.bytes);
 }
 
 type MakeGauge = (
@@ -81,37 +81,37 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
   // The gauges of one scrape share one reading.
   const backlog = oneAtATime(() => ledger.backlog());
   const faults = oneAtATime(() => ledger.check());
-  gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed yet', () =>
+  gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed', () =>
     ledger.openSettlements(),
   );
   gauge(
     'tollgate_journal_backlog',
     'max',
-    'Ledger entries in Redis that are not in the book yet, of all gateways; NaN: Redis does not answer',
+    'Ledger entries in Redis that the book lacks, of all gateways; NaN: Redis does not answer',
     async () => (await backlog()).entries,
   );
   gauge(
     'tollgate_journal_lag_seconds',
     'max',
-    'Age of the oldest of them: what a loss of Redis would cost; 0: there is none',
+    'Age of the oldest of those entries, which losing Redis would cost; 0: none',
     async () => (await backlog()).ageMs / MS_PER_S,
   );
   gauge(
     'tollgate_journal_refused',
     'max',
-    'Ledger entries in Redis that the book does not take; each is in the log, and waits for repair',
+    'Ledger entries that the book refuses; the log names each, and they wait in Redis for repair',
     () => ledger.refusedEntries(),
   );
   gauge(
     'tollgate_holds',
     'max',
-    'Calls that hold credits, of all gateways; counted every 15 seconds',
+    'Open holds of all gateways, counted every 15 seconds',
     () => ledger.holds().count,
   );
   gauge(
     'tollgate_held_credits',
     'max',
-    'Credits that they hold',
+    'Credits in those holds',
     () => ledger.holds().amount / MICRO_PER_CREDIT,
   );
   gauge('tollgate_redis_up', 'min', '1: Redis answers', () => isUp(faults()));
@@ -128,7 +128,7 @@ function bookGauges(gauge: MakeGauge, book: GaugeParts['book']): void {
   gauge(
     'tollgate_alerts_queued',
     'max',
-    `Low-credits alerts that no gateway has begun to send, ${ALERTS_COUNTED} at most; NaN: the book does not answer`,
+    `Alerts that no gateway has begun to send, at most ${ALERTS_COUNTED}; NaN: the book does not answer`,
     async () => (await book.queuedAlerts(ALERTS_COUNTED)).length,
   );
 }
@@ -165,12 +165,12 @@ export function registerPools(registry: Registry, pools: Pools): void {
         for (const { pool, use } of uses()) this.set({ pool }, read(use));
       },
     });
-  gauge('tollgate_pool_places', 'Places that are taken in a pool that accounts share', (use) => use.places);
-  gauge('tollgate_pool_bytes', 'Bytes that they take', (use) => use.bytes);
-  gauge('tollgate_pool_waiting', 'Requests that wait for their turn in a pool', (use) => use.waiting);
+  gauge('tollgate_pool_places', 'Places taken in a pool that accounts share', (use) => use.places);
+  gauge('tollgate_pool_bytes', 'Bytes taken in a pool', (use) => use.bytes);
+  gauge('tollgate_pool_waiting', 'Requests waiting for their turn in a pool', (use) => use.waiting);
   new Counter({
     name: 'tollgate_pool_refused_total',
-    help: 'Requests that found no room in a pool, or in the share of their account',
+    help: 'Requests that found no room in a pool or in the share of their account',
     labelNames: ['pool'],
     registers: [registry],
     collect() {
@@ -188,7 +188,7 @@ export function registerRefusals(
   const registers = [registry];
   new Gauge({
     name: 'tollgate_refusals_waiting',
-    help: 'Refused calls that wait to be recorded in the book',
+    help: 'Refused calls waiting to be recorded in the book',
     aggregator: 'sum',
     registers,
     collect() {
@@ -197,7 +197,7 @@ export function registerRefusals(
   });
   new Counter({
     name: 'tollgate_refusals_dropped_total',
-    help: 'Refused calls that were not recorded, because the book did not keep up',
+    help: 'Refused calls not recorded because too many waited: the book is away or slow',
     registers,
     collect() {
       this.reset();
@@ -235,13 +235,17 @@ export function registerTargets(registry: Registry, health: Pick<TargetHealth, '
           this.set({ target: report.target, model: report.model }, read(report));
       },
     });
-  counter('tollgate_target_calls_total', 'Tries of calls at a target', ({ calls }) => calls);
+  counter(
+    'tollgate_target_calls_total',
+    'Calls sent to a target; a call handed over counts at each',
+    ({ calls }) => calls,
+  );
   counter(
     'tollgate_target_failures_total',
-    'Those of them that failed: no connection, a refused credential, 429, 5xx, or a stream without content',
+    'Calls that failed there: no connection, a refused credential, 429, 5xx, or an error before any content',
     ({ failed }) => failed,
   );
-  gauge('tollgate_target_out', '1: the target failed, and is left out for now', ({ state }) =>
+  gauge('tollgate_target_out', '1: the target failed and gets no calls for now', ({ state }) =>
     state === 'out' ? 1 : 0,
   );
   gauge(

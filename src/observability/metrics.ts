@@ -38,7 +38,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     const registers = [registry];
     this.#requests = new Counter({
       name: 'tollgate_requests_total',
-      help: 'Model calls that ended, by endpoint and by what the caller got: ok, an error code, or how the answer broke off',
+      help: 'Model calls that ended, by endpoint and code: ok, an error code, or how the answer broke off',
       labelNames: ['endpoint', 'code'],
       registers,
     });
@@ -46,27 +46,27 @@ export class PrometheusCallMetrics implements CallMetrics {
       new Histogram({ name, help, buckets, registers });
     this.#upstream = histogram(
       'tollgate_upstream_seconds',
-      'From sending a call upstream to the end of its answer',
+      'Time from sending a call upstream to the end of the answer',
       CALL_BUCKETS_S,
     );
     this.#firstByte = histogram(
       'tollgate_time_to_first_byte_seconds',
-      'From the request to the head of its answer; an answer that is not streamed is settled first',
+      'Time from the request to the headers of the answer; answers that are not streamed are settled first',
       CALL_BUCKETS_S,
     );
     this.#firstToken = histogram(
       'tollgate_time_to_first_token_seconds',
-      'Of streams: from the request to the first event of the answer',
+      'Time from the request to the first event of a stream',
       CALL_BUCKETS_S,
     );
     this.#added = histogram(
       'tollgate_added_seconds',
-      'What the gateway took of a call, beside the upstream and the wait for limits: to check, admit and settle it',
+      'Time in the gateway, without the upstream and the wait for limits',
       ADDED_BUCKETS_S,
     );
     this.#limited = new Counter({
       name: 'tollgate_limit_refusals_total',
-      help: 'Model calls refused with 429, by the limit that has to be waited for longest, and whose it is: key or account',
+      help: 'Calls refused with 429, by owner (key or account) and limit; of several full limits the one with the longest wait',
       labelNames: ['owner', 'limit'],
       registers,
     });
@@ -75,19 +75,19 @@ export class PrometheusCallMetrics implements CallMetrics {
     }
     this.#undecided = new Counter({
       name: 'tollgate_undecided_calls_total',
-      help: 'Model calls refused with 503 because Redis did not decide in time: late, no_answer, not_connected, too_many, other',
+      help: 'Calls refused with 503 because Redis did not decide in time, by reason: late (over 5 s after sending), no_answer (none in 6 s, or a broken connection), not_connected, too_many (limits.waitingCalls), other',
       labelNames: ['reason'],
       registers,
     });
     for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
     this.#queueWait = histogram(
       'tollgate_queue_wait_seconds',
-      'What calls waited for room in limits of calls, whether they got in or not; calls that did not wait are not counted',
+      'Time that calls waited for room in their limits (limits.maxQueueMs), admitted or not',
       QUEUE_BUCKETS_S,
     );
     this.#deliveries = new Counter({
       name: 'tollgate_alert_deliveries_total',
-      help: 'Low-credits alerts by outcome: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
+      help: 'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
       labelNames: ['status'],
       registers,
     });
@@ -120,17 +120,17 @@ export class PrometheusCallMetrics implements CallMetrics {
       });
     gauge(
       'tollgate_calls_in_flight',
-      'Model calls of this process that were admitted and are not settled',
+      'Calls of this process that are admitted and not settled',
       () => this.#callsInFlight,
     );
     gauge(
       'tollgate_open_streams',
-      'Those of them whose answer is a stream that has begun',
+      'Calls in flight whose streamed answer has begun',
       () => this.#openStreams,
     );
     gauge(
       'tollgate_queued_calls',
-      'Model calls of this process that wait for room in limits of calls',
+      'Calls of this process waiting for room in their limits',
       () => this.#queuedCalls,
     );
   }
