@@ -53,7 +53,7 @@ const verbs = {
     ensurePostgres();
     ensureChromium();
     prepareTap(root);
-    // Options are tap's; without them tap only makes the results readable, where a person looks on.
+    // Options are tap's; without them tap only makes the results readable, if a person looks on.
     if (args.some((arg) => arg.startsWith('-'))) return runToEnd(root, 'tap', args, KEEP_COMPILED);
     if (!process.stdout.isTTY) return runToEnd(root, node, ['test/run.ts', ...args], KEEP_COMPILED);
     const readable = ['-c', '"$@" | tap -', 'sh', node, 'test/run.ts', ...args];

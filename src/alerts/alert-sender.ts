@@ -21,7 +21,7 @@ export interface AlertSenderOptions {
 
 type Outcome = Parameters<Book['finishDelivery']>[1];
 
-/** Waits before each further try where the book does not answer. */
+/** Waits before each further try if the book does not answer. */
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
@@ -44,7 +44,7 @@ export class AlertSender {
     this.#onRoom = onRoom;
   }
 
-  /** True where another alert of the account would be sent at once. */
+  /** True if another alert of the account would be sent at once. */
   hasRoom(accountId: number): boolean {
     return !this.#unsent.has(accountId) && this.#options.permits.isFree(accountId);
   }
@@ -106,7 +106,7 @@ export class AlertSender {
     await this.#record(receiver.id, outcome, about);
   }
 
-  /** Makes the only attempt of a delivery. Undefined where it was given up, and nobody knows whether it arrived. */
+  /** Makes the only attempt of a delivery. Undefined if it was given up, and nobody knows whether it arrived. */
   async #post(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<Outcome | undefined> {
     const { timeoutMs, allowPrivateNetworks } = this.#options;
     const signal = this.#giveUp.signal;
@@ -130,7 +130,7 @@ export class AlertSender {
     await this.#untilDone(() => this.#options.book.finishDelivery(deliveryId, outcome), about, failed);
   }
 
-  /** Asks the book until it answers. Undefined where it did not after every retry; then `failed` is logged. */
+  /** Asks the book until it answers. Undefined if it did not after every retry; then `failed` is logged. */
   async #untilDone<T>(ask: () => Promise<T>, about: object, failed: string): Promise<T | undefined> {
     for (const delayMs of [...RETRIES_MS, undefined]) {
       try {

@@ -118,7 +118,7 @@ export class AlertWorker {
       const due = await this.#options.book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
       if (due.length === 0) return;
       for (const { id, accountId } of due) {
-        // An alert is claimed only where it can be sent soon, because a claimed alert is lost with this process.
+        // An alert is claimed only if it can be sent soon, because a claimed alert is lost with this process.
         if (!this.#sender.hasRoom(accountId)) this.#left.add(accountId);
         else {
           const alert = await this.#claim(id);

@@ -47,7 +47,7 @@ const globalUnicast = listOf(GLOBAL_UNICAST);
 const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
 
 /**
- * True where the address (IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them) belongs to the public
+ * True if the address (IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them) belongs to the public
  * internet. An IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {

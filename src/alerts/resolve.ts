@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
-/** Resolver of a host name to all of its addresses. Rejects where there are none, or once `signal` aborts. */
+/** Resolver of a host name to all of its addresses. Rejects if there are none, or once `signal` aborts. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /**

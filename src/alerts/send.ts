@@ -11,7 +11,7 @@ export interface Post {
   readonly body: string;
   /** Longest time in milliseconds from the start of the name's resolution to the headers of the answer. */
   readonly timeoutMs: number;
-  /** True where the POST may go to any address, as in development and tests. */
+  /** True if the POST may go to any address, as in development and tests. */
   readonly allowPrivateNetworks: boolean;
   /** Signal by which the POST is given up. */
   readonly signal: AbortSignal;
@@ -35,8 +35,8 @@ const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**
- * Sends one POST, once (specification section 6): no retry, no redirect followed, on a connection of its own that is
- * closed afterwards. Rejects only where `signal` aborts: then nobody knows whether the receiver got it.
+ * Sends one POST, once (specification section 6): no retry, no redirect followed, on a separate connection that is
+ * closed afterwards. Rejects only if `signal` aborts: then nobody knows whether the receiver got it.
  */
 export async function send(post: Post, resolve: Resolve = resolveAddresses): Promise<PostResult> {
   const startedAt = performance.now();
@@ -79,7 +79,7 @@ async function drain(body: Dispatcher.ResponseData['body'], signal: AbortSignal)
 }
 
 /**
- * Thrown where the receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it.
+ * Thrown if the receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it.
  */
 class BlockedAddress extends Error {}
 
@@ -126,7 +126,7 @@ export function newWebhookSecret(): string {
 
 /**
  * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `id` names the delivery
- * and does not change when it is signed again. `at` is in milliseconds since the epoch. Throws where `secret` is not
+ * and does not change when it is signed again. `at` is in milliseconds since the epoch. Throws if `secret` is not
  * base64.
  */
 export function signatureHeaders(

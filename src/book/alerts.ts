@@ -125,7 +125,7 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
 const TESTED = 20;
 
 /**
- * Writes the deliveries of an alert as `unknown`, which they stay until the attempt is over, or for good where the sender
+ * Writes the deliveries of an alert as `unknown`, which they stay until the attempt is over, or for good if the sender
  * dies. The database makes the rows by itself: ten thousand keys would otherwise pass through the gateway's memory twice.
  * A test has few, beginning with that of the key that asked for it.
  */

@@ -68,7 +68,7 @@ export interface RefusalBatch {
 /** The part of the book that records calls (specification section 14). */
 export interface BookCalls {
   /**
-   * Records refused calls. Of one key, code and minute the first `perMinute` of all gateways get a record each (a few more where
+   * Records refused calls. Of one key, code and minute the first `perMinute` of all gateways get a record each (a few more if
    * gateways write at the same time), and all others are one record.
    */
   recordRefusals(batch: RefusalBatch, perMinute: number): Promise<void>;

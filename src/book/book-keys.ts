@@ -13,7 +13,7 @@ export interface KeyBounds {
   readonly maxKeyBytes: number;
 }
 
-/** Thrown where a change was made to another version of a key than the one that the book has. */
+/** Thrown if a change was made to another version of a key than the one that the book has. */
 export class VersionConflict extends Error {
   readonly current: number;
 
@@ -22,7 +22,7 @@ export class VersionConflict extends Error {
     this.current = current;
   }
 }
-/** Thrown where the settings of a key would take more than MOST_KEY_BYTES. */
+/** Thrown if the settings of a key would take more than MOST_KEY_BYTES. */
 export class KeyTooLarge extends Error {
   readonly bytes: number;
 
@@ -31,7 +31,7 @@ export class KeyTooLarge extends Error {
     this.bytes = bytes;
   }
 }
-/** Thrown where an account may have no more keys, or its keys no longer settings. */
+/** Thrown if an account may have no more keys, or its keys no longer settings. */
 export class TooManyKeys extends Error {
   readonly bound: keyof KeyBounds;
 
@@ -48,7 +48,7 @@ export interface BookKeys {
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
    * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included. A page has at most
-   * `limit` keys, at most 500, and fewer where their lists are long, so that it takes some 1 MiB. Empty: there are no more.
+   * `limit` keys, at most 500, and fewer if their lists are long, so that it takes some 1 MiB. Empty: there are no more.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
   /** Names of keys, by id; ids that the book does not have are left out. */
@@ -58,8 +58,8 @@ export interface BookKeys {
   /** Throws TooManyKeys if the account has no room for the key. */
   createKey(accountId: number, key: NewKey, now: number, most?: KeyBounds): Promise<KeyRecord>;
   /**
-   * Changes a key, whose version grows by one; where no setting differs, nothing is written and the version stays. Undefined:
-   * the account has no such key. Throws VersionConflict where the key is at another version than `ifVersion`, KeyTooLarge, and
+   * Changes a key, whose version grows by one; if no setting differs, nothing is written and the version stays. Undefined:
+   * the account has no such key. Throws VersionConflict if the key is at another version than `ifVersion`, KeyTooLarge, and
    * TooManyKeys if the account's keys would take more than `maxKeyBytes`; then nothing is changed. Neither bound refuses a
    * change by which the key does not grow. An inactive key has one value: that before its last rotation is forgotten.
    */

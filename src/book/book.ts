@@ -39,7 +39,7 @@ export type PostResult =
   /** The book has no such account, or its balance no room for the entry (2^53 micro-credits). It may have room later. */
   | 'refused';
 
-/** An account whose live state may not be what the book has: it must be rebuilt in a later epoch than this. */
+/** An account whose live state may differ from the book: it must be rebuilt in a later epoch than this. */
 export interface DivergedAccount {
   readonly accountId: number;
   readonly epoch: number;
@@ -177,7 +177,7 @@ export interface ProviderResource {
   readonly kind: string;
   readonly keyId: number;
   readonly model: string;
-  /** Tokens that a call which names it reads besides its own, where that is known. */
+  /** Tokens that a call which names it reads besides its own, if that is known. */
   readonly tokens: number | null;
   readonly createdAt: number;
   /** Ledger id of the call that made it. */
@@ -193,11 +193,11 @@ export interface Charge {
   readonly isRefunded: boolean;
 }
 
-/** Thrown where an e-mail address belongs to another account. */
+/** Thrown if an e-mail address belongs to another account. */
 export class EmailTaken extends Error {}
-/** Thrown where an Idempotency-Key was used before with another amount or note. */
+/** Thrown if an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
-/** Thrown where an account may have no more test alerts within this minute. */
+/** Thrown if an account may have no more test alerts within this minute. */
 export class TooManyTestAlerts extends Error {
   /** Time until another one may be sent: 1–60,000 ms. */
   readonly retryAfterMs: number;
@@ -207,7 +207,7 @@ export class TooManyTestAlerts extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
-/** Thrown where the database cannot be reached or does not answer in time. */
+/** Thrown if the database cannot be reached or does not answer in time. */
 export class BookUnavailable extends Error {}
 
 /**
@@ -259,7 +259,7 @@ export interface Book extends BookKeys, KeyRotations, BookCalls {
   ): Promise<void>;
 
   /**
-   * Records a change of balance before Redis applies it. Where the account already has a grant with this idempotency key,
+   * Records a change of balance before Redis applies it. If the account already has a grant with this idempotency key,
    * returns that grant with `repeated: true`. Throws IdempotencyKeyReused.
    */
   createGrant(
@@ -359,12 +359,12 @@ export interface Book extends BookKeys, KeyRotations, BookCalls {
    * TooManyTestAlerts beyond five a minute over all gateways.
    */
   createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
-  /** Alerts of the account, newest first: at most `limit`, and fewer where they have more than 10,000 deliveries together. */
+  /** Alerts of the account, newest first: at most `limit`, and fewer if they have more than 10,000 deliveries together. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 
   /** The account's own among these ids at the upstream, in no order; those of others are left out, as if unknown. */
   resources(accountId: number, upstream: string, ids: readonly string[]): Promise<ProviderResource[]>;
-  /** The account's resource of that kind and id; the newest, where two upstreams use the same id. */
+  /** The account's resource of that kind and id; the newest, if two upstreams use the same id. */
   resource(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined>;
   /** Ends the ownership for good: the provider has deleted the resource. */
   releaseResource(

@@ -63,7 +63,7 @@ function withEnds<TB extends string, C extends string>(table: CreateTableBuilder
   return table.addColumn('failed', 'bigint', from0).addColumn('refused', 'bigint', from0);
 }
 
-/** `started_at`: when the call came in; null for what is no call. */
+/** `started_at`: when the call came in; null for entries that are no call. */
 async function extendLedger(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await db.schema.alterTable('ledger').addColumn('started_at', 'bigint').execute();
   await db.schema.alterTable('ledger').addColumn('code', 'text').execute();

@@ -1,12 +1,12 @@
 /**
- * Thrown by `openBook` where waiting would not help: the message is one line for the operator that says what is wrong
+ * Thrown by `openBook` if waiting would not help: the message is one line for the operator that says what is wrong
  * and what to do (specification section 1, "Refusal to start"). It never holds a password.
  */
 export class CannotOpenBook extends Error {
   override readonly name: string = 'CannotOpenBook';
 }
 
-/** Thrown where the data folder belongs to another gateway that is running. */
+/** Thrown if the data folder belongs to another gateway that is running. */
 export class DataFolderInUse extends CannotOpenBook {
   override readonly name = 'DataFolderInUse';
 

@@ -29,7 +29,7 @@ function withId<TB extends string>(
     : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
 }
 
-/** The table of the book's id, which tells it from every other book (Book.id). */
+/** The table of the book's id, which distinguishes it from every other book (Book.id). */
 async function createIdentity(db: Kysely<unknown>): Promise<void> {
   await db.schema.createTable('identity').addColumn('id', 'text', required).execute();
   const id = randomBytes(6).toString('base64url');
@@ -143,7 +143,7 @@ async function createGrants(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * `key_id` is no foreign key: what was spent must reach the ledger also where a restored book lacks the key. Pages of one
+ * `key_id` is no foreign key: what was spent must reach the ledger even if a restored book lacks the key. Pages of one
  * model or type would read an account's whole ledger without an index; few entries are no charges, so theirs is small.
  */
 async function createLedger(db: Kysely<unknown>): Promise<void> {

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../domain/key.ts';
 export interface RotatedValue {
   readonly hash: string;
   readonly prefix: string;
-  /** Time until which the previous value is valid too, in milliseconds by Redis' clock; null where it ends at once. */
+  /** Time until which the previous value is valid too, in milliseconds by Redis' clock; null if it ends at once. */
   readonly previousValidUntil: number | null;
 }
 
@@ -23,12 +23,12 @@ export interface KeyRotations {
   ): Promise<{ readonly before: KeyRecord; readonly key: KeyRecord } | undefined>;
   /**
    * Undoes a rotation whose new value nobody was given: the key gets the values of `before` back, as a further version.
-   * It gets only the newest of them where the key was changed, or the grace ended, meanwhile. Undefined, with
-   * nothing changed, where `hash` is no longer the newest value of the key.
+   * It gets only the newest of them if the key was changed, or the grace ended, meanwhile. Undefined, with
+   * nothing changed, if `hash` is no longer the newest value of the key.
    */
   withdrawRotation(before: KeyRecord, hash: string, now: number): Promise<KeyRecord | undefined>;
   /**
-   * Ends the previous value of a key. Where there is none, or its time is over at `redisNow` (by Redis' clock, in
+   * Ends the previous value of a key. If there is none, or its time is over at `redisNow` (by Redis' clock, in
    * milliseconds; default 0), the version stays. `ifVersion` and VersionConflict are as in `updateKey`.
    */
   endGrace(

@@ -80,7 +80,7 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
   };
 }
 
-/** When the call of an entry came in; null for what is no call. */
+/** When the call of an entry came in; null for entries that are no call. */
 function startedAt({ type, createdAt, durationMs = 0 }: JournalEntry): number | null {
   return type === 'charge' || type === 'expired_hold' ? createdAt - durationMs : null;
 }

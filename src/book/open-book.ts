@@ -23,7 +23,7 @@ const MIN_POSTGRES = 150_000;
  * Opens the database of record, creating or migrating its tables first. With `readOnly` it takes no lock, changes
  * nothing and may be slow: for reports beside a running gateway.
  *
- * Throws CannotOpenBook (DataFolderInUse where another gateway has the folder) or BookUnavailable; both messages are
+ * Throws CannotOpenBook (DataFolderInUse if another gateway has the folder) or BookUnavailable; both messages are
  * one line for the operator and hold no password.
  */
 export async function openBook(place: BookPlace, options: { readOnly?: boolean } = {}): Promise<Book> {
@@ -40,7 +40,7 @@ function namingItsSetting(error: unknown): never {
   throw new BookUnavailable(message, { cause: error });
 }
 
-/** The store of the database that is configured. Its driver is loaded only where it is used. */
+/** The store of the database that is configured. Its driver is loaded only if it is used. */
 async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
   const { openSqlite } = await import('./sqlite.ts');
   const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
@@ -66,7 +66,7 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   });
 }
 
-/** Migrates on a connection of its own: a migration, or the wait for another gateway's, may take longer than a statement. */
+/** Migrates on its own connection: a migration, or the wait for another gateway's, may take longer than a statement. */
 async function migrateServer(databaseUrl: string): Promise<void> {
   const { postgresDialect } = await import('./postgres.ts');
   const dialect = postgresDialect(databaseUrl, { readOnly: false, statementTimeoutMs: 0, maxConnections: 1 });
@@ -88,7 +88,7 @@ async function requirePostgres15(db: Kysely<BookSchema>): Promise<void> {
   );
 }
 
-/** Opens the book on a store, which is closed again where that fails. */
+/** Opens the book on a store, which is closed again if that fails. */
 async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Promise<Book> {
   try {
     return await open();
@@ -100,7 +100,7 @@ async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Pro
 
 /**
  * Brings the schema up to this version of the gateway, under the engine's migration lock, so that gateways that start
- * together do it once. Throws CannotOpenBook where a newer version has migrated the book, BookUnavailable, or the engine's
+ * together do it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's
  * error.
  */
 export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {

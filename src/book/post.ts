@@ -30,7 +30,7 @@ interface Plan {
   readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
 
-/** Thrown where the id of an entry that looked new is in the ledger. */
+/** Thrown if the id of an entry that looked new is in the ledger. */
 class IdTaken extends Error {}
 
 /**
@@ -55,7 +55,7 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
 }
 
 /**
- * An entry that Redis counted as the book does is taken to be new, which saves looking every id up; where that is wrong, the
+ * An entry that Redis counted as the book does is taken to be new, which saves looking every id up; if that is wrong, the
  * ledger's unique id says so, nothing is written, and the batch is planned again with its ids looked up (`careful`).
  */
 async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
@@ -111,7 +111,7 @@ function planPosting(
     if (!position) return 'refused';
     const isCurrent = entry.epoch === position.epoch;
     if (written.has(entry.id)) {
-      // An entry with an id that the ledger has, offered again, would stand where it was posted. This one stands
+      // A known id keeps the seq that it was posted with. This one stands
       // beyond: Redis has counted it twice.
       if (isCurrent && entry.seq > position.seq) diverged.set(entry.accountId, position.epoch);
       return 'duplicate';

@@ -24,14 +24,14 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';
 /**
- * Settings of a connection. Queries while serving take a few milliseconds, and longer where the server starts worker processes
+ * Settings of a connection. Queries while serving take a few milliseconds, and longer if the server starts worker processes
  * for them: on a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
  */
 const SERVING = '-c max_parallel_workers_per_gather=0';
 
 /**
  * A dialect for the server at `databaseUrl` (`postgres://…`). Nothing is connected yet. Its queries reject with
- * BookUnavailable where the server is out of reach. Throws CannotOpenBook where the URL cannot be read.
+ * BookUnavailable if the server is out of reach. Throws CannotOpenBook if the URL cannot be read.
  */
 export function postgresDialect(databaseUrl: string, limits: PostgresLimits): PostgresDialect {
   const where = describe(databaseUrl);
@@ -73,7 +73,7 @@ function describe(databaseUrl: string): string {
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** Parses amounts (int8) and their sums (numeric) as numbers. Throws where a number could not hold one exactly. */
+/** Parses amounts (int8) and their sums (numeric) as numbers. Throws if a number could not hold one exactly. */
 function exactIntegers(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === INT8_OID || oid === NUMERIC_OID) return exactInteger;
   return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
@@ -180,13 +180,13 @@ class Lease implements PostgresPoolClient {
  */
 const UNAVAILABLE = /^(08|53|57|58)|^(25P03|25006|55P03)$/;
 
-/** True where the connection itself is of no more use, as it ended or a query on it still waits for an answer. */
+/** True if the connection itself is of no more use, as it ended or a query on it still waits for an answer. */
 function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError);
 }
 
 /**
- * True where no answer came in time, not even that the statement took too long: the server, or the way to it, is gone.
+ * True if no answer came in time, not even that the statement took too long: the server, or the way to it, is gone.
  */
 function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';

@@ -54,7 +54,7 @@ export function resourceQueries({ db }: Store): ResourceQueries {
 }
 
 /**
- * Records the jobs and ids that entries of the journal carry. A row that is there stays: what was deleted stays
+ * Records the jobs and ids that entries of the journal carry. An existing row stays: what was deleted stays
  * deleted.
  */
 export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {

@@ -12,7 +12,7 @@ export interface DateRange {
 
 /**
  * Splits the days from `fromDay` up to, but without, `toDay` into whole months and few single days. Either end is moved to
- * the nearest first of a month; the days between are added where the report contains them, and subtracted where it does
+ * the nearest first of a month; the days between are added if the report contains them, and subtracted if it does
  * not. That is 15 days at each end at most, and for a report until today often none: later days have no sums yet.
  */
 export function rollupRanges(fromDay: number, toDay: number): DateRange[] {

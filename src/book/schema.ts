@@ -109,13 +109,13 @@ export interface LedgerTable {
   credits: number;
   balance_after: number;
   note: string | null;
-  /** When the call came in; null for what is no call. */
+  /** When the call came in; null for entries that are no call. */
   started_at: number | null;
-  /** Error code that the client was told; null where it was told none. */
+  /** Error code that the client got; null: none. */
   code: string | null;
   /** Upstream of a call or its refund. */
   upstream: string | null;
-  /** JSON of what else only calls and their refunds have (`CallFields` in ledger-row.ts); what is absent is not known. */
+  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger-row.ts); what is absent is not known. */
   call: string | null;
 }
 
@@ -159,10 +159,10 @@ export interface SpendSums extends Record<UsageColumn, number> {
 export interface SpendDaysTable extends SpendSums {
   account_id: number;
   key_id: number;
-  /** Model; "" where an entry names none. */
+  /** Model; "" if an entry names none. */
   model: string;
   day: number;
-  /** Upstream; "" where an entry names none, and in sums of before it was told apart. */
+  /** Upstream; "" if an entry names none, and in sums from before it was stored. */
   upstream: string;
 }
 
@@ -180,7 +180,7 @@ export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
-  /** Upstream; "" where an entry names none. */
+  /** Upstream; "" if an entry names none. */
   upstream: string;
 }
 

@@ -86,7 +86,7 @@ export async function addRefused(
 }
 
 async function addSpends(store: Store, trx: Trx, spends: readonly Spend[]): Promise<void> {
-  // Few rows of all that tells places apart, once: every table's rows are summed from them.
+  // Aggregate once by every key column; each table sums from this.
   const parts = summed(spends, [...PLACES.spend_days, 'hour']);
   await add(store, trx, 'spend_hours', parts);
   await add(store, trx, 'spend_days', parts);
@@ -135,7 +135,7 @@ function hourWithin(day: number, ms: number): number {
   return Math.min(Math.max(Math.floor(ms / HOUR_MS), first), first + HOURS - 1);
 }
 
-/** A refund lowers what was spent; the call that it refunds stays counted. */
+/** A refund lowers the spend; the call that it refunds stays counted. */
 function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
   const isCall = entry.type !== 'refund';

@@ -19,7 +19,7 @@ class SqliteError extends Error {
   }
 }
 
-/** Thrown where the file that locks out other gateways could not be locked. */
+/** Thrown if the file that locks out other gateways could not be locked. */
 export class LockFailed extends SqliteError {}
 
 export interface SqliteRows {
@@ -46,7 +46,7 @@ export class SqliteThread {
     throw openingError(reply.failure);
   }
 
-  /** Runs a statement. Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
+  /** Runs a statement. Rejects with SqliteError, or BookUnavailable if the files cannot be used now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
     return this.#run({ sql, parameters });
   }

@@ -27,9 +27,9 @@ export interface SqliteResult {
 
 export interface SqliteFailure {
   readonly message: string;
-  /** SQLite's extended result code; undefined where it was not SQLite that failed. */
+  /** SQLite's extended result code; undefined if it was not SQLite that failed. */
   readonly errcode: number | undefined;
-  /** True where the lock file was what failed. */
+  /** True if the lock file was what failed. */
   readonly locking: boolean;
 }
 

@@ -46,7 +46,7 @@ const SQLITE_BUSY = 5;
 
 /**
  * The book holds webhook secrets, so only its owner may read it; SQLite gives the files beside it the same mode.
- * A file that is there already is not opened: closing it again would drop the locks of a book that this process has open.
+ * An existing file is not opened: closing it again would drop the locks of a book that this process has open.
  */
 function prepareFolder(dataDir: string, book: string): void {
   makeFolder(dataDir);

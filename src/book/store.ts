@@ -18,7 +18,7 @@ export class Store {
   }
 
   /**
-   * Runs the body in a transaction, and again where it lost against another one. A body does nothing but queries on its
+   * Runs the body in a transaction, and again if it lost against another one. A body does nothing but queries on its
    * `trx`, so that a rolled-back run leaves nothing behind and repeating it is safe.
    */
   async transaction<T>(body: (trx: Trx) => Promise<T>): Promise<T> {
@@ -51,7 +51,7 @@ export class Store {
   }
 }
 
-/** True where the write would have made a second row with a value that must be unique. */
+/** True if the write would have made a second row with a value that must be unique. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === '23505' || sqliteCode(error) === SQLITE_CONSTRAINT_UNIQUE;
 }

@@ -91,7 +91,7 @@ function byDays(
     .execute();
 }
 
-/** Sums by key, as in the owner's report: of months where that saves reading days. */
+/** Sums by key, as in the owner's report: of months if that saves reading days. */
 async function byKey(db: Kysely<BookSchema>, { accounts, fromDay, toDay }: Part): Promise<Row[]> {
   const parts = rollupRanges(fromDay, toDay).map((range) => keySums(db, accounts, range));
   const all = parts.reduce((before, next) => before.unionAll(next));

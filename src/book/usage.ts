@@ -73,7 +73,7 @@ function byModelDays(
 }
 
 /**
- * Sums of months where they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
+ * Sums of months if they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
  * months with the days at either end up to 18,000; this reads 9,000 at most.
  */
 async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId }: Span): Promise<Row[]> {
@@ -149,7 +149,7 @@ export function byPlace(a: { place: string | number }, b: { place: string | numb
   return a.place < b.place ? -1 : Number(a.place > b.place);
 }
 
-/** Name of a group in a report: a day as `YYYY-MM-DD`; null where the entries name none. */
+/** Name of a group in a report: a day as `YYYY-MM-DD`; null if the entries name none. */
 export function groupName(groupBy: string, place: string | number): UsageRow['group'] {
   if (groupBy === 'hour') return new Date(Number(place) * HOUR_MS).toISOString();
   if (groupBy === 'day') return new Date(Number(place) * DAY_MS).toISOString().slice(0, 10);

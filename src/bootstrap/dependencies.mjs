@@ -6,7 +6,7 @@ import { during, readIfThere, Stop } from './shared.mjs';
 const LOWEST_NODE = 24;
 
 /**
- * Installs the locked dependencies where they are not installed yet. Returns the path of a Node that is new enough: the
+ * Installs the locked dependencies if they are not installed yet. Returns the path of a Node that is new enough: the
  * one that runs this, else the one among the dependencies. Throws Stop.
  */
 export async function installDependencies(root) {
@@ -28,7 +28,7 @@ export async function installDependencies(root) {
 }
 
 /**
- * True where node_modules holds what package-lock.json says. npm writes a lock of what it really installed there as the
+ * True if node_modules holds what package-lock.json says. npm writes a lock of what it really installed there as the
  * last step, so that an install by hand counts, and one that was broken off does not.
  */
 function isInstalled(root) {

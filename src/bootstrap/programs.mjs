@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { progress, Stop } from './shared.mjs';
 
 /**
- * Provides the server of the gateway's private Redis (specification section 1), installing it where that is possible.
+ * Provides the server of the gateway's private Redis (specification section 1), installing it if that is possible.
  * Throws Stop otherwise.
  */
 export function ensureRedis() {
@@ -88,8 +88,8 @@ function ensure({ what, isThere, packages, otherwise }) {
 }
 
 /**
- * How to install `name`: the line to type by hand, and the commands to run where this program may (`mayRun`). It may
- * run apt as root or where sudo asks for no password, Homebrew always, as it belongs to the user, and other managers
+ * How to install `name`: the line to type by hand, and the commands to run if this program may (`mayRun`). It may
+ * run apt as root or if sudo asks for no password, Homebrew always, as it belongs to the user, and other managers
  * never.
  */
 function installation(manager, name) {

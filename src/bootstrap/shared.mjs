@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-// What the steps of the bootstrap share.
+// Shared by the steps of the bootstrap.
 
 /** Ends the bootstrap with exit code 1; its message is one line that says what to do. */
 export class Stop extends Error {}
 
-/** Prints on stderr what the next seconds are spent on. */
+/** Prints the current step on stderr. */
 export function progress(text) {
   console.error(`tollgate: ${text}`);
 }
@@ -14,7 +14,7 @@ export function progress(text) {
 /**
  * Runs a command whose output is this program's stderr, and prints there what it is for: at once, and with the seconds
  * every 3 s while it runs, so that nobody takes a slow step for a hang. On a terminal that is one line that counts.
- * Resolves with the exit status, and with the error where the command cannot be run.
+ * Resolves with the exit status, and with the error if the command cannot be run.
  */
 export async function during(text, command, args, options, everyMs = 3_000) {
   const isTerminal = process.stderr.isTTY === true;
@@ -36,7 +36,7 @@ export async function during(text, command, args, options, everyMs = 3_000) {
   return ended;
 }
 
-/** The text of the file; undefined where it cannot be read. */
+/** The text of the file; undefined if it cannot be read. */
 export function readIfThere(file) {
   try {
     return readFileSync(file, 'utf8');

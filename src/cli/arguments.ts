@@ -6,7 +6,7 @@ import { MOST_GRACE_S } from '../domain/rotation.ts';
 
 /** Error that ends a command. Its message is for the user and says what happened and what to do. */
 export class Failure extends Error {
-  /** True where the command was used wrongly, which is exit code 2 instead of 1. */
+  /** True if the command was used wrongly, which is exit code 2 instead of 1. */
   readonly isUsage: boolean;
 
   constructor(message: string, options: ErrorOptions & { isUsage?: boolean } = {}) {

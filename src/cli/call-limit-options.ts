@@ -3,7 +3,7 @@ import type { CallLimitsView } from '../api/keys/key-view.ts';
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { callLimit } from './arguments.ts';
 
-/** Limits of calls as options; false where one is to be lifted. */
+/** Limits of calls as options; false if one is to be lifted. */
 export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number | false };
 
 /** Gives a command the options that set and lift limits of calls (specification section 11). */

@@ -9,7 +9,7 @@ import { print, printJson, printTable, shortCell } from './print.ts';
 
 const CALLS = '/api/admin/calls/';
 const FOLLOW_EVERY_MS = 1_000;
-/** Calls that one look asks for, and looks at most where many ended since the last one. */
+/** Calls that one look asks for, and looks at most if many ended since the last one. */
 const PAGE = 200;
 const MOST_PAGES = 25;
 /** Ids of calls that were printed; more than a look can find. */

@@ -61,7 +61,7 @@ function parted(fault: string): { path: string; message: string } {
 
 interface Row {
   readonly model: Model;
-  /** Environment variables that the upstream needs and that are not set; empty where it is live. */
+  /** Environment variables that the upstream needs and that are not set; empty if it is live. */
   readonly waitsFor: readonly string[];
 }
 

@@ -11,7 +11,7 @@ const WITHIN_MS = 15_000;
 /** The cheapest route that reads with the credential, in both formats. */
 const MODELS = '/v1/models';
 
-/** What a provider said to one credential. */
+/** A provider's answer to one credential. */
 export interface LiveAnswer {
   readonly target: string;
   readonly ok: boolean;

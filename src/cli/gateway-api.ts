@@ -56,7 +56,7 @@ export class GatewayApi {
 /** Path of the operator's routes about accounts. */
 export const ACCOUNTS = '/api/admin/accounts/';
 
-/** Makes a client with the operator's token. Throws a Failure where the token is missing. */
+/** Makes a client with the operator's token. Throws a Failure if the token is missing. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =
     "The operator token is missing. Set ADMIN_TOKEN to the gateway's token, or use --admin-token -.";

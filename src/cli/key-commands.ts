@@ -30,7 +30,7 @@ interface RotateOptions extends KeyOptions {
   readonly endGrace?: true;
 }
 
-/** Settings as options, by the name that commander gives their flags; false where one is to be emptied. */
+/** Settings as options, by the name that commander gives their flags; false if one is to be emptied. */
 type SettingOptions = KeyOptions & Readonly<Record<string, unknown>>;
 
 /** Commands `tollgate key …`, with an owner's managing key, or for any account with the operator's token. */
@@ -160,7 +160,7 @@ async function create(name: string, options: SettingOptions) {
 
 /**
  * Warns of misspelt models, which make a key that can call nothing. It asks the gateway with the new key itself, and
- * says nothing where that key may not be used from this machine.
+ * says nothing if that key may not be used from this machine.
  */
 async function warnOfModels(asKey: GatewayApi): Promise<void> {
   const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);

@@ -23,7 +23,7 @@ export function pricesCommand(program: Command): void {
 
 interface Row {
   readonly model: Model;
-  /** Name of the target, where the model has several; each has its own price. */
+  /** Name of the target, if the model has several; each has its own price. */
   readonly target: string | undefined;
   /** The model as the list has it now; undefined: its upstream names no provider, or the list does not know it. */
   readonly listed: ListedModel | undefined;
@@ -195,7 +195,7 @@ function showCompared(compared: readonly Compared[]): void {
   print(`Written prices: ${compared.length}, of which ${agreeing} match the list.`);
 }
 
-/** A unit that is written at one price and stands in the list at another; null: not named there. */
+/** A unit that is written at one price and has another price in the list; null: not named there. */
 interface Difference {
   readonly unit: Unit;
   readonly written: WrittenUnit | null;

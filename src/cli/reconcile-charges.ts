@@ -18,7 +18,7 @@ export interface ChargeSpan {
   readonly accountId?: number | undefined;
 }
 
-/** A charge that is not what its row comes to. */
+/** A charge that differs from the sum of its row. */
 export interface ChargeDifference {
   readonly id: string;
   readonly accountId: number;
@@ -42,7 +42,7 @@ export interface ChargeSummary {
 
 /**
  * Computes every charge of a span again from its row: Σ usage × price × multiplier + Σ fees (specification section 10). It reads the book
- * alone, in pages, also beside a running gateway. Throws Failure where there is no such account.
+ * alone, in pages, also beside a running gateway. Throws Failure if there is no such account.
  */
 export async function reconcileCharges(
   config: Config,
@@ -156,8 +156,8 @@ type Row = Pick<LedgerEntry, 'usage' | 'price' | 'passes' | 'multiplier'>;
 type Part = Pick<Row, 'usage' | 'price'>;
 
 /**
- * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes where it has them. Undefined
- * where the row has no price for what was used, its usage is no number that can be charged, or not the sum of the passes.
+ * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes if it has them. Undefined
+ * if the row has no price for what was used, its usage is no number that can be charged, or not the sum of the passes.
  */
 export function recomputedCharge({ usage, price, passes, multiplier = 1_000_000 }: Row): bigint | undefined {
   if (passes && !isSum(usage, passes)) return undefined;

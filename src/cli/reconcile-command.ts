@@ -26,7 +26,7 @@ interface Options {
   readonly account?: number;
 }
 
-/** Command `tollgate reconcile`, which `npm run reconcile` runs too. Exit code 1 where there is a difference. */
+/** Command `tollgate reconcile`, which `npm run reconcile` runs too. Exit code 1 if there is a difference. */
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')
@@ -132,7 +132,7 @@ interface Difference {
   readonly expected: Micro;
 }
 
-/** Callbacks for what is found while the accounts are checked. */
+/** Callbacks for findings while the accounts are checked. */
 interface Listener {
   difference(found: Difference): void;
   /** Called after each account with the number of accounts checked so far. */
@@ -142,13 +142,13 @@ interface Listener {
 interface Summary {
   readonly accounts: number;
   readonly differences: number;
-  /** False where no gateway runs on the data folder, so that there was no live balance to check. */
+  /** False if no gateway runs on the data folder, so that there was no live balance to check. */
   readonly live: boolean;
 }
 
 /**
  * Checks for every account that its ledger, its stored balance and its live balance in Redis agree (specification
- * section 7, "Reconcile"), also beside a running gateway. Rejects where that cannot be determined.
+ * section 7, "Reconcile"), also beside a running gateway. Rejects if that cannot be determined.
  */
 async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {
   const book = await openBook(config, { readOnly: true });
@@ -172,7 +172,7 @@ async function openLive(config: Config, book: Book): Promise<LiveBalances | unde
   });
 }
 
-/** Address of the gateway's Redis; undefined where that is the private one of the data folder and does not run. */
+/** Address of the gateway's Redis; undefined if that is the private one of the data folder and does not run. */
 async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
   if (config.redisUrl !== undefined) return parseRedisUrl(config.redisUrl);
   const folder = join(config.dataDir, 'redis');

@@ -4,7 +4,7 @@ import type { ModelPricing, Pricing } from './pricing.ts';
 import type { Unset } from './reader.ts';
 import type { configFile, ModelSettings, TargetSettings, UpstreamSettings } from './schema.ts';
 
-/** Output tokens that are assumed where maxOutputTokens is missing and output has a price. */
+/** Output tokens that are assumed if maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 const UNPRICED_PASS =
   'pricing.unpriced is pass: requests for a feature that their model has no price for are charged at the plain ' +
@@ -86,7 +86,7 @@ function withoutUnset<T extends object>(settings: T): T {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** What an upstream lacks. */
+/** Variables that an upstream lacks. */
 interface Missing {
   /** Variables without which none of it can be called. */
   readonly whole: readonly string[];

@@ -121,7 +121,7 @@ function priceChanges(was: Price, is: Price, name = 'price'): string[] {
     .map((name) => `${name}: ${before.get(name) ?? 'none'} -> ${after.get(name) ?? 'none'}`);
 }
 
-/** Changes of the cost to the provider, where that is not the price itself. */
+/** Changes of the cost to the provider, if that is not the price itself. */
 function costChanges(old: Model, model: Model): string[] {
   const isApart = old.cost?.units !== old.price.units || model.cost?.units !== model.price.units;
   return isApart && old.cost && model.cost ? priceChanges(old.cost, model.cost, 'cost') : [];

@@ -79,13 +79,13 @@ export interface Config {
     readonly fileTokens?: number | undefined;
     /** Tokens that a model can read in one pass: bounds input that is not in the request. */
     readonly contextTokens: number;
-    /** Rounds of tools that a provider runs, where the request names no bound: sent, and held. */
+    /** Rounds of tools that a provider runs, if the request names no bound: sent, and held. */
     readonly toolRounds: number;
     /** Tokens that such a round adds to the input; also sent as the most of a fetched page. */
     readonly toolTokens: number;
     /** Most targets that are asked for one call; absent: 3. */
     readonly attempts?: number;
-    /** Whether a call goes on to the next target where the one before may have begun to bill. */
+    /** Whether a call goes on to the next target if the one before may have begun to bill. */
     readonly retryUnsure?: boolean;
     /** Longest time that a call waits for room in limits of calls; 0: none waits. */
     readonly maxQueueMs: number;

@@ -133,7 +133,7 @@ function variablesOf(fault: string, used: readonly Used[]): string[] {
 }
 
 /**
- * YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. A key that stands twice is one fault
+ * YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. A key that appears twice is one fault
  * among the others; the last one counts for the rest of them.
  */
 function readYaml(path: string, faults: Faults): unknown {
@@ -216,7 +216,7 @@ function upstreamsOf(model: unknown): { at: string; name: string; hasPrice: bool
   });
 }
 
-/** Finds models that no list can price, where other faults keep the list from being asked. */
+/** Finds models that no list can price, if other faults keep the list from being asked. */
 function checkPrices(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   const models = tree instanceof Map ? tree.get('models') : undefined;
@@ -235,7 +235,7 @@ function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
   return upstream.has('prices') || (upstream.has('provider') && !presetOf(upstream.get('provider')));
 }
 
-/** The value of a variable; undefined where it is absent or empty, as `NAME=` in an env file means none. */
+/** The value of a variable; undefined if it is absent or empty, as `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];
@@ -291,7 +291,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   };
 }
 
-/** `auto`: a process for each core; one where the book is SQLite. */
+/** `auto`: a process for each core; one if the book is SQLite. */
 function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
   if (workers !== 'auto') return workers;
   return databaseUrl === undefined ? 1 : Math.min(availableParallelism(), MOST_WORKERS);

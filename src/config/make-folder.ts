@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes the folder at an absolute path, and those above it, for this user only; one that is there is left as it is.
- * Throws the system's error, which names the folder that could not be made. Node's own recursive mkdir does not where
+ * Makes the folder at an absolute path, and those above it, for this user only; an existing one is left as it is.
+ * Throws the system's error, which names the folder that could not be made. Node's own recursive mkdir does not if
  * the system denies that there is such a place, as below /proc: it tries again for ever.
  */
 export function makeFolder(path: string): void {

@@ -1,8 +1,8 @@
 import type { Auth, WireFormat } from '../domain/catalog.ts';
 
-/** What the name of a provider fills in for an upstream (specification section 12). Every field can be overridden. */
+/** Settings of an upstream that the name of a provider fills in (specification section 12). Every field can be overridden. */
 export interface Preset {
-  /** Address; absent where each customer has another one. It may name environment variables. */
+  /** Address; absent if each customer has another one. It may name environment variables. */
   readonly url?: string;
   readonly format: WireFormat;
   /** Path that replaces `/v1`; absent: `/v1` stays. */
@@ -160,14 +160,14 @@ export const PRESETS = {
   },
 } as const satisfies Readonly<Record<string, Preset>>;
 
-/** The preset with this name; undefined where it is none. */
+/** The preset with this name; undefined if it is none. */
 export function presetOf(name: unknown): Preset | undefined {
   return typeof name === 'string' && Object.hasOwn(PRESETS, name)
     ? PRESETS[name as keyof typeof PRESETS]
     : undefined;
 }
 
-/** Settings of an upstream that a preset fills in where they are absent. */
+/** Settings of an upstream that a preset fills in if they are absent. */
 const FILLED = ['url', 'format', 'path', 'auth', 'prices'] as const;
 
 /**

@@ -13,13 +13,13 @@ import {
   type TargetSettings,
 } from './schema.ts';
 
-/** End of a fault about a missing price: what else would mend it where the upstream names no provider. */
+/** End of a fault about a missing price: what else would mend it if the upstream names no provider. */
 export const NO_PROVIDER =
   ', or its upstream must name the provider in the price list, such as provider: openai';
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;
 
-/** Prices of a model with their source, and what else the list knows about the model. */
+/** Prices of a model with their source, and other facts that the list has about the model. */
 export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'contextWindow'>;
 
 /** The prices of every model of a config file. */
@@ -45,7 +45,7 @@ export function openList(path: string | undefined): PriceList {
 /**
  * Finds the price of each model: the written one, else that of the list for its upstream's provider (specification section
  * 10), at the prices that are valid at `now`. What cannot be found, or not be charged exactly, is a fault. The list is
- * loaded only where an upstream names a provider or `pricing.list` a file.
+ * loaded only if an upstream names a provider or `pricing.list` a file.
  */
 export function pricesOf(
   settings: Settings,
@@ -70,7 +70,7 @@ export function pricesOf(
       return { target, lookup, found: lookUp(lookup, settings.pricing, now) };
     });
     const own = listed.map(({ target, found }) => pricingOf(model, target, found));
-    // What a target does not say is as at the model, whose own list price is that of its first target that has one.
+    // A target takes missing settings from the model, whose own list price is that of its first target that has one.
     const ofModel = own.find((pricing) => pricing !== undefined);
     const priced: ModelPricing[] = [];
     for (const [index, { target, lookup, found }] of listed.entries()) {

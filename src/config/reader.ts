@@ -37,11 +37,11 @@ export interface Field<T> {
   readonly read: Reader<T>;
   /** Description in the JSON Schema, for whoever edits the file. */
   readonly description: string;
-  /** Taken where the value is absent; without one the field is required. */
+  /** Taken if the value is absent; without one the field is required. */
   readonly orElse?: () => T;
   /** A key without a value is read, and not taken for an absent one. */
   readonly readsBlank?: boolean;
-  /** The default as it would stand in the file, where there is one. */
+  /** The default as it would stand in the file, if there is one. */
   readonly shownDefault?: unknown;
 }
 
@@ -52,7 +52,7 @@ export function required<T>(read: Reader<T>, description: string): Field<T> {
 
 /**
  * A field with a default, which is not read again: it is of the final type. `shownDefault`: as it would stand in the file,
- * where that differs.
+ * if that differs.
  */
 export function optional<T, D>(
   read: Reader<T>,
@@ -66,7 +66,7 @@ export function optional<T, D>(
 type Shape = Readonly<Record<string, Field<unknown>>>;
 type Settings<S extends Shape> = { readonly [K in keyof S]: S[K] extends Field<infer T> ? T : never };
 
-/** A map with exactly these keys, unknown ones being faults; undefined where any of it is wrong. */
+/** A map with exactly these keys, unknown ones being faults; undefined if any of it is wrong. */
 export function section<S extends Shape>(shape: S): Reader<Settings<S>> {
   return reader(sectionSchema(shape), (value, path, faults) => {
     if (!(value instanceof Map)) return faults.add(path || 'the file', 'must be a map of settings');
@@ -202,7 +202,7 @@ export interface Used {
 
 /**
  * The tree with every `${NAME}` in a text value replaced by that environment variable (specification section 1). One that is
- * unset or empty is reported, and something valid stands in the tree for it, so that the rest of its section can be
+ * unset or empty is reported, and something valid replaces it in the tree, so that the rest of its section can be
  * checked. Keys are left alone.
  */
 export function substitute(

@@ -9,13 +9,13 @@ export interface Answer {
   readonly pieces: readonly Piece[];
 }
 
-/** Settings of an answer that replace what would follow from the request. */
+/** Settings of an answer that override the request. */
 export interface AnswerOptions {
   /** Text of a text answer or transcript, in place of the built-in text. */
   readonly text?: string;
   /** Number of content chunks of a streamed text answer. Default: one for each word. */
   readonly chunks?: number;
-  /** Usage to report as it is; false for none, even where the request asks for it. */
+  /** Usage to report as it is; false for none, even if the request asks for it. */
   readonly usage?: false | Readonly<Record<string, unknown>>;
 }
 

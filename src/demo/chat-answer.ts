@@ -7,11 +7,11 @@ export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: number;
-  /** Text of the answer; null where a tool is called instead. */
+  /** Text of the answer; null if a tool is called instead. */
   readonly text: string | null;
   readonly tool: string | undefined;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  /** Usage to report; false for none, even where the request asks for it. */
+  /** Usage to report; false for none, even if the request asks for it. */
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
@@ -58,7 +58,7 @@ export function completionBody(answer: ChatAnswer): Record<string, unknown> {
 
 /**
  * The events of a streamed answer, in OpenAI's order: a role, content, and a finish reason for each choice, then
- * `[DONE]`. Only where usage was asked for: `usage: null` in each, and a last chunk with `usage` and `choices: []`.
+ * `[DONE]`. Only if usage was asked for: `usage: null` in each, and a last chunk with `usage` and `choices: []`.
  */
 export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chunks?: number): string[] {
   const event = (choices: unknown[], usage: unknown) =>

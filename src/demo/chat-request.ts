@@ -4,12 +4,12 @@ export interface ChatRequest {
   /** Text of the last user message. */
   readonly question: string;
   readonly promptTokens: number;
-  /** Most tokens of the answer; undefined where the request sets no maximum. */
+  /** Most tokens of the answer; undefined if the request sets no maximum. */
   readonly maxTokens: number | undefined;
   readonly choices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The tool to call, where the request demands a call of one. */
+  /** The tool to call, if the request demands a call of one. */
   readonly tool: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function firstTokens(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** Reads a body; undefined where it is no JSON object with a model and a list of messages. */
+/** Reads a body; undefined if it is no JSON object with a model and a list of messages. */
 export function readChatRequest(body: Buffer): ChatRequest | undefined {
   const json = parseObject(body);
   if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;
@@ -57,7 +57,7 @@ export function readChatRequest(body: Buffer): ChatRequest | undefined {
 }
 
 /**
- * Text and tokens of a message's content: a text, or a list of parts, where each part without text counts as an
+ * Text and tokens of a message's content: a text, or a list of parts, if each part without text counts as an
  * attachment.
  */
 export function readContent(content: unknown): { text: string; tokens: number } {
@@ -82,7 +82,7 @@ export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** The JSON object in a body; undefined where it is none. */
+/** The JSON object in a body; undefined if it is none. */
 export function parseObject(body: Buffer): Record<string, unknown> | undefined {
   try {
     const json: unknown = JSON.parse(body.toString());

@@ -13,7 +13,7 @@ export function startDemoProvider(options: ListenOptions = {}): Promise<Listenin
   });
 }
 
-/** Writes the answer piece by piece, no faster than the client reads. Ends early where the client has left. */
+/** Writes the answer piece by piece, no faster than the client reads. Ends early if the client has left. */
 async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   response.writeHead(answer.status, answer.headers);
   for (const piece of answer.pieces) {

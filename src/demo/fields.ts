@@ -1,6 +1,6 @@
 import type { DemoRequest } from './listen.ts';
 
-/** Members of a JSON body, or fields of a form (text, or the bytes of a file); undefined where the body is neither. */
+/** Members of a JSON body, or fields of a form (text, or the bytes of a file); undefined if the body is neither. */
 export async function fieldsOf(request: DemoRequest): Promise<Record<string, unknown> | undefined> {
   const type = request.headers['content-type'] ?? '';
   if (type.toLowerCase().startsWith('multipart/form-data')) return await formFields(request.body, type);

@@ -24,7 +24,7 @@ export interface ListenOptions {
   readonly port?: number | undefined;
 }
 
-/** Starts an HTTP server that answers with `serve`. Where `serve` rejects, the connection is destroyed. */
+/** Starts an HTTP server that answers with `serve`. If `serve` rejects, the connection is destroyed. */
 export async function listen(
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   serve: (message: IncomingMessage, response: ServerResponse) => Promise<void>,
@@ -53,7 +53,7 @@ export async function listen(
   };
 }
 
-/** Reads the body to its end. Rejects where the client leaves before. */
+/** Reads the body to its end. Rejects if the client leaves before. */
 export async function receive(message: IncomingMessage): Promise<DemoRequest> {
   const parts: Buffer[] = [];
   for await (const part of message) parts.push(part);

@@ -5,7 +5,7 @@ import { cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage counts system,
+ * `POST /v1/messages` in Anthropic's format. A tool is called if `tool_choice` demands one. Usage counts system,
  * messages and tools, and nothing as cached. A stream reports the input and one output token first, and all output at
  * its end.
  */
@@ -37,7 +37,7 @@ export const messagesRoute: DemoRoute = (json, body, options) => {
   return json.stream === true ? events(message, block, options) : message;
 };
 
-/** Input tokens of a request; undefined where it has no messages. */
+/** Input tokens of a request; undefined if it has no messages. */
 export function messageTokens({ messages, system, tools }: Json): number | undefined {
   if (!Array.isArray(messages)) return undefined;
   const tokensOf = (content: unknown) => readContent(content).tokens;

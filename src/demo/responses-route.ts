@@ -5,7 +5,7 @@ import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage counts instructions, input and tools.
+ * `POST /v1/responses`. A tool is called if `tool_choice` demands one. Usage counts instructions, input and tools.
  * Answers are not stored, so `previous_response_id` adds nothing.
  */
 export const responsesRoute: DemoRoute = (json, body, options) => {
@@ -38,7 +38,7 @@ export const responsesRoute: DemoRoute = (json, body, options) => {
   return json.stream === true ? events(response, output, text, options) : response;
 };
 
-/** `POST /v1/responses/compact`. What stands for the conversation is its last question. */
+/** `POST /v1/responses/compact`. The last question represents the conversation. */
 export const compactRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);
   const outputTokens = tokensIn(question);

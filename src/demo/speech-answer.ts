@@ -108,7 +108,7 @@ export function toneWav(seconds: number): Buffer {
   return wav;
 }
 
-/** Length of a plain WAV file in seconds, by its header; undefined where the bytes are not such a file. */
+/** Length of a plain WAV file in seconds, by its header; undefined if the bytes are not such a file. */
 export function wavSeconds(wav: Buffer): number | undefined {
   if (wav.length < HEADER_BYTES || wav.toString('latin1', 8, 16) !== 'WAVEfmt ') return undefined;
   return (wav.length - HEADER_BYTES) / wav.readUInt32LE(28);

@@ -20,7 +20,7 @@ interface Job {
 
 /**
  * The jobs of `/v1/videos`. A job is queued at first, in progress when it is first read, and then completed, or failed
- * where its prompt has the word "fail" in it. The film is empty and as long as was asked for.
+ * if its prompt has the word "fail" in it. The film is empty and as long as was asked for.
  */
 export class DemoVideos {
   readonly #jobs = new Map<string, Job>();
@@ -46,7 +46,7 @@ export class DemoVideos {
     return json(200, view(job));
   }
 
-  /** The answer about a job; undefined where `url`, which may have a query, is not the path of a job. */
+  /** The answer about a job; undefined if `url`, which may have a query, is not the path of a job. */
   answer(method: string, url: string): Answer | undefined {
     const { pathname, searchParams } = new URL(url, 'http://demo');
     const [, id = '', content] = JOB_PATH.exec(pathname) ?? [];

@@ -16,7 +16,7 @@ const MAPPED_PREFIX = '::ffff:';
 const MAPPED_BITS = 96;
 
 /**
- * Reads an IP address as a socket, a proxy or a person writes it; undefined where the text is not one. A zone id
+ * Reads an IP address as a socket, a proxy or a person writes it; undefined if the text is not one. A zone id
  * (`%eth0`) is dropped: it says where a packet came in, not from whom.
  */
 export function parseAddress(text: string): ParsedAddress | undefined {
@@ -46,7 +46,7 @@ function read(text: string): ParsedAddress | undefined {
 
 /**
  * The form in which `allowed_ips` and `TRUST_PROXY` are stored (specification section 2): an address, or a CIDR range
- * with its host bits cleared; IPv4-mapped ones as IPv4. Undefined where the text is neither.
+ * with its host bits cleared; IPv4-mapped ones as IPv4. Undefined if the text is neither.
  */
 export function normaliseRange(text: string): string | undefined {
   if (!text.includes('/')) {
@@ -129,7 +129,7 @@ const MOST_HOPS = 32;
  * X-Forwarded-For is read from the right, the end that the nearest proxy wrote: every trusted hop vouches for the entry
  * to its left, and the first hop that is not trusted is the client; what stands further left is only what that client
  * says. An entry that is not an IP address ends the walk at the hop that wrote it. Without trusted proxies the header
- * counts for nothing. `socketAddress` comes back as it is where it is not an IP address (a unix socket has none).
+ * counts for nothing. `socketAddress` comes back as it is if it is not an IP address (a unix socket has none).
  */
 export function clientAddress(
   socketAddress: string,

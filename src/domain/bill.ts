@@ -5,15 +5,15 @@ import { appliedUnits, chargeForParts, multiplierOf, type PricedPart, unitsFor }
 import { inputTokens, type Usage } from './units.ts';
 import { priceOfVariant } from './variants.ts';
 
-/** What a call is billed by, beside its usage: as the answer reports it, else as the request asks for it. */
+/** What prices depend on besides the usage: as the answer reports it, else as the request asks for it. */
 export interface Terms {
   /** Service tiers, by the names of their multipliers; undefined: the answer does not report any. */
   readonly serviceTiers?: readonly string[] | undefined;
-  /** Usage of each of the model's passes, where the answer reports them; their length tiers are found one by one. */
+  /** Usage of each of the model's passes, if the answer reports them; their length tiers are found one by one. */
   readonly passes?: readonly Usage[] | undefined;
-  /** Size and quality of what was made, for prices that go by them. */
+  /** Size and quality of the output, for prices that depend on them. */
   readonly made?: Variant | undefined;
-  /** True where the vendor bills fees only: Anthropic's refusal without any output. */
+  /** True if the vendor bills fees only: Anthropic's refusal without any output. */
   readonly isUnbilled?: boolean | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Bill {
   readonly multiplier: number;
   /** Passes in different length tiers; `usage` is their sum. */
   readonly passes?: readonly AppliedPass[];
-  /** The provider's price for the same; undefined where the list does not have it. */
+  /** The provider's price for the same; undefined if the list does not have it. */
   readonly cost?: Micro;
 }
 
@@ -78,7 +78,7 @@ function partsOf(price: Price, usage: Usage, passes: readonly Usage[] = []): rea
 
 const FEES: ReadonlySet<string> = new Set(['requests', 'webSearches', 'webSearchPreviews']);
 
-/** Fees in a usage that its passes do not have; undefined where the passes are not all of it, and so not to be believed. */
+/** Fees in a usage that its passes do not have; undefined if the passes are not all of it, and so not to be believed. */
 function beyond(usage: Usage, passes: readonly Usage[]): Usage | undefined {
   const fees: Usage = {};
   const names = new Set([usage, ...passes].flatMap((one) => Object.keys(one) as (keyof Usage)[]));

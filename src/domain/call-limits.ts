@@ -29,7 +29,7 @@ export function callLimitsOf({ rpmLimit, tpmLimit, maxParallelRequests }: CallLi
   return { rpmLimit, tpmLimit, maxParallelRequests };
 }
 
-/** True where any of the three limits is set. */
+/** True if any of the three limits is set. */
 export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
 }
@@ -39,7 +39,7 @@ export function placesOnly({ maxParallelRequests }: CallLimits): CallLimits {
   return { ...NO_CALL_LIMITS, maxParallelRequests };
 }
 
-/** True where requests or tokens are limited; answers then have headers about limits. */
+/** True if requests or tokens are limited; answers then have headers about limits. */
 export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null;
 }
@@ -56,7 +56,7 @@ export interface Bucket {
   readonly limit: number;
   /**
    * Used units times REFILL_MS, so that the number falls by `limit` each millisecond and stays an integer. It is above
-   * `limit` times REFILL_MS where calls used more tokens than was estimated.
+   * `limit` times REFILL_MS if calls used more tokens than was estimated.
    */
   readonly debt: number;
 }
@@ -97,7 +97,7 @@ export function msUntilServed({ limit, debt }: Bucket, units: number): number {
   return Math.max(0, Math.ceil((debt + (units - limit) * REFILL_MS) / limit));
 }
 
-/** The bucket `ms` milliseconds later, where nothing is taken meanwhile. */
+/** The bucket `ms` milliseconds later, if nothing is taken meanwhile. */
 export function drained({ limit, debt }: Bucket, ms: number): Bucket {
   return { limit, debt: Math.max(0, debt - limit * Math.max(0, ms)) };
 }
@@ -125,7 +125,7 @@ export interface FullLimit {
   readonly waitMs: number | undefined;
 }
 
-/** Limits without room for one more call of `tokens`; empty where all have room. */
+/** Limits without room for one more call of `tokens`; empty if all have room. */
 export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
   return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
 }

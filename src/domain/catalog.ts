@@ -32,7 +32,7 @@ export interface Price {
   readonly tiers: readonly LengthTier[];
   /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
   readonly named: ReadonlySet<Unit>;
-  /** Prices by what is made; `units` then has the dearest. Absent: all that is made costs the same. */
+  /** Prices by size and quality; `units` then has the dearest. Absent: all that is made costs the same. */
   readonly variants?: Readonly<Partial<Record<Unit, readonly VariantPrice[]>>>;
   /** Multipliers of all prices but fees, in millionths, by the names of the service tiers. */
   readonly serviceTiers: ReadonlyMap<string, number>;
@@ -41,7 +41,7 @@ export interface Price {
 export type WireFormat = 'openai' | 'anthropic';
 
 /**
- * How a provider is shown its credential: as `Authorization: Bearer`, in a header of its own, as a token of Google's that is
+ * How a provider is shown its credential: as `Authorization: Bearer`, in another header, as a token of Google's that is
  * fetched with the credentials of the environment, or as a signature of AWS.
  */
 export const AUTHS = ['bearer', 'x-api-key', 'api-key', 'google', 'aws'] as const;
@@ -66,7 +66,7 @@ export interface Upstream {
   readonly auth?: Auth | undefined;
   /** Its streams report their usage unasked, and a request to report it is an unknown field there. */
   readonly reportsUnasked?: boolean;
-  /** Credential; empty where the upstream asks for none, and none is sent. */
+  /** Credential; empty if the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
   /** Names, in lower case, of request headers that pass to it besides those that pass to every upstream. */
@@ -100,7 +100,7 @@ export interface Model {
   /** The name that the upstream knows it by; mostly the slug. */
   readonly upstreamModel: string;
   readonly category: Category;
-  /** Output tokens that a hold counts where the request names no maximum. */
+  /** Output tokens that a hold counts if the request names no maximum. */
   readonly maxOutputTokens: number;
   /** Tokens that it can read in one pass; undefined: `limits.contextTokens` bounds them. */
   readonly contextWindow?: number | undefined;
@@ -109,9 +109,9 @@ export interface Model {
   readonly price: Price;
   /** Whether a plain price of a picture or second is that of any size and quality; absent: of the vendor's default alone. */
   readonly sizes?: 'any' | undefined;
-  /** Where `price` is from: written in the configuration, the list (then `cost` is there as well), or nothing costs. */
+  /** Where `price` comes from: written in the configuration, the list (then `cost` is there as well), or nothing costs. */
   readonly priceSource: 'config' | 'list' | 'free';
-  /** The last day (YYYY-MM-DD, UTC) for which the provider promised its price, where the configuration names one. */
+  /** The last day (YYYY-MM-DD, UTC) for which the provider promised its price, if the configuration names one. */
   readonly priceUntil?: string;
   /** Price that the provider takes, by the list: `price` at markup 1, with the multipliers of `price`. */
   readonly cost?: Price | undefined;

@@ -52,7 +52,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /**
  * Seconds after which to try again when the gateway itself is unable: spread, so that its clients do not come back at once. A
- * client that is told 1 s repeats a call 30 times in 30 s (Codex).
+ * client that gets 1 s repeats a call 30 times in 30 s (Codex).
  */
 const UNABLE_S = { least: 2, most: 5 };
 
@@ -68,11 +68,11 @@ export interface Shortfall {
 }
 
 /**
- * The facts that a check refused a call by, where an owner needs them to mend it (specification section 14). Names and values
+ * The facts that a check refused a call by, if an owner needs them to mend it (specification section 14). Names and values
  * are those of the API: credits are decimal strings.
  */
 export interface RefusalDetail {
-  /** The caller's address; null where it has none that can be read. */
+  /** The caller's address; null if it has none that can be read. */
   readonly ip?: string | null;
   readonly country?: string | null;
   readonly origin?: string | null;
@@ -93,7 +93,7 @@ export interface ErrorDetails {
   readonly unsupported: readonly string[];
 }
 
-/** What a call that gets 402 lacks: what is left of a spent limit or an empty account, or room for a hold that large. */
+/** Reason for a 402: what is left of a spent limit or an empty account, or room for a hold that large. */
 export type Lack =
   | { readonly what: 'limit'; readonly resetsAtS: number }
   | { readonly what: 'credits' }
@@ -112,13 +112,13 @@ interface ErrorBody {
 
 const NO_HEADERS = Object.freeze({});
 
-/** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
+/** A refusal that reaches the client unchanged: its message is written for users and holds nothing internal. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
   /** Seconds for `Retry-After`; only with `service_unavailable`, which sets it itself, and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
-  /** Milliseconds for `retry-after-ms`, where the wait is known so exactly; `retryAfterS` is then the next whole second. */
+  /** Milliseconds for `retry-after-ms`, if the wait is known so exactly; `retryAfterS` is then the next whole second. */
   readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
   readonly details: ErrorDetails | undefined;
@@ -128,7 +128,7 @@ export class GatewayError extends Error {
   readonly resetsAtS: number | undefined;
   /** Headers of its answer, beside those of its status. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True where the same request must not be sent again by itself, although its status alone would allow that. */
+  /** True if the same request must not be sent again by itself, although its status alone would allow that. */
   readonly isFinal: boolean;
   /** The facts that the check went by, for the record of the call. */
   readonly facts: RefusalDetail | undefined;
@@ -171,7 +171,7 @@ export class GatewayError extends Error {
     return ERRORS[this.code][0];
   }
 
-  /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` where there are some. */
+  /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` if there are some. */
   body(): { error: ErrorBody } {
     const { message, param, code, metadata, details, resetsAtS } = this;
     const error = { message, type: ERRORS[code][1], param, code };

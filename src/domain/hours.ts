@@ -1,7 +1,7 @@
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
 
-/** A daily UTC range in minutes after midnight; start included, end excluded. It wraps midnight where start > end. */
+/** A daily UTC range in minutes after midnight; start included, end excluded. It wraps midnight if start > end. */
 export interface ActiveHours {
   /** 0–1439. */
   readonly startMinute: number;
@@ -13,7 +13,7 @@ const HOURS = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
 /**
  * Reads `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is the end of the day, as an end only.
- * Undefined where the text is anything else, or start and end are the same: that could mean always as well as never.
+ * Undefined if the text is anything else, or start and end are the same: that could mean always as well as never.
  */
 export function parseActiveHours(text: string): ActiveHours | undefined {
   const match = HOURS.exec(text);

@@ -16,7 +16,7 @@ interface Row {
   readonly label: string;
   /** Word on the dashboard for an empty value. */
   readonly none: string;
-  /** Field of the key form that is no component of its own: a list that is typed item by item. */
+  /** For lists that are typed item by item in the key form, which need no separate component. */
   readonly typed?: { readonly hint: string; readonly placeholder: string };
 }
 
@@ -39,7 +39,7 @@ export interface Restriction extends Row {
    * among the limits of calls, or as spending.
    */
   readonly restricts: 'caller' | 'model' | 'calls' | 'spending';
-  /** Name of its check where a call is explained. */
+  /** Name of its check if a call is explained. */
   readonly check: string;
   /** The restriction in a list of keys: a text, in which `{}` is the value, or what a number or list has one and several of. */
   readonly short: string | readonly [one: string, many: string];

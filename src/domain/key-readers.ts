@@ -190,7 +190,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** True where a text has more than `most` characters (code points, not UTF-16 units). */
+/** True if a text has more than `most` characters (code points, not UTF-16 units). */
 export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
@@ -210,7 +210,7 @@ export interface FieldType<T = unknown, K extends Kind = Kind> {
   readonly kind: K;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: FieldReader<T>;
-  /** What a list has items of. */
+  /** Name of the items of a list. */
   readonly item?: Item;
 }
 

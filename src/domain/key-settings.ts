@@ -110,7 +110,7 @@ function isRestricting(value: unknown): boolean {
 }
 
 /**
- * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` where the body is
+ * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` if the body is
  * not an object, and `invalid_field` for the first field that is unknown or wrong.
  */
 export function parseKeyPatch(input: unknown): Partial<KeySettings> {
@@ -154,7 +154,7 @@ export function tooLarge(sent: Partial<KeySettings>, bytes: number): GatewayErro
 
 export interface NewKeySettings {
   readonly settings: Omit<KeySettings, 'canManage'>;
-  /** Undefined where the request does not say; then it follows from the restrictions. */
+  /** Undefined if the request does not say; then it follows from the restrictions. */
   readonly canManage: boolean | undefined;
 }
 

@@ -29,11 +29,11 @@ export interface AppliedPass {
 export interface Attempt {
   /** Name of the upstream's credential: `openai`, `openai#2`. */
   readonly target: string;
-  /** HTTP status that it answered with; null where none came. */
+  /** HTTP status that it answered with; null if none came. */
   readonly status: number | null;
   /** Milliseconds from sending it until it had failed, or until the call ended. */
   readonly ms: number;
-  /** What a try that failed reported nevertheless: the operator pays it, and the account does not. */
+  /** Usage that a failed try reported: the operator pays it, and the account does not. */
   readonly usage?: Usage;
 }
 
@@ -66,7 +66,7 @@ export interface EntryDraft {
   readonly model: string | null;
   readonly category: Category | null;
   readonly endpoint: string | null;
-  /** HTTP status that the client was answered; 499: it left first; null where there was no call. */
+  /** HTTP status that the client was answered; 499: it left first; null if there was no call. */
   readonly status: number | null;
   readonly outcome: Outcome | null;
   readonly usage: Usage;
@@ -77,7 +77,7 @@ export interface EntryDraft {
   readonly upstream?: string;
   /** Price of each unit that was used, in micro-credits for as many units as a config price names; for calls. */
   readonly price?: AppliedUnits;
-  /** The passes, where they reached different length tiers: `usage` is their sum, and `price` that of the longest. */
+  /** The passes, if they reached different length tiers: `usage` is their sum, and `price` that of the longest. */
   readonly passes?: readonly AppliedPass[];
   /** Multiplier of the service tier, in millionths, 0 for what is not billed; for calls. Absent: 1. */
   readonly multiplier?: number;
@@ -87,11 +87,11 @@ export interface EntryDraft {
   readonly attempts?: readonly Attempt[];
   /** Milliseconds from the first byte of the call until it was settled; for calls. */
   readonly durationMs?: number;
-  /** True where the answer was a stream; for calls. */
+  /** True if the answer was a stream; for calls. */
   readonly streamed?: boolean;
   /** Milliseconds from the first byte of the call until the head of the provider's answer; for calls. */
   readonly firstByteMs?: number;
-  /** Error that the client was told: code, message and param, each where there is one; a provider's where it answered. */
+  /** Error that the client got: code, message and param, each if there is one; a provider's if it answered. */
   readonly code?: string;
   readonly message?: string;
   readonly param?: string;
@@ -103,7 +103,7 @@ export interface EntryDraft {
    * whatever dies in between.
    */
   readonly job?: Job;
-  /** What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. */
+  /** Ids of stored objects travel with the charge, so that the answer does not wait for the book. */
   readonly storedIds?: ResourceIds;
 }
 
@@ -118,7 +118,7 @@ export function refundId(chargeId: string): string {
   return `${chargeId}:refund`;
 }
 
-/** An entry as the journal carries it from Redis to the book, which numbers it anew. */
+/** An entry as the journal carries it from Redis to the book, which gives it a new number. */
 export interface JournalEntry extends EntryDraft {
   /** Position among the account's entries, from 1, as Redis counted. */
   readonly seq: number;

@@ -5,7 +5,7 @@ const RESULT_BYTES = 100;
 /** Bytes of sources and results that each table keeps before it drops all of them: some 10,000 lists of a few entries. */
 const TABLE_BYTES = 4_000_000;
 
-/** Upper bound of the bytes in memory of what a list compiles to (two bytes a character: V8 may need that many). */
+/** Upper bound of the bytes in memory of a compiled list (two bytes a character: V8 may need that many). */
 export function compiledBytes(source: readonly string[]): number {
   let bytes = 0;
   for (const entry of source) bytes += ENTRY_BYTES + 2 * entry.length;

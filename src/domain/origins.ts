@@ -6,7 +6,7 @@ export interface OriginMatcher {
 interface Origin {
   readonly scheme: string;
   readonly host: string;
-  /** `:8443`, or "" where it is the default of the scheme or not given. */
+  /** `:8443`, or "" if it is the default of the scheme or not given. */
   readonly port: string;
 }
 
@@ -38,7 +38,7 @@ const LONGEST_ORIGIN = 512;
 /**
  * The form in which `allowed_origins` are stored and compared (specification section 2): `scheme://host[:port]`,
  * `scheme://*.host[:port]` or a bare host; lower case, IDNs in punycode, default ports and a single trailing slash
- * dropped. Undefined where the text is none of these, where no page has such an origin (`ftp://`), and for everything
+ * dropped. Undefined if the text is none of these, if no page has such an origin (`ftp://`), and for everything
  * below a name that is not one owner's (`https://*.com`).
  */
 export function parseOriginRule(text: string): string | undefined {
@@ -67,7 +67,7 @@ const REMEMBERED = 1_000;
 const LONGEST_REMEMBERED = 100;
 const remembered = new Map<string, readonly string[]>();
 
-/** Every rule that would allow the origin; none where it is no origin. */
+/** Every rule that would allow the origin; none if it is no origin. */
 function rulesFor(text: string): readonly string[] {
   if (text.length > LONGEST_REMEMBERED) return readRulesFor(text);
   let rules = remembered.get(text);
@@ -89,7 +89,7 @@ function readRulesFor(text: string): readonly string[] {
 
 /**
  * Origin of the page that made the request, as its browser says: `Origin`, else the origin of `Referer` (specification
- * section 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which
+ * section 2). Undefined if it says nothing. A Referer that is no URL with a host counts as the origin `null`, which
  * matches nothing, as does the `Origin: null` of a sandboxed page.
  */
 export function requestOrigin(
@@ -128,7 +128,7 @@ function parseOrigin(text: string): Origin | undefined {
  */
 const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 
-/** A host as a browser writes it in an origin: lower case and punycode; undefined where it is not one. */
+/** A host as a browser writes it in an origin: lower case and punycode; undefined if it is not one. */
 function normaliseHost(text: string): string | undefined {
   if (NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
   // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.

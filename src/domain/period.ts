@@ -85,7 +85,7 @@ const ENDS_IN_OFFSET = /T.+(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$/i;
 const LONGEST_TIMESTAMP = 64;
 
 /**
- * Milliseconds since the epoch of an ISO 8601 date-time with `Z` or an offset; undefined where it is anything else,
+ * Milliseconds since the epoch of an ISO 8601 date-time with `Z` or an offset; undefined if it is anything else,
  * has no offset, or lies outside the years 0000–9999 UTC. Digits below a millisecond are cut off.
  */
 export function parseTimestamp(text: string): number | undefined {
@@ -99,7 +99,7 @@ export function dayString(epochDay: number): string {
   return timestamp(epochDay * DAY_MS).slice(0, 10);
 }
 
-/** Days since 1970-01-01 of a calendar day written `YYYY-MM-DD`; undefined where there is no such day. */
+/** Days since 1970-01-01 of a calendar day written `YYYY-MM-DD`; undefined if there is no such day. */
 export function parseDay(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const midnight = DateTime.fromISO(text, { zone: 'utc' });

@@ -55,7 +55,7 @@ function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
   return Object.freeze(units as UnitPrices);
 }
 
-/** A price from what a config file or a list names. `tiers` name what differs from the tier below. */
+/** A price from the units of a config file or a list. `tiers` name what differs from the tier below. */
 export function priceOf(
   given: Partial<UnitPrices>,
   more: {
@@ -85,7 +85,7 @@ export const FREE_PRICE: Price = priceOf({});
 
 /**
  * A configured price as pico-credits per unit. `credits` is for as many units as units.ts says.
- * Undefined where it is negative, not finite, above MAX_CREDITS, or has more than six decimals.
+ * Undefined if it is negative, not finite, above MAX_CREDITS, or has more than six decimals.
  */
 export function priceFromCredits(unit: Unit, credits: number): bigint | undefined {
   if (!(credits >= 0 && credits <= MAX_CREDITS)) return undefined;
@@ -128,7 +128,7 @@ export function unitsFor(price: Price, usage: Usage): UnitPrices {
 }
 
 /**
- * Multiplier of the service tiers of an answer, in millionths, rounded up. A tier without a multiplier of its own
+ * Multiplier of the service tiers of an answer, in millionths, rounded up. A tier without a multiplier
  * counts as 1, and so does an answer without a tier.
  */
 export function multiplierOf(price: Price, serviceTiers: readonly string[]): number {
@@ -143,7 +143,7 @@ export function multiplierOf(price: Price, serviceTiers: readonly string[]): num
 /**
  * Charge for a usage, rounded up once to a micro-credit. `multiplier` is that of `multiplierOf`. Throws RangeError on
  * usage that is negative, not finite, or a fraction of anything but a second (the readers of usage must not let it come
- * this far), and where the charge would not be a safe integer.
+ * this far), and if the charge would not be a safe integer.
  */
 export function chargeFor(price: Price, usage: Usage, multiplier = TIMES_ONE): Micro {
   return chargeForParts([{ usage, units: unitsFor(price, usage) }], multiplier);
@@ -165,7 +165,7 @@ export function chargeForParts(parts: readonly PricedPart[], multiplier: number)
   );
 }
 
-/** The unit prices that a usage was charged at, as a ledger row tells them: the units that were used. */
+/** The unit prices that a usage was charged at, as a ledger row has them: the units that were used. */
 export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
   const applied: { [U in Unit]?: Micro } = {};
   for (const used in usage) {
@@ -183,7 +183,7 @@ export interface Reach {
   readonly output?: readonly Unit[];
   /** The highest multiplier, in millionths. */
   readonly multiplier?: number;
-  /** Input tokens by which the length tier is found, where they are not those of the usage. */
+  /** Input tokens by which the length tier is found, if they are not those of the usage. */
   readonly longest?: number;
 }
 
@@ -223,7 +223,7 @@ export function plainCost(price: Price, usage: Usage): Micro {
   return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
 }
 
-/** Cuts counts down to what a number holds exactly. */
+/** Cuts counts down to integers that a number holds exactly. */
 function capCounts(usage: Usage): void {
   for (const unit of UNIT_NAMES) {
     const used = UNITS[unit].usage;
@@ -261,7 +261,7 @@ function plainHoldNumbers(units: UnitPrices): PriceNumbers {
 
 /**
  * Micro-credits as `microsFor` counts them at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
- * integer, which it is up to 9,007 credits. Undefined where it is more, and for fractions of a second and wrong usage.
+ * integer, which it is up to 9,007 credits. Undefined if it is more, and for fractions of a second and wrong usage.
  */
 function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {
   let pico = 0;

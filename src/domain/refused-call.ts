@@ -1,7 +1,7 @@
 import type { ErrorCode, RefusalDetail } from './errors.ts';
 import type { Category } from './key.ts';
 
-/** Code of a refused call: an error, or `client_left` where the client left while its call waited for room in limits. */
+/** Code of a refused call: an error, or `client_left` if the client left while its call waited for room in limits. */
 export type RefusedCode = ErrorCode | 'client_left';
 
 /** A call that the gateway refused. It is no money, and is recorded beside the ledger. */
@@ -42,7 +42,7 @@ export function recordedText(text: string, longest: number): string {
   return text.slice(0, longest).toWellFormed().replaceAll('\0', '');
 }
 
-/** The User-Agent header as it is recorded; null where none was sent. */
+/** The User-Agent header as it is recorded; null if none was sent. */
 export function recordedUserAgent(header: string | undefined): string | null {
   if (header === undefined) return null;
   return header.slice(0, LONGEST_USER_AGENT).replace(UNPRINTABLE, '') || null;

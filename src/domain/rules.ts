@@ -34,11 +34,11 @@ export interface CompiledKey {
   readonly accountVersion: number;
   readonly accountActive: boolean;
   /**
-   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), where it is the previous
+   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), if it is the previous
    * value of a rotated key; undefined for a value without an end.
    */
   readonly valueEndsAt: number | undefined;
-  /** Limits of calls of the key and of its account; undefined where neither has one. */
+  /** Limits of calls of the key and of its account; undefined if neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
   /** Hours in which the key works; undefined: always. */
   readonly hours: WrittenHours | undefined;
@@ -65,9 +65,9 @@ export interface KeyAndAccountLimits {
 /** The caller of a request: who calls, from where, and when. */
 export interface Caller {
   readonly nowMs: number;
-  /** Address that the request comes from; undefined where it is no IP address. */
+  /** Address that the request comes from; undefined if it is no IP address. */
   readonly address: ParsedAddress | undefined;
-  /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only where the key's `needsCountry` is true. */
+  /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only if the key's `needsCountry` is true. */
   readonly country: string | undefined;
   /** Origin as `requestOrigin` gives it; undefined: the request carries none. */
   readonly origin: string | undefined;
@@ -90,11 +90,11 @@ export interface Refusal {
 export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;
-  /** The refusal; undefined where the check is passed. */
+  /** The refusal; undefined if the check is passed. */
   readonly check: (compiled: CompiledKey, on: On) => Refusal | undefined;
-  /** What the check looked at, for a call that passed it. */
+  /** The value that was checked, for a call that passed. */
   readonly fact: (on: On) => string;
-  /** The facts that the check went by, for the record of a call that it refused. */
+  /** The checked values, for the record of a refused call. */
   readonly facts?: (on: On) => RefusalDetail;
 }
 

@@ -19,9 +19,9 @@ interface Row {
   readonly isFee: boolean;
   /** Amounts may be fractions; absent: they are whole. */
   readonly isTimed?: true;
-  /** What follows "per" or "per 1,000,000" on the dashboard. */
+  /** Text after "per" or "per 1,000,000" on the dashboard. */
   readonly words: string;
-  /** What the API's description says of the dimension, and what the config schema says after "Credits per". */
+  /** Description of the dimension in the API, and of the price after "Credits per" in the config schema. */
   readonly help: { readonly used: string; readonly price: string };
 }
 

@@ -1,7 +1,7 @@
 import type { Model, Price, UnitPrices, Variant, VariantPrice } from './catalog.ts';
 import type { Unit } from './units.ts';
 
-/** Units whose price can go by what is made, with what their vendors make where a request does not say. */
+/** Units whose price can go by what is made, with what their vendors make if a request does not say. */
 const DEFAULTS = {
   image: { size: '1024x1024', quality: 'standard' },
   videoSecond: { size: '720x1280', quality: 'standard' },
@@ -12,7 +12,7 @@ export type VariedUnit = keyof typeof DEFAULTS;
 export const VARIED_UNITS = Object.keys(DEFAULTS) as readonly VariedUnit[];
 
 /**
- * The variant that a key of a price names: `size`, `quality` or `size/quality`. A size begins with a digit. Undefined where it is
+ * The variant that a key of a price names: `size`, `quality` or `size/quality`. A size begins with a digit. Undefined if it is
  * none of them.
  */
 export function variantOf(key: string): Variant | undefined {
@@ -23,7 +23,7 @@ export function variantOf(key: string): Variant | undefined {
 }
 
 /**
- * The price of what is made: of the dearest variant that fits what is known of it. Unchanged where none fits, or the price goes
+ * The price of what is made: of the dearest variant that fits what is known of it. Unchanged if none fits, or the price goes
  * by nothing: it is that of the dearest variant then.
  */
 export function priceOfVariant(price: Price, made: Variant): Price {
@@ -61,7 +61,7 @@ export function unpricedMember(
   return size === undefined || fittingOf(variants, { size }, unit).length > 0 ? 'quality' : 'size';
 }
 
-/** The variants that can be what is made. What is not known of it can be anything. */
+/** The variants that the output can be. An unknown size or quality can be any. */
 function fittingOf(variants: readonly VariantPrice[], made: Variant, unit: VariedUnit): VariantPrice[] {
   const fits = (variant: Variant, member: keyof Variant) =>
     made[member] === undefined || made[member] === (variant[member] ?? DEFAULTS[unit][member]);

@@ -3,15 +3,15 @@ import { priceInCredits, TIMES_ONE } from './price.ts';
 import { UNIT_NAMES, type Unit } from './units.ts';
 
 /**
- * The price of a unit as written in a config file, in credits with six decimals; a list where the input's length counts, and by
- * `size/quality` where what is made does.
+ * The price of a unit as written in a config file, in credits with six decimals; a list if the input's length counts, and by
+ * `size/quality` if what is made does.
  */
 export type WrittenUnit =
   | string
   | readonly { readonly above?: number; readonly price: string }[]
   | Readonly<Record<string, string>>;
 
-/** Whether a written price goes by what is made. */
+/** Whether a written price depends on size or quality. */
 export function isByVariant(written: WrittenUnit): written is Readonly<Record<string, string>> {
   return typeof written === 'object' && !Array.isArray(written);
 }

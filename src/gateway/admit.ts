@@ -62,7 +62,7 @@ export async function admit(
 
 /**
  * Asks the ledger to admit a call. It refuses one that was authorised by a record which is not the current one; such a call is
- * authorised again, from check 3 on, by the current record. So revocation is exact without a round trip of its own.
+ * authorised again, from check 3 on, by the current record. So revocation is exact without another round trip.
  */
 async function tryAdmit(
   request: FastifyRequest,
@@ -91,7 +91,7 @@ async function tryAdmit(
 }
 
 /**
- * Lets a call wait for room in its limits. `limits`: their state when the ledger refused the call; undefined where the
+ * Lets a call wait for room in its limits. `limits`: their state when the ledger refused the call; undefined if the
  * call has not been tried yet, because others are ahead of it. Each attempt checks the call again from check 3 on: its hours
  * by the clock, everything else by the current record.
  */
@@ -146,7 +146,7 @@ async function waitForRoom(
 
 /**
  * Refuses a call that the queue does not let in, by the current record: the queue goes by the one that it came with, and one
- * behind others has not been tried. Where the record has changed meanwhile, the ledger decides at once.
+ * behind others has not been tried. If the record has changed meanwhile, the ledger decides at once.
  */
 async function confirmLimited(
   request: FastifyRequest,
@@ -167,7 +167,7 @@ async function confirmLimited(
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
 
-/** The limits of calls that a call is subject to; undefined where there are none. */
+/** The limits of calls that a call is subject to; undefined if there are none. */
 function limitsOf({ compiled: { limits }, endpoint }: ReadCall): KeyAndAccountLimits | undefined {
   if (!limits || !endpoint.isCounting) return limits;
   return { key: placesOnly(limits.key), account: placesOnly(limits.account) };

@@ -22,7 +22,7 @@ export interface EnteredCall {
   readonly memory: CallMemory;
   /** Set once the body has been read. */
   asked?: Asked;
-  /** Set where it was settled although it was not sent: the ledger has it. */
+  /** Set if it was settled although it was not sent: the ledger has it. */
   isInLedger?: true;
 }
 
@@ -32,12 +32,12 @@ export interface Asked {
   readonly isStream: boolean;
 }
 
-/** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */
+/** A call whose body has passed check 9, with the bound of its cost. Nothing is held yet. */
 export interface ReadCall extends EnteredCall, CallCost {
   readonly body: CallBody;
   /** The body that goes upstream. It is made before the hold is taken, so that nothing can fail between the two. */
   readonly upstreamBody: UpstreamBody;
-  /** The targets that may be asked for it, where its model has several. */
+  /** The targets that may be asked for it, if its model has several. */
   readonly targets?: readonly Target[] | undefined;
   /** It has reasoning that only the provider which made it can read. */
   readonly isPinned?: boolean;
@@ -47,7 +47,7 @@ export interface ReadCall extends EnteredCall, CallCost {
   readonly serviceTiers: readonly string[];
 }
 
-/** An admitted call: its hold stands in the ledger until `settleCall`. */
+/** An admitted call: the ledger has its hold until `settleCall`. */
 export interface HeldCall extends ReadCall {
   /** Milliseconds for which the call waited for room in limits of calls. */
   readonly waitedMs: number;

@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url);
 
 /** The part of geoip-lite that is used; the package has no types. Requiring it reads its data, synchronously. */
 interface Geoip {
-  /** Null where the address is in no range; `country` is "" where the range belongs to no country. */
+  /** Null if the address is in no range; `country` is "" if the range belongs to no country. */
   lookup(address: string): { readonly country: string } | null;
 }
 
@@ -33,7 +33,7 @@ export class CountryLookup {
   #failure: unknown;
   #retryAt = 0;
 
-  /** `linkFolder` is made where it is missing, and holds links to the country files of geoip-lite. */
+  /** `linkFolder` is made if it is missing, and holds links to the country files of geoip-lite. */
   constructor({ log, linkFolder }: { log: Log; linkFolder: string }) {
     this.#log = log;
     this.#linkFolder = linkFolder;
@@ -50,7 +50,7 @@ export class CountryLookup {
 
   /**
    * ISO 3166-1 alpha-2 code; undefined: no country is known for the address. Takes 2 µs (IPv4) to 6 µs (IPv6), so that
-   * no answers are cached. Throws where the data cannot be loaded: its failure must not pass for an unknown country.
+   * no answers are cached. Throws if the data cannot be loaded: its failure must not pass for an unknown country.
    */
   countryOf(address: ParsedAddress): string | undefined {
     return this.#loaded().lookup(address.toString())?.country || undefined;
@@ -72,9 +72,9 @@ export class CountryLookup {
 }
 
 /**
- * Loads geoip-lite with its country files alone: 10 MB and 12 ms. The package prefers its city files where its folder
- * has them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and can only be told of a folder, so it gets one of links.
- * Both sets of files answer alike, except that the city files name one country for the ranges that have none. Where no
+ * Loads geoip-lite with its country files alone: 10 MB and 12 ms. The package prefers its city files if its folder
+ * has them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and only takes a folder, so it gets one of links.
+ * Both sets of files answer alike, except that the city files name one country for the ranges that have none. If no
  * links can be made, the city files are loaded.
  */
 function loadGeoip(linkFolder: string): Geoip {

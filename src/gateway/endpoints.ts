@@ -15,7 +15,7 @@ import { VIDEOS, videos } from '../metering/videos.ts';
 
 /**
  * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is
- * measured; `either`: a form where the content type says so, else JSON.
+ * measured; `either`: a form if the content type says so, else JSON.
  */
 export type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
@@ -32,9 +32,9 @@ export interface Endpoint {
   /** The wire format of the upstreams that can serve it, and the shape of its errors. */
   readonly format: WireFormat;
   readonly body: BodyKind;
-  /** The members of its requests. Absent where a call costs the `request` price alone, whatever it says. */
+  /** The members of its requests. Absent if a call costs the `request` price alone, whatever it says. */
   readonly members?: Members;
-  /** Bounds what a call may cost, and reads from the answer what it used. */
+  /** Bounds the cost of a call, and reads its usage from the answer. */
   readonly meter: Meter;
   /** A stream of this endpoint reports its usage only when asked by `stream_options.include_usage`. */
   readonly asksForUsage: boolean;

@@ -91,7 +91,7 @@ function routeOf(
 
 const modelOf = ({ model }: Target): Model => model;
 
-/** Where a call goes as it is now. `body`: undefined where it is in a file, which the exchange has then. */
+/** Where a call goes now. `body`: undefined if it is in a file, which the exchange has then. */
 function destinationOf({ call, exchange }: ResponseLifecycle) {
   const { upstream, upstreamModel } = call.body.model;
   const { bytes } = call.upstreamBody;

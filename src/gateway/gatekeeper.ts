@@ -35,8 +35,8 @@ export class Gatekeeper {
 
   /**
    * Authorises by the cached record, within the tick; admission must follow, which finds out whether the record is
-   * still the current one. Undefined where only the current record can decide: none is cached, or the cached one
-   * refuses. Throws 401 for what can be no key, and 503 where the country of the address cannot be told.
+   * still the current one. Undefined if only the current record can decide: none is cached, or the cached one
+   * refuses. Throws 401 for what can be no key, and 503 if the country of the address cannot be looked up.
    */
   authoriseCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
@@ -72,7 +72,7 @@ export class Gatekeeper {
   }
 
   /**
-   * True where a time has come by the clock of Redis. Redis itself is asked only where this process' copy of the clock,
+   * True if a time has come by the clock of Redis. Redis itself is asked only if this process' copy of the clock,
    * which may be late, says that the time has not come: a value must end at every gateway at once.
    */
   async #hasPassed(endsAt: number, accountId: number): Promise<boolean> {
@@ -83,7 +83,7 @@ export class Gatekeeper {
   }
 
   /**
-   * The cached record of the key that a request presents; undefined where none is cached, or where the text can be no
+   * The cached record of the key that a request presents; undefined if none is cached, or if the text can be no
    * key.
    */
   cached(request: FastifyRequest): CompiledKey | undefined {
@@ -93,7 +93,7 @@ export class Gatekeeper {
 
   /**
    * The key that a refused request presents, for its record: also one that is inactive or expired, or whose value was replaced.
-   * Undefined where the value is that of no key. Never rejects.
+   * Undefined if the value is that of no key. Never rejects.
    */
   async ownerOf(
     request: FastifyRequest,
@@ -139,7 +139,7 @@ export class Gatekeeper {
   }
 
   /**
-   * The refusal of the first of checks 3 to 8 that fails. Throws 503 where that depends on a country that cannot be
+   * The refusal of the first of checks 3 to 8 that fails. Throws 503 if that depends on a country that cannot be
    * looked up.
    */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
@@ -155,14 +155,14 @@ export class Gatekeeper {
       allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
     const refusal = refusalOf(compiled, caller);
-    // Where any check but that of the origin, the only one that follows, has refused the request, its country need not
+    // If any check but that of the origin, the only one that follows, has refused the request, its country need not
     // be looked up, and a lookup that fails does no harm.
     const isDecided = refusal && refusal.code !== 'origin_not_allowed';
     if (!needsCountry || !address || isDecided) return refusal;
     return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
   }
 
-  /** Throws 503: an address whose country cannot be told is not let past a key that blocks some. */
+  /** Throws 503: an address whose country cannot be looked up does not pass a key that blocks some. */
   #countryOf(address: ParsedAddress): string | undefined {
     try {
       return this.#parts.countries.countryOf(address);
@@ -179,7 +179,7 @@ export class Gatekeeper {
 }
 
 /**
- * The 401 of a value that a rotation has ended. Only somebody who had the value once is told so: Redis still knows its
+ * The 401 of a value that a rotation has ended. Only somebody who had the value gets this answer: Redis still knows its
  * hash.
  */
 export class ReplacedValue extends GatewayError {
@@ -202,7 +202,7 @@ function unknownKey(): GatewayError {
 
 /**
  * The key that a request presents: `Authorization: Bearer` (scheme in any case), else `x-api-key`, for Anthropic
- * clients; where both are sent, `Authorization` counts (specification section 3, check 1). Throws 401
+ * clients; if both are sent, `Authorization` counts (specification section 3, check 1). Throws 401
  * `missing_api_key`.
  */
 function presentedKey(headers: IncomingHttpHeaders): string {
@@ -225,7 +225,7 @@ function presentedKey(headers: IncomingHttpHeaders): string {
 }
 
 /**
- * Throws 400 `invalid_request` where the query of an address carries a key, whether or not the headers carry one too:
+ * Throws 400 `invalid_request` if the query of an address carries a key, whether or not the headers carry one too:
  * the query of a model call goes on to the upstream, and proxies log addresses (specification section 3, check 1: never
  * a query parameter).
  */
@@ -241,7 +241,7 @@ function refuseKeyIn(url: string, keyPrefix: string): void {
   );
 }
 
-/** The text with its percent escapes of ASCII decoded, also where others are broken. */
+/** The text with its percent escapes of ASCII decoded, even if others are broken. */
 function decoded(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -37,7 +37,7 @@ const NAMES: Readonly<
   ],
 };
 
-/** Names of the headers with the limit of a unit, with what remains of it, and with when it is full again. */
+/** Names of the headers with the limit of a unit, its rest, and the time when it is full again. */
 export function limitHeaderNames(
   format: WireFormat,
   unit: Unit,
@@ -53,7 +53,7 @@ export const LIMIT_HEADERS: readonly string[] = UNITS.flatMap((unit) => [
 
 /**
  * Sets the headers of specification section 11 on an answer: for requests and for tokens the limit, what remains of it,
- * and when it is full again. `format` decides whose names they have. Where key and account both have a limit, the one
+ * and when it is full again. `format` decides whose names they have. If key and account both have a limit, the one
  * with less left is shown; without a limit there is no header.
  */
 export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states: LimitStates): void {
@@ -69,22 +69,22 @@ export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states:
   }
 }
 
-/** Removes the headers that `setLimitHeaders` sets: the call is asked about anew, and its limits may be gone. */
+/** Removes the headers that `setLimitHeaders` sets: the call is admitted again, and its limits may be gone. */
 export function clearLimitHeaders(reply: FastifyReply, format: WireFormat): void {
   for (const name of UNITS.flatMap(NAMES[format])) reply.removeHeader(name);
 }
 
-/** True where a refusal tells of limits: strangers are told nothing, and where the gateway itself fails, Redis may be away. */
+/** True if a refusal shows limits: strangers learn nothing, and if the gateway itself fails, Redis may be away. */
 export function reportsLimits(statusCode: number): boolean {
   return statusCode !== 401 && statusCode < 500;
 }
 
-/** True where an answer has headers about limits already. */
+/** True if an answer has headers about limits already. */
 export function hasLimitHeaders(reply: FastifyReply, format: WireFormat): boolean {
   return UNITS.some((unit) => reply.hasHeader(NAMES[format](unit)[0]));
 }
 
-/** The bucket with less left; the first where both have as much. */
+/** The bucket with less left; the first if both have as much. */
 function tighter(one: Bucket | undefined, other: Bucket | undefined): Bucket | undefined {
   if (!one || !other) return one ?? other;
   return room(other) < room(one) ? other : one;
@@ -112,15 +112,15 @@ function momentIn(ms: number): string {
 
 const FIELDS = Object.entries(CALL_LIMIT_FIELDS) as readonly (readonly [keyof CallLimits, LimitName])[];
 
-/** Milliseconds after which to try again where the wait is not known: a call in flight may end at any time. */
+/** Milliseconds after which to try again if the wait is not known: a call in flight may end at any time. */
 const HINT_MS = 1_000;
 
-/** Milliseconds to wait for a full limit, as clients are told. */
+/** Milliseconds to wait for a full limit, as the answer says. */
 function waitOf({ waitMs = HINT_MS }: FullLimit): number {
   return waitMs;
 }
 
-/** The limit that a refusal names: the one with the longest wait. Undefined where `full` is empty. */
+/** The limit that a refusal names: the one with the longest wait. Undefined if `full` is empty. */
 export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   return full.reduce<FullLimit | undefined>(
     (longest, each) => (longest && waitOf(longest) >= waitOf(each) ? longest : each),

@@ -15,7 +15,7 @@ const OPENAI = 'For OpenAI clients, set the base URL to the address of this gate
 const ANTHROPIC = 'For Anthropic clients, set the base URL to the address of this gateway, without /v1.';
 const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
 
-/** The refusal of a request for which there is no route. Where it can tell what was meant, it says so. */
+/** The refusal of a request for which there is no route. If it can tell what was meant, it says so. */
 export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   const path = pathOf(request.url);
   if (asksForSocket(request, path)) {
@@ -40,7 +40,7 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
 }
 
 /**
- * The end of the sentence: the method, if only that is wrong, or where the base URL should end, if the path is an endpoint's with something else before it.
+ * The end of the sentence: the method, if only that is wrong, or if the base URL should end, if the path is an endpoint's with something else before it.
  */
 function whereBaseEnds(path: string): string {
   const asked = path.replace(/\/+$/, '');

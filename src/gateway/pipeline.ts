@@ -142,7 +142,7 @@ export class Pipeline {
   }
 
   /**
-   * Counts a call that is refused, and adds the headers about limits where its admission has not. A ResponseLifecycle
+   * Counts a call that is refused, and adds the headers about limits if its admission has not. A ResponseLifecycle
    * counts its own refusals.
    */
   async refused(request: FastifyRequest, reply: FastifyReply, error: Error): Promise<void> {
@@ -243,7 +243,7 @@ export class Pipeline {
     const { sounds = NONE } = plan;
     const source = spool ?? inMemory(bytes as Buffer);
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
-    // What goes upstream is in `sent`; the upload as it came need not stay beside it.
+    // `sent` goes upstream; the original upload need not stay beside it.
     request.body = undefined;
     const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
@@ -280,7 +280,7 @@ export class Pipeline {
       noteUnknown();
       return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
     }
-    // What a provider keeps is known to that credential alone; and a target without a price for it is not asked.
+    // Only that credential knows the provider's stored objects; and a target without a price for it is not asked.
     const own =
       target === undefined
         ? places
@@ -308,7 +308,7 @@ function askedOf(value: Readonly<Record<string, unknown>>, isStream: boolean): A
   return { model: typeof model === 'string' ? model : null, isStream };
 }
 
-/** The plans of a body at the other targets of its model; undefined where it has one target. */
+/** The plans of a body at the other targets of its model; undefined if it has one target. */
 function otherPlans(body: CallBody, meter: Meter): readonly CostPlan[] | undefined {
   return body.model.targets?.slice(1).map(({ model }) => meter.plan({ ...body, model }));
 }
@@ -326,7 +326,7 @@ function targetPlans(
   return targets.map((target, index) => ({ target, plan: others[index - 1] ?? first }));
 }
 
-/** What the call costs at most, whichever target answers. */
+/** The highest cost of the call at any of its targets. */
 function dearestOf(costs: readonly CallCost[]): CallCost {
   const dearest = costs.reduce((a, b) => (b.hold > a.hold ? b : a));
   return {
@@ -339,7 +339,7 @@ function dearestOf(costs: readonly CallCost[]): CallCost {
 
 const NOTHING_STORED = { tokens: 0, target: undefined } as const;
 
-/** What a body asks for, has that no table knows, and refers to. */
+/** Surcharges, unknown members and references of a body. */
 interface Findings {
   readonly plan: CostPlan;
   /** Those at the other targets of the model. */

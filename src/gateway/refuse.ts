@@ -74,14 +74,14 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
     request.log.warn({ err: refusal.cause }, 'request refused with 503');
-  // Where the path cannot be read, the hook that sets this header has not run.
+  // If the path cannot be read, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
   // The unread rest of a body must not be taken for the next request.
   if (!request.raw.complete) {
     reply.header('connection', 'close');
     closeAfterAnswer(request.raw.socket);
   }
-  // The route, not the address, tells the format: `/v1/%6dessages` leads to that of messages too.
+  // The route, not the address, decides the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
   const format = formatFor(request, url);
   if (format === 'anthropic') reply.header('request-id', request.id);
@@ -105,7 +105,7 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
     // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
     ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),
     ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
-    // OpenAI's and Anthropic's SDKs wait by this one where it is there.
+    // OpenAI's and Anthropic's SDKs wait by this one if it is there.
     ...(retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) }),
   };
 }
@@ -186,7 +186,7 @@ const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
 };
 
 /**
- * Answers what Node's HTTP parser refuses. There is no request then, so the answer is written to the socket. Where the
+ * Answers what Node's HTTP parser refuses. There is no request then, so the answer is written to the socket. If the
  * answer to an earlier request is still under way on the connection, the refusal is written after it.
  */
 export class ConnectionRefuser {

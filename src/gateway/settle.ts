@@ -25,7 +25,7 @@ const MAX_ID_BYTES = 2_000;
 
 /** Ending of a call: the answer to the client, and the usage that is charged (undefined: nothing is). */
 export interface Ending {
-  /** 499 where the client left first. */
+  /** 499 if the client left first. */
   readonly status: number;
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
@@ -34,7 +34,7 @@ export interface Ending {
   readonly terms?: Terms | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
-  /** Error that the client was told; undefined: none. */
+  /** Error that the client got; undefined: none. */
   readonly told?: ToldError | undefined;
   /** Milliseconds from the first byte of the call until the head of the answer; undefined: none came. */
   readonly firstByteMs?: number | undefined;
@@ -43,14 +43,14 @@ export interface Ending {
   readonly attempts?: readonly TriedAttempt[] | undefined;
 }
 
-/** A try, with what it cost the operator where it failed and had reported usage. */
+/** A try, with what it cost the operator if it failed and had reported usage. */
 export interface TriedAttempt extends Attempt {
   readonly cost?: Micro | undefined;
 }
 
 /**
  * Turns the hold of a call into its charge, and returns the charge; `onWire` is called when the end of the answer may
- * follow. Throws RangeError, and leaves the hold as it is, where the usage costs more than a safe integer of micro-credits.
+ * follow. Throws RangeError, and leaves the hold as it is, if the usage costs more than a safe integer of micro-credits.
  */
 export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
   if (call.isSettled) throw new Error('a call is being settled twice');
@@ -85,7 +85,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
 }
 
 /**
- * Tokens by which the use of a call differed from what its admission took; undefined where it has no limit of tokens.
+ * Tokens by which the use of a call differed from what its admission took; undefined if it has no limit of tokens.
  */
 function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection | undefined {
   const { limits } = call.compiled;
@@ -100,7 +100,7 @@ export function billOfCall(call: ReadCall, usage: Usage, terms: Terms = {}): Bil
   return billOf(call.body.model, usage, call.serviceTiers, terms);
 }
 
-/** The prices from which the charge can be computed again, and the cost to the provider where the list has it. */
+/** The prices from which the charge can be computed again, and the cost to the provider if the list has it. */
 function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' | 'multiplier' | 'cost'> {
   if (!bill) return { price: {} };
   const { price, passes, multiplier, cost } = bill;
@@ -140,7 +140,7 @@ function endOf({ told, firstByteMs, userAgent }: Ending) {
   };
 }
 
-/** The tries, where the rest of the entry does not say it all; what they cost the operator is a part of the call's cost. */
+/** The tries, if the rest of the entry does not say it all; what they cost the operator is a part of the call's cost. */
 function attemptsOf(
   { attempts = [], status }: Ending,
   bill: Bill | undefined,

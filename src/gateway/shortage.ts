@@ -37,7 +37,7 @@ interface HoldAdvice {
   readonly part: string;
 }
 
-/** Advice with the operator's way; empty where an overdraft cannot help. */
+/** Advice with the operator's way; empty if an overdraft cannot help. */
 interface Advice extends HoldAdvice {
   readonly overdraft: string;
 }
@@ -108,7 +108,7 @@ function counted(amount: Micro): string {
   return `${words} ${words === '1' ? 'credit' : 'credits'}`;
 }
 
-/** A sentence that names each way to have the call admitted; empty where there is none. */
+/** A sentence that names each way to have the call admitted; empty if there is none. */
 function remedies(ways: readonly string[]): string {
   const words = ways.filter(Boolean).join(', or ');
   return words && ` ${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
@@ -141,7 +141,7 @@ function lackOf(short: Short, { compiled: { key } }: ReadCall, now: number): Lac
   return { what: 'limit', resetsAtS: Date.parse(periodEndsAt(now, key.spendingPeriod)) / 1_000 };
 }
 
-/** The fields in which a 402 tells programs what the call lacks. */
+/** The fields in which a 402 shows programs what would have fit. */
 function shortfallOf(short: Short, call: ReadCall): Shortfall {
   const { bound, hold, estimate, compiled } = call;
   const { canManage, spendingLimit } = compiled.key;

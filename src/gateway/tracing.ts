@@ -10,7 +10,7 @@ import type { Ending } from './settle.ts';
  * Times are in milliseconds.
  */
 export interface Tracing {
-  /** A model call was refused before it reached an upstream. `call` is null where its key was not accepted. */
+  /** A model call was refused before it reached an upstream. `call` is null if its key was not accepted. */
   refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: EnteredCall | null): void;
   /**
    * An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result is called later, once.

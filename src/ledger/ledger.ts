@@ -20,7 +20,7 @@ export interface Admission {
   readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
-  /** Limits of calls; undefined where neither key nor account has one. */
+  /** Limits of calls; undefined if neither key nor account has one. */
   readonly limits?: AdmissionLimits | undefined;
   /**
    * Time from which the presented value of the key is refused (milliseconds since the epoch, by Redis' clock);
@@ -38,7 +38,7 @@ export interface Admission {
   readonly isRead?: boolean | undefined;
 }
 
-/** Limits of calls that a call is subject to, and what it takes of them. */
+/** Limits that a call is subject to, and its share of them. */
 export interface AdmissionLimits extends KeyAndAccountLimits {
   /**
    * Whole tokens that the call is likely to use, 0 or more; a limit takes as many as its capacity at most. Undefined: the call
@@ -104,7 +104,7 @@ export interface Stale {
 export const UNDECIDED_REASONS = ['late', 'no_answer', 'not_connected', 'too_many', 'other'] as const;
 export type UndecidedReason = (typeof UNDECIDED_REASONS)[number];
 
-/** Thrown where Redis does not answer in time: the call must be refused with 503. */
+/** Thrown if Redis does not answer in time: the call must be refused with 503. */
 export class LedgerUnavailable extends Error {
   readonly reason: UndecidedReason;
 
@@ -117,7 +117,7 @@ export class LedgerUnavailable extends Error {
   }
 }
 
-/** Thrown where a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused too. */
+/** Thrown if a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused too. */
 export class BalanceBeyondBound extends Error {
   constructor() {
     super('the balance would be beyond what is exact');
@@ -136,11 +136,11 @@ export interface Ledger {
   /**
    * Turns a hold into a charge. Never throws, and is retried until Redis has it. `onWire` is called once the command has been
    * written to Redis (or could not be), so that the end of the answer may follow.
-   * `correction`: of the tokens that the admission took, where it was subject to a limit of tokens.
+   * `correction`: of the tokens that the admission took, if it was subject to a limit of tokens.
    */
   settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void;
   /**
-   * Gives back everything that the admission of a call took, where the call is not sent upstream. It leaves no ledger
+   * Gives back everything that the admission of a call took, if the call is not sent upstream. It leaves no ledger
    * entry. Never throws.
    */
   cancel(call: HoldId): void;

@@ -60,13 +60,13 @@ export class OpenLedger {
     this.sweep.start();
   }
 
-  /** Faults of Redis' persistence; empty: none. Rejects where Redis does not answer. */
+  /** Faults of Redis' persistence; empty: none. Rejects if Redis does not answer. */
   check(): Promise<string[]> {
     return durabilityFaults(this.#parts.background);
   }
 
   /**
-   * Entries of all gateways that are not in the book yet, and the age of the oldest (0: there is none). Rejects where a part
+   * Entries of all gateways that are not in the book yet, and the age of the oldest (0: there is none). Rejects if a part
    * of Redis does not answer.
    */
   async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
@@ -90,7 +90,7 @@ export class OpenLedger {
   }
 
   /**
-   * Resolves when every settle is answered, every journal is in the book, and Redis says what the book says. Rejects where
+   * Resolves when every settle is answered, every journal is in the book, and Redis says what the book says. Rejects if
    * one of these cannot be.
    */
   async settled(): Promise<void> {
@@ -101,7 +101,7 @@ export class OpenLedger {
   }
 
   /**
-   * Answers every settle, has Redis compared with the book where it may lack some, releases the holds of unanswered
+   * Answers every settle, has Redis compared with the book if it may lack some, releases the holds of unanswered
    * admissions, drains the journal and closes, within `deadlineMs`. The journal is drained by any other gateway too; of the
    * rest only this process knows.
    */
@@ -148,7 +148,7 @@ export class OpenLedger {
 
 /**
  * Faults of how Redis keeps its data; empty: it persists everything and evicts nothing (specification section 1). Rejects
- * where no node answers. A cluster that lacks a node is a fault only: the accounts of the other nodes are served.
+ * if no node answers. A cluster that lacks a node is a fault only: the accounts of the other nodes are served.
  */
 async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
   const faults = new Set<string>();

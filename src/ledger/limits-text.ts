@@ -10,7 +10,7 @@ import {
 
 const NONE = '-';
 
-/** The field `lim` of a hash: `<requests a minute> <tokens a minute> <calls in flight>`; '' where there is no limit. */
+/** The field `lim` of a hash: `<requests a minute> <tokens a minute> <calls in flight>`; '' if there is no limit. */
 export function limitsText(limits: CallLimits): string {
   if (!hasCallLimits(limits)) return '';
   const { rpmLimit, tpmLimit, maxParallelRequests } = limits;

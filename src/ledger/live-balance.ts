@@ -29,7 +29,7 @@ export class LiveBalances {
     this.#book = book;
   }
 
-  /** Connects to Redis; rejects where it cannot be reached. */
+  /** Connects to Redis; rejects if it cannot be reached. */
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
     const client = createRedis(address, {
       name: 'reconcile',

@@ -99,7 +99,7 @@ export class Failures {
     }
   }
 
-  /** Throws the only failure as it is, and several as an AggregateError. Does nothing where there was none. */
+  /** Throws the only failure as it is, and several as an AggregateError. Does nothing if there was none. */
   throwAny(): void {
     if (this.#errors.length === 0) return;
     if (this.#errors.length === 1) throw this.#errors[0];

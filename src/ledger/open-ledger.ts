@@ -58,7 +58,7 @@ export interface LedgerOptions {
   readonly redisTimeoutMs?: number | undefined;
 }
 
-/** Connects, checks and starts the background work. Rejects where Redis cannot be reached, or with BookOlderThanRedis. */
+/** Connects, checks and starts the background work. Rejects if Redis cannot be reached, or with BookOlderThanRedis. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   const { client, background, confirming, gate, open } = construct(options);
   try {
@@ -87,7 +87,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const { redisTimeoutMs: timeoutMs = COMMAND_TIMEOUT_MS } = options;
   const shared = { keyPrefix, log, timeoutMs };
   const client = createRedis(address, { name: 'calls', ...shared });
-  // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
+  // The journal is read over its own connection: a large reply must not stand in front of an admission.
   const background = createRedis(address, { name: 'background', ...shared });
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);

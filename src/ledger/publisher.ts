@@ -62,7 +62,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes the record of a key that has a new value. Where the Redis key of that value is not written, as it may lie on
+   * Publishes the record of a key that has a new value. If the Redis key of that value is not written, as it may lie on
    * another node of a cluster, the book is asked for the value.
    */
   async publishRotatedKey(key: KeyRecord): Promise<void> {

@@ -80,7 +80,7 @@ export class RedisLedger implements Ledger {
 
   async #find(hash: string): Promise<Subject | undefined> {
     const { client, book, writer, gate } = this.#parts;
-    // This Redis key belongs to no account, so any node of a cluster may have it. Where that node is away, the book is
+    // This Redis key belongs to no account, so any node of a cluster may have it. If that node is away, the book is
     // asked.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();

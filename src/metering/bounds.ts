@@ -1,6 +1,6 @@
 import type { Model } from '../domain/catalog.ts';
 
-/** Upper bounds, from the configuration, of what the request alone does not say. */
+/** Upper bounds from the configuration, for costs that the request leaves open. */
 export interface Bounds {
   /** Tokens of one picture, of models that do not say. */
   readonly imageTokens: number;
@@ -8,11 +8,11 @@ export interface Bounds {
   readonly fileTokens?: number | undefined;
   /** Tokens that a model can read in one pass, of models that do not say. */
   readonly contextTokens: number;
-  /** Rounds of the provider's own tools that the gateway asks for where the request names no bound. */
+  /** Rounds of the provider's own tools that the gateway asks for if the request names no bound. */
   readonly toolRounds: number;
   /** Tokens that a round of them adds to the input, and that the gateway asks for as most of a fetched page. */
   readonly toolTokens: number;
-  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
+  /** Tokens behind the stored answers that the request names. Default 0. */
   readonly storedTokens?: number;
   /** Tokens of the sounds in the request; undefined: not measured. */
   readonly soundTokens?: number | undefined;
@@ -40,7 +40,7 @@ export interface Rounds {
   readonly sent: number;
 }
 
-/** What the tools that a provider runs can make a model read. */
+/** Bounds of the tokens that provider-run tools make a model read. */
 export interface ProviderTools {
   readonly rounds: Rounds;
   /** Rounds that add text to the input. */
@@ -49,7 +49,7 @@ export interface ProviderTools {
   readonly searches: Rounds;
   /** The most tokens of one find that the request names. */
   readonly contentTokens: number;
-  /** Nothing bounds what they add, from the first pass on: servers of MCP bring tools of their own. */
+  /** Nothing bounds the tokens they add, from the first pass on: servers of MCP bring tools of their own. */
   readonly isOpen: boolean;
 }
 

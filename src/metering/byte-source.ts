@@ -38,7 +38,7 @@ export async function* piecesOf(
   }
 }
 
-/** Index of the first `needle` at or after `from`; -1 where there is none. */
+/** Index of the first `needle` at or after `from`; -1 if there is none. */
 export async function indexOf(source: ByteSource, needle: Buffer, from: number): Promise<number> {
   const overlap = needle.length - 1;
   for (let at = from; at + overlap < source.size; at += WINDOW_BYTES) {
@@ -70,7 +70,7 @@ export class ByteCursor {
   }
 
   /**
-   * The next `length` bytes without moving the cursor, fewer at the end of the source; undefined where they are not in
+   * The next `length` bytes without moving the cursor, fewer at the end of the source; undefined if they are not in
    * the window, so that `load` must be awaited.
    */
   peek(length: number): Buffer | undefined {

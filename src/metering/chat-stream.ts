@@ -22,7 +22,7 @@ const INDEX = /"index"\s*:\s*(\d+)/;
 
 export interface ChatStreamOptions {
   /**
-   * True where the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
+   * True if the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
    * it.
    */
   readonly injectedUsage: boolean;
@@ -32,9 +32,9 @@ export interface ChatStreamOptions {
   readonly searches?: number;
   /** Whether the request asks for a longer life of the cache than the shortest; absent: it does not. */
   readonly asksLongCache?: () => boolean;
-  /** True where several answers come interleaved; `index` tells them apart. */
+  /** True if several answers come interleaved; `index` tells them apart. */
   readonly isInterleaved: boolean;
-  /** True where the answer may have sound. */
+  /** True if the answer may have sound. */
   readonly hasSound?: boolean;
   /** Members of a choice that may hold output text; of a chunk, the first of them that is present counts. */
   readonly deltas?: readonly string[];
@@ -80,7 +80,7 @@ export class ChatStream extends TextStream {
   }
 
   /**
-   * Service tiers of the chunk with the usage, which is parsed anyway; of the last or first chunk where that one has
+   * Service tiers of the chunk with the usage, which is parsed anyway; of the last or first chunk if that one has
    * none. OpenAI names the tier in all chunks.
    */
   get terms(): Terms {
@@ -141,7 +141,7 @@ export class ChatStream extends TextStream {
   }
 
   #usageEvent(event: string, at: number): EventAction {
-    // Every chunk but the last has `"usage": null` where usage was asked for. Parsing each took 5 % of a stream's CPU.
+    // Every chunk but the last has `"usage": null` if usage was asked for. Parsing each took 5 % of a stream's CPU.
     const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
     if (isNull && !this.#options.injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };

@@ -108,7 +108,7 @@ export const chat: Meter = {
       searches: requestedSearches(body),
       asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
-      // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
+      // Reading each chunk for the ids of sound takes time, so only if sound was asked for.
       hasSound: isObject(body.value.audio),
     }),
   resourceIds: chatResourceIds,
@@ -194,7 +194,7 @@ function refuseResponses({ input, messages }: MeteredBody['value']): void {
   );
 }
 
-/** What a chat call asks for. Throws 400 `invalid_field` for a tool with a model of its own. */
+/** The surcharges of a chat call. Throws 400 `invalid_field` for a tool that names a model. */
 function planChat(body: MeteredBody): CostPlan {
   const { value, model } = body;
   refuseResponses(value);

@@ -82,7 +82,7 @@ function outputTextOf(answer: unknown): string {
  */
 type Prompts = unknown;
 
-/** Number of texts, each of which gets an answer of its own; 1 where there is none or the form is unknown. */
+/** Number of texts, each of which gets its own answer; 1 if there is none or the form is unknown. */
 export function countPrompts(prompts: Prompts): number {
   if (!Array.isArray(prompts) || typeof prompts[0] === 'number') return 1;
   return Math.max(1, prompts.length);

@@ -108,7 +108,7 @@ export function contentParts(root: unknown): ContentPart[] {
   return parts;
 }
 
-/** An estimate of what a model reads: the text of the parts, and the tokens of the media among them. */
+/** Estimates the tokens that a model reads: the text of the parts, and the tokens of the media among them. */
 export function readable(parts: readonly ContentPart[]): { text: string; mediaTokens: number } {
   const texts: string[] = [];
   let mediaTokens = 0;

@@ -22,7 +22,7 @@ const REQUEST_OVERHEAD = 64;
 const TEXT_OVERHEAD = 4;
 
 /**
- * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
+ * `/v1/embeddings`: charges input only. A token is at least one byte of the body, even if it is sent as its number.
  */
 export const embeddings: Meter = {
   plan(body) {

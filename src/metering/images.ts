@@ -38,13 +38,13 @@ const COMPLETED = /^image_(generation|edit)\.completed$/;
 const PICTURE = /image_(generation|edit)\.(completed|partial_image)/;
 const PARTIAL = /^image_(generation|edit)\.partial_image$/;
 
-/** Images that a request asks for: one, as with the providers, where it does not say. */
+/** Images that a request asks for: one, as with the providers, if it does not say. */
 function imagesAsked(body: MeteredBody): number {
   return Math.max(1, countOf(body, 'n') ?? 1);
 }
 
 /**
- * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens
+ * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. If tokens
  * have a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens`
  * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
@@ -53,7 +53,7 @@ export const images: Meter = {
     const { value, model, textBytes, files } = body;
     const asked = imagesAsked(body);
     const most = pictureTokens(model, value);
-    // An SVG is written by a model of its own.
+    // Another model writes SVGs.
     refuseModels(value.output_format === 'svg' ? { svg: true } : value, ['svg']);
     return plainPlan(body, {
       usage: { images: asked, output: most * asked },
@@ -222,13 +222,13 @@ const MAX_PIXELS = 8_294_400;
 /** Output tokens of a sketch that comes before a streamed picture, and the most sketches of one. */
 const SKETCH_TOKENS = 100;
 const MAX_SKETCHES = 3;
-/** Frames of a GIF, where the request does not say and at most (`frame_count`). */
+/** Frames of a GIF, if the request does not say and at most (`frame_count`). */
 const DEFAULT_FRAMES = 9;
 const MAX_FRAMES = 16;
 
 /**
- * Most output tokens of one picture as a request asks for it: by quality and size where its vendor documents them, else the
- * model's `maxOutputTokens`. What the request leaves to the vendor counts as the dearest.
+ * Most output tokens of one picture as a request asks for it: by quality and size if its vendor documents them, else the
+ * model's `maxOutputTokens`. Settings that the request leaves to the vendor count as the most expensive ones.
  */
 export function pictureTokens(
   { upstreamModel, maxOutputTokens }: Pick<Model, 'upstreamModel' | 'maxOutputTokens'>,
@@ -251,7 +251,7 @@ function framesOf(count: unknown): number {
   return frames >= 1 && frames <= MAX_FRAMES ? Math.ceil(frames) : MAX_FRAMES;
 }
 
-/** The quality that is asked for; the highest where the vendor chooses. */
+/** The quality that is asked for; the highest if the vendor chooses. */
 function qualityOf(quality: unknown): Quality | undefined {
   if (quality === undefined || quality === null || quality === 'auto') return 'high';
   return quality === 'low' || quality === 'medium' || quality === 'high' ? quality : undefined;

@@ -26,7 +26,7 @@ const PICTURES: ReadonlySet<unknown> = new Set([
   'computer_screenshot',
   'image_generation_call',
 ]);
-/** Types of parts that are sounds and files. What is neither here nor text is new, and counts as a file. */
+/** Types of parts that are sounds and files. A part that is neither here nor text is new, and counts as a file. */
 const SOUNDS_AND_FILES: ReadonlySet<unknown> = new Set([
   'input_audio',
   'file',
@@ -43,7 +43,7 @@ export function isMediaType(type: string): boolean {
 /** A picture by its address, or inline as one. Any other text may be a document to the provider. */
 const PICTURE = /^(?:https?:\/\/|data:image\/)/i;
 
-/** The media among the parts of a conversation, and what else of them has a price of its own; counted as they are walked. */
+/** The media among the parts of a conversation, and other parts with a separate price; counted as they are walked. */
 export class PartCounts {
   readonly #elidedStrings: ElidedStrings | undefined;
   pictures = 0;
@@ -154,7 +154,7 @@ const DOCUMENT_NAME =
 const LOOKED_AT = 1_400;
 
 /**
- * Decoded bytes of an inline text file; undefined where it is no text file, or not inline. What is counted among the bytes of
+ * Decoded bytes of an inline text file; undefined if it is no text file, or not inline. What is counted among the bytes of
  * the body already is 0 here.
  */
 function textBytesOf(
@@ -197,7 +197,7 @@ function unescaped(text: string): string {
 const AT_ONCE = 8;
 
 /**
- * Bound of the tokens of the inline sounds of a request, by their measured length; undefined where one of them has none.
+ * Bound of the tokens of the inline sounds of a request, by their measured length; undefined if one of them has none.
  * `sounds`: base64, or placeholders of long strings; `source`: the body.
  */
 export async function tokensOfSounds(
@@ -218,7 +218,7 @@ export async function tokensOfSounds(
   return tokens;
 }
 
-/** The bytes that a long string of base64 stands for; undefined where its characters are not in the body one by one. */
+/** The bytes that a long string of base64 stands for; undefined if its characters are not in the body one by one. */
 async function base64Within(source: ByteSource, long: ElidedString): Promise<ByteSource | undefined> {
   const { place, units, base64Length } = long;
   if (!place || base64Length !== units || place.end - place.start !== units) return undefined;

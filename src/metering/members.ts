@@ -4,12 +4,12 @@ import type { MeteredBody } from './meter.ts';
 import { refuseModels, type Surcharge } from './plan.ts';
 
 /**
- * Treatment of a member of a request (docs/charges.md): `priced` at a unit of its own, `held` as tokens, `refused` where no
- * price could be right, `free` where the provider takes nothing for it.
+ * Treatment of a member of a request (docs/charges.md): `priced` by its own unit, `held` as tokens, `refused` if no
+ * price could be right, `free` if the provider takes nothing for it.
  */
 export type Treatment = 'priced' | 'held' | 'refused' | 'free';
 
-/** What one table says of one member. */
+/** Treatment of one member in one table. */
 interface Member {
   readonly treatment: Treatment;
   /** Whether checks and holds read its value, so that a body must not have it twice or in other letters. */
@@ -36,7 +36,7 @@ interface Lists {
   readonly read?: string;
   /** Uploaded files of a form: priced, and read as files. */
   readonly files?: string;
-  /** Refused by the code beside, where the value asks for more than the plain thing. */
+  /** Refused by the code beside, if the value asks for more than the plain thing. */
   readonly refused?: string;
   /** Refused: another model would run than the one that was checked and priced. */
   readonly otherModels?: string;
@@ -62,7 +62,7 @@ const LISTS: readonly (readonly [keyof Lists, Omit<Member, 'isOpen' | 'within'>]
 
 const OPEN = '.*';
 
-/** The table of these lists. Throws where one name stands in two of them, or none has the name of a table within. */
+/** The table of these lists. Throws if a name is in two of them, or in none. */
 export function membersOf(lists: Lists): Members {
   const table = new Map<string, Member>();
   for (const [list, member] of LISTS) {
@@ -112,10 +112,10 @@ const SETTING = /^\S{1,64}$/;
 /** Most names and values inside an unknown member that are looked at. */
 const MOST_INSIDE = 100;
 const MOST_NAME = 100;
-/** Most unknown members of one request that are told apart. */
+/** Most unknown members of one request that are listed. */
 const MOST_UNKNOWN = 20;
 
-/** What the names in a request say, without their values. */
+/** Findings from the names in a request, without their values. */
 export interface MemberFindings {
   /** What none of its members may ask for without a price. */
   readonly charges: readonly Surcharge[];
@@ -221,7 +221,7 @@ class Walk implements MemberFindings {
   }
 }
 
-/** Whether the name or the value of a member speaks of what providers bill. Of objects the names and values inside count. */
+/** Whether the name or value of a member hints at something that providers bill. Of objects the names and values inside count. */
 function speaksOfCost(name: string, value: unknown): boolean {
   if (COSTLY.test(foldName(name))) return true;
   const open: unknown[] = [value];

@@ -183,7 +183,7 @@ export class MessagesStream extends TextStream {
     if (isObject(block) && block.type === SEARCH_RESULT && !isObject(block.content)) this.#searches++;
   }
 
-  /** Takes what an event reports; false where it has no usable report of the output. */
+  /** Reads the report of an event; false if it has no usable report of the output. */
   #take({ usage }: { usage?: unknown }): boolean {
     const counts = messagesCounts(usage);
     if (!counts) return false;
@@ -194,7 +194,7 @@ export class MessagesStream extends TextStream {
   }
 }
 
-/** Ids of what the provider stores for later messages: the container in which code ran, and the files that it made. */
+/** Ids of objects that the provider stores for later messages: the container in which code ran, and the files that it made. */
 export function messagesResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;

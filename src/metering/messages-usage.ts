@@ -22,7 +22,7 @@ type CacheCreation = Readonly<Record<string, number>>;
 /** A model call within the request. */
 type Iteration = MessagesUsage & { readonly type: string };
 
-/** Counts as one event or answer reports them; each is absent where it does not. */
+/** Counts as one event or answer reports them; each is absent if it does not. */
 export interface MessagesCounts {
   readonly input?: number;
   readonly cachedInput?: number;
@@ -60,7 +60,7 @@ export function usageOfCounts(counts: MessagesCounts, iterations: unknown): Usag
 }
 
 /**
- * The counts that one event of a messages stream reports: each event has some of the fields. Undefined where any of
+ * The counts that one event of a messages stream reports: each event has some of the fields. Undefined if any of
  * the tokens is not to be believed.
  */
 export function messagesCounts(reported: unknown): MessagesCounts | undefined {
@@ -93,7 +93,7 @@ function writesByLife(reported: unknown): Pick<MessagesCounts, 'written5m' | 'wr
 }
 
 /**
- * Counts whose written tokens all are those of the longer life, where the report does not divide them and the request asks
+ * Counts whose written tokens all are those of the longer life, if the report does not divide them and the request asks
  * for it.
  */
 export function dividedWrites(counts: MessagesCounts, asksLongCache: () => boolean): MessagesCounts {
@@ -129,13 +129,13 @@ export function beyondTotals(iterations: unknown): Usage {
   return sumIterations(iterations).beyond;
 }
 
-/** The list of model calls in a reported usage; undefined where there is none. */
+/** The list of model calls in a reported usage; undefined if there is none. */
 export function iterationsOf(reported: unknown): unknown {
   return untrusted<MessagesUsage>(reported)?.iterations;
 }
 
 /**
- * True where a report has model calls that may be another model's. Their tokens are charged at the price of this model,
+ * True if a report has model calls that may be another model's. Their tokens are charged at the price of this model,
  * and the row counts as an estimate.
  */
 export function hasOtherModels(iterations: unknown): boolean {
@@ -145,7 +145,7 @@ export function hasOtherModels(iterations: unknown): boolean {
 /** Types of model calls that are this model's own. */
 const OWN_CALLS: ReadonlySet<unknown> = new Set(['message', 'compaction']);
 
-/** The passes of a message, where the model's price depends on their length, and all are this model's. */
+/** The passes of a message, if the model's price depends on their length, and all are this model's. */
 export function passTerms(iterations: unknown, { model: { price } }: PricedModel): Pick<Terms, 'passes'> {
   if (price.tiers.length === 0 || !Array.isArray(iterations) || iterations.length < 2) return {};
   const isOwn = iterations.every((iteration) => OWN_CALLS.has(untrusted<Iteration>(iteration)?.type));

@@ -174,7 +174,7 @@ const TOOL_PROMPT = 1_024;
 /** Names of service tiers; every other name among a model's multipliers is that of a region. */
 const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
 
-/** What a message call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+/** The surcharges of a message call. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
 function planMessages(body: MeteredBody): CostPlan {
   const { value, model } = body;
   checkMessage(value);
@@ -245,7 +245,7 @@ function budgetOf(thinking: unknown): number {
 
 type TierField = 'service_tier' | 'speed' | 'inference_geo';
 
-/** What the request says of the three things that Anthropic's prices are multiplied by. */
+/** The three terms of the request that multiply Anthropic's prices. */
 function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
   const { speed, inference_geo: region } = value;
   return [

@@ -26,17 +26,17 @@ export interface StreamMeter {
   unfinished?(event: string, isLarge: boolean): void;
   /** Pieces of visible content until now: text, sound, pictures. */
   readonly pieces: number;
-  /** Tokens of hidden reasoning until now, by what the provider said of it or sent of it encrypted. Default: 0. */
+  /** Tokens of hidden reasoning so far, by the provider's own figure or its encrypted text. Default: 0. */
   readonly hiddenTokens?: number;
   /** True once the last report has come, although the stream goes on. Default: false. */
   readonly isReported?: boolean;
   /** Usage as reported until now; undefined without a usable report. */
   readonly usage: Usage | undefined;
-  /** What was reported of the bill until now, beside the usage. */
+  /** The bill as reported so far, besides the usage. */
   readonly terms?: Terms | undefined;
-  /** True where `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
+  /** True if `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   readonly isEstimated?: boolean;
-  /** Corrects an estimate by what was reported so far, for a stream that reported only a part. */
+  /** Corrects an estimate by a partial report of a stream. */
   mergeReported?(estimate: Usage): Usage;
   /**
    * False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent:
@@ -45,7 +45,7 @@ export interface StreamMeter {
   readonly isWhole?: boolean;
   /** True once the stream said that the call failed. */
   readonly failed?: boolean;
-  /** Ids of what the provider stores of this answer; complete once it has ended. */
+  /** Ids of the objects that the provider stores of this answer; complete once it has ended. */
   readonly resourceIds?: readonly string[];
   /**
    * True once pictures or sound came, which are not in `outputText`: a call that fails after that is charged all the
@@ -59,7 +59,7 @@ export interface StreamMeter {
 /** An answer in bytes, such as speech, whose length is charged. */
 export interface HeardAnswer {
   push(chunk: Buffer): void;
-  /** Corrects an estimate by what came. */
+  /** Corrects an estimate by the received answer. */
   correct(estimate: Usage, isWhole: boolean): Usage;
 }
 
@@ -67,23 +67,23 @@ export interface HeardAnswer {
 export interface Meter {
   /**
    * Reads from the body what the request asks for; its bound and its estimate follow from that (specification section
-   * 5). Throws the GatewayError for what this endpoint cannot meter.
+   * 5). Throws the GatewayError for requests that this endpoint cannot meter.
    */
   plan(body: MeteredBody): CostPlan;
   /**
-   * Usage of a whole answer, as it is reported or as it is known without a report; undefined where it is absent,
-   * negative or absurd. `answer` is undefined where it is no JSON. Of an answer that was too large to be held, it has
+   * Usage of a whole answer, as it is reported or as it is known without a report; undefined if it is absent,
+   * negative or absurd. `answer` is undefined if it is no JSON. Of an answer that was too large to be held, it has
    * what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
-  /** What a whole answer reports of its bill, beside the usage. */
+  /** The bill of a whole answer, besides the usage. */
   terms?(answer: unknown, body: MeteredBody): Terms | undefined;
   /** Whether `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   isEstimated?(answer: unknown): boolean;
   /** Corrects an estimate by whatever a whole answer without a usable report does say. */
   mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
   /**
-   * Counts an answer in bytes as it passes, where its length is charged; undefined where it is not. `correct` takes an estimate,
+   * Counts an answer in bytes as it passes, if its length is charged; undefined if it is not. `correct` takes an estimate,
    * and whether the answer came whole.
    */
   heard?(body: MeteredBody): HeardAnswer | undefined;
@@ -94,7 +94,7 @@ export interface Meter {
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
-   * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
+   * Usage if the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
    * stored answers that the request names. `mediaTokens`: those that its pictures and files count as; absent: what they
    * typically have. A result without `output` means that the endpoint's answers have no text.
    */
@@ -107,7 +107,7 @@ export interface Meter {
   ): Promise<Usage>;
   /** Whether a good answer is plain text, all of which the model wrote. */
   answersText?(body: MeteredBody): boolean;
-  /** Ids of what the provider stores of a whole answer. */
+  /** Ids of the objects that the provider stores of a whole answer. */
   resourceIds?(answer: unknown): readonly string[];
 }
 
@@ -186,13 +186,13 @@ export const COUNTS = [
   'max_tool_calls',
 ] as const;
 
-/** A count that the request names; undefined where it does not. */
+/** A count that the request names; undefined if it does not. */
 export function countOf(body: Pick<MeteredBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
   const value = body.value[name];
   return typeof value === 'number' ? value : undefined;
 }
 
-/** A maximum that the request names; undefined where it does not. 0 names none: providers take it for theirs. */
+/** A maximum that the request names; undefined if it does not. 0 names none: providers take it for theirs. */
 export function maximumOf(
   body: Pick<MeteredBody, 'value'>,
   name: (typeof COUNTS)[number],

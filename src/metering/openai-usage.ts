@@ -59,11 +59,11 @@ interface ResponsesUsage {
   readonly cached_tokens_details: CachedDetails;
 }
 
-/** Unit of a model's output where its report does not say: pictures for a picture model, sound for a speech model. */
+/** Unit of a model's output if its report does not say: pictures for a picture model, sound for a speech model. */
 type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
 
 /**
- * Usage of a chat call or text completion as reported; undefined where the report is not to be believed (usage.ts).
+ * Usage of a chat call or text completion as reported; undefined if the report is not to be believed (usage.ts).
  * `price` is that of the model, and decides what the report leaves open (`splitInput`); so does `asksLongCache` of the request.
  */
 export function chatToUsage(
@@ -82,14 +82,14 @@ export function chatToUsage(
   };
 }
 
-/** Usage of embeddings as reported, which have no output tokens; undefined where it is not to be believed. */
+/** Usage of embeddings as reported, which have no output tokens; undefined if it is not to be believed. */
 export function embeddingsToUsage(reported: unknown): Usage | undefined {
   const input = countIn(untrusted<ChatUsage>(reported)?.prompt_tokens);
   return input === undefined ? undefined : { input, cachedInput: 0 };
 }
 
 /**
- * Usage of a response, picture, speech or transcript as reported; undefined where it is not to be believed. `price` and
+ * Usage of a response, picture, speech or transcript as reported; undefined if it is not to be believed. `price` and
  * `asksLongCache` as in `chatToUsage`.
  */
 export function responsesToUsage(
@@ -127,7 +127,7 @@ function addOutput(usage: Usage, unit: OutputUnit, tokens: number): Usage {
   return tokens > 0 ? { ...usage, [unit]: (usage[unit] ?? 0) + tokens } : usage;
 }
 
-/** `beside`: the report, where it may name cached tokens beside its totals. */
+/** `beside`: the report, if it may name cached tokens beside its totals. */
 function inputUsage(
   total: number,
   reported: unknown,
@@ -161,7 +161,7 @@ function inputUsage(
     : withLongWrites(usage, writtenForLong(written, details.cache_write_tokens_details, asksLongCache));
 }
 
-/** Written tokens that are kept longer than 30 minutes: as divided; undivided ones where the request asks for it. */
+/** Written tokens that are kept longer than 30 minutes: as divided; undivided ones if the request asks for it. */
 function writtenForLong(written: number, reported: unknown, asksLongCache: () => boolean): number {
   let short = 0;
   let long = 0;
@@ -192,13 +192,13 @@ function outputUsage(total: number, reported: unknown, unit: OutputUnit): Usage 
   return addOutput({ output: text, ...above0({ outputAudio, outputImage }) }, unit, rest - text);
 }
 
-/** Parts of the input tokens as a report has them; each is 0 where the report does not name it. */
+/** Parts of the input tokens as a report has them; each is 0 if the report does not name it. */
 export interface InputParts {
   readonly cached: number;
   readonly written: number;
   readonly audio: number;
   readonly image: number;
-  /** Cached tokens that are sound or pictures; undefined where the report does not say. */
+  /** Cached tokens that are sound or pictures; undefined if the report does not say. */
   readonly cachedAudio: number | undefined;
   readonly cachedImage: number | undefined;
 }
@@ -217,11 +217,11 @@ interface Medium {
  *
  * 1. A medium that the model has no price for is charged as text, so its overlap costs nothing: `cachedInput` and
  *    `cacheWrite` are as reported, and the medium has what is left of it.
- * 2. Where the report tells the cached tokens of a medium (`cached_tokens_details`), they are `cachedInputAudio` or
+ * 2. If the report tells the cached tokens of a medium (`cached_tokens_details`), they are `cachedInputAudio` or
  *    `cachedInputImage`.
- * 3. Where it does not, the split is the dearest of those that fit the report, so that it is never cheaper than the bill: a
+ * 3. If it does not, the split is the dearest of those that fit the report, so that it is never cheaper than the bill: a
  *    cached token is taken for text as long as the medium's discount is the larger one (then no discount is given that was
- *    not), and for the medium where text has the larger discount. Text that can have been written has the discount from
+ *    not), and for the medium if text has the larger discount. Text that can have been written has the discount from
  *    the price of writing.
  * 4. Written tokens are text first; more of them than there is text are written ones of a medium, at the dearer price.
  */

@@ -15,7 +15,7 @@ interface Lane {
 }
 
 /**
- * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only where
+ * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only if
  * usage must be estimated: most streams report theirs, and then nothing is decoded. As a `ValueSink` it collects from
  * parts of an event that is too large to hold.
  */
@@ -30,7 +30,7 @@ export class OutputTextCollector implements ValueSink {
 
   /**
    * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
-   * whether the event has such a member. `lane`: the number of the answer, where several come interleaved; joined
+   * whether the event has such a member. `lane`: the number of the answer, if several come interleaved; joined
    * across answers, halves of words would make other tokens.
    */
   collect(event: string, member: string, lane = 0): boolean {
@@ -140,7 +140,7 @@ function decoded(raw: string): string {
   }
 }
 
-/** Index after the colon that follows a member's name; -1 where no colon follows, so that it was no name. */
+/** Index after the colon that follows a member's name; -1 if no colon follows, so that it was no name. */
 function valueStart(text: string, from: number): number {
   let at = from;
   while (SPACE.test(text[at] ?? '')) at++;
@@ -216,7 +216,7 @@ class TextScanner {
     this.#isOver = false;
   }
 
-  /** Reads text from `from` on; returns the index after the value, or the end of the text where it has not ended. */
+  /** Reads text from `from` on; returns the index after the value, or the end of the text if it has not ended. */
   push(text: string, from: number): number {
     let at = from;
     while (at < text.length && !this.#isOver) {
@@ -244,7 +244,7 @@ class TextScanner {
     return end + 1;
   }
 
-  /** One character outside of strings, which is text where it belongs to what a tool is called with. */
+  /** One character outside of strings, which counts as output inside tool-call arguments. */
   #step(text: string, at: number): number {
     const code = text.charCodeAt(at);
     const wasAll = this.#allFrom > 0;

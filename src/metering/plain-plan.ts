@@ -7,28 +7,28 @@ import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
 
-/** What a call of an endpoint without tools asks for. */
+/** The plan of a call of an endpoint without tools. */
 interface PlainPlan {
   /** The most that it uses. */
   readonly usage: Usage;
-  /** Its input tokens, and those of them that are for pictures, where they depend on the bounds. */
+  /** Its input tokens, and those of them that are for pictures, if they depend on the bounds. */
   readonly input?: (bounds: Bounds) => { readonly tokens: number; readonly media: number };
   /** Units, beside the plain ones, that its tokens can be charged by. */
   readonly reach?: { readonly input?: readonly Unit[]; readonly output?: readonly Unit[] };
   readonly expected: ExpectedUse;
-  /** What else it asks for that may have no price. */
+  /** Other features that may have no price. */
   readonly charges?: readonly Surcharge[];
-  /** The prices of what it makes, where they go by that; absent: those of the model. */
+  /** Prices by the size and quality of the output; absent: those of the model. */
   readonly price?: Price;
 }
 
-/** What a call of an endpoint without tools asks for; of the fields with fees such a call can have a service tier only. */
+/** The plan of a call of an endpoint without tools; of the fields with fees such a call can have a service tier only. */
 export function plainPlan(
   { model, value }: MeteredBody,
   { usage, input, reach, expected, charges = NONE, price = model.price }: PlainPlan,
 ): CostPlan {
   const { category } = model;
-  // Pictures and sound are made of tokens only where they are priced so; text always is.
+  // Pictures and sound are made of tokens only if they are priced so; text always is.
   const tokens = category === 'text' || isPricedByToken(price) ? estimatedTokens(expected) : 0;
   const tier = serviceTierOf(value.service_tier);
   const multiplier = highestMultiplier(price, tier);

@@ -10,19 +10,19 @@ import type { CallCost } from './token-cost.ts';
 export interface Surcharge {
   /** The field of the request that asks for it. */
   readonly param: string;
-  /** What it is, in words that follow "for". */
+  /** Its name in a sentence, after "for". */
   readonly what: string;
-  /** The unit that it is charged by, where there is one. */
+  /** The unit that it is charged by, if there is one. */
   readonly unit?: Unit;
   /** The service tier that it is, by the name that its multiplier has. */
   readonly serviceTier?: string;
-  /** The setting by which an operator lets it through, where it is neither a price nor a tier. */
+  /** The setting by which an operator lets it through, if it is neither a price nor a tier. */
   readonly setting?: string;
-  /** What its user can do, where leaving it out may not be possible. */
+  /** Advice for users who may not be able to leave it out. */
   readonly advice?: string;
 }
 
-/** What a request says that its report is read by, found when it was asked for: the lists that said it are not kept. */
+/** Facts of the request that reading its report needs, kept in place of its lists. */
 export interface ReportHints {
   /** It asks for a longer life of the cache than the vendor's shortest. */
   readonly asksLongCache: boolean;
@@ -30,14 +30,14 @@ export interface ReportHints {
   readonly searchesAsPreview: boolean;
 }
 
-/** What one call asks for. Read from its body once. */
+/** One thing that a call asks for. Read from its body once. */
 export interface CostPlan {
   readonly charges: readonly Surcharge[];
   /** Service tiers that the request names, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
   /** Bounds that the request leaves open and the gateway sends. */
   readonly sets?: readonly FieldToSet[];
-  /** What the report of the call is read by; undefined: nothing of the request. */
+  /** Facts that reading the report needs; undefined: nothing of the request. */
   readonly hints?: ReportHints;
   /** Inline sounds, to be measured; undefined: one that is not inline. */
   readonly sounds?: readonly (string | undefined)[];
@@ -73,11 +73,11 @@ export function valueToSet({ name }: FieldToSet, { toolRounds, toolTokens }: Bou
   return name === 'max_content_tokens' ? toolTokens : toolRounds;
 }
 
-/** Members of a tool that bound what the provider does with it. */
+/** Members of a tool that bound its use by the provider. */
 export type ToolBound = 'max_uses' | 'max_content_tokens';
 
 /**
- * The refusal of what a request asks for where its model has no price for it (specification section 10): 400
+ * The refusal of what a request asks for if its model has no price for it (specification section 10): 400
  * `unpriced_parameter`, whose `param` names the field. A free model gives everything away.
  */
 export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model): GatewayError | undefined {
@@ -111,14 +111,14 @@ export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Surcharge, 'pa
   preview: { what: 'web searches by a web_search_preview tool', unit: 'webSearchPreview' },
 };
 
-/** True where an optional member is there. */
+/** True if an optional member is there. */
 export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
 /**
  * Refuses members by which another model would run than the one that was checked, allowed and priced. Throws 400
- * `invalid_field`. `param`: the field that holds `members`, where that is not the request itself.
+ * `invalid_field`. `param`: the field that holds `members`, if that is not the request itself.
  */
 export function refuseModels(
   members: Readonly<Record<string, unknown>>,
@@ -157,7 +157,7 @@ export function checkContent(value: unknown, param: string): void {
   if (isObject(value)) throw invalidField(param, `The content of ${param} must be a string or a list.`);
 }
 
-/** A tool, which says what it is by its `type`, or by `name` or `function`, as the format has it. */
+/** A tool, identified by its `type`, or by `name` or `function`, depending on the format. */
 export function toolOf(
   tool: unknown,
   param: string,

@@ -45,7 +45,7 @@ const RESPONSES_TOOL = membersOf({
     async defer_loading execution tools server_label server_url server_description connector_id tunnel_id headers.*
     authorization allowed_tools.* require_approval.* display_height display_width environment.* namespace`,
   priced: 'search_context_size search_content_types user_location.* external_web_access',
-  // What belongs to tools that are refused by their type.
+  // Belongs to tools that are refused by their type.
   refused: `container.* vector_store_ids max_num_results ranking_options.* action background complexity frame_count
     frame_duration_ms input_fidelity input_image_mask.* moderation output_compression output_format partial_images quality
     size`,
@@ -206,7 +206,7 @@ export class ResponsesStream extends TextStream {
   }
 
   /**
-   * Adds to an estimate what is known before the end, where no usage is reported yet: the searches, and the length of a
+   * Adds to an estimate what is known before the end, if no usage is reported yet: the searches, and the length of a
    * very long answer.
    */
   mergeReported(estimate: Usage): Usage {
@@ -275,7 +275,7 @@ function itemsOf(response: unknown): Record<string, unknown>[] {
   return Array.isArray(output) ? output.filter(isObject) : [];
 }
 
-/** What a response call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+/** The surcharges of a response call. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
 function planResponses(body: MeteredBody): CostPlan {
   const { value, model } = body;
   checkResponse(value);
@@ -329,7 +329,7 @@ function planResponses(body: MeteredBody): CostPlan {
 
 const MAX_TOOL_CALLS: readonly FieldToSet[] = [{ name: 'max_tool_calls' }];
 
-/** What the provider's tools can make the model read: one field bounds the calls of all of them. */
+/** Bounds of the tokens that provider-run tools make the model read: one field bounds all their calls. */
 function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
   if (!tools.isProvided) return NO_TOOLS;
   const rounds: Rounds = calls === undefined ? { named: 0, sent: 1 } : { named: calls, sent: 0 };

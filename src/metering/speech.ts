@@ -49,7 +49,7 @@ const LIKELY_TOKENS_PER_CHARACTER = 1.4;
 /** Most tokens that a character becomes: half a second, for digits and for scripts with a word in a character. */
 const MOST_TOKENS_PER_CHARACTER = 10;
 
-/** Most tokens of sound that are held, and charged where none are reported. */
+/** Most tokens of sound that are held, and charged if none are reported. */
 function mostTokens(body: MeteredBody): number {
   return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
 }
@@ -88,7 +88,7 @@ function soundPrice(price: Price): Price {
 
 /**
  * `/v1/audio/speech`. Only an answer that is a stream of events reports usage, so of others the characters are
- * charged, or the length of the sound where that has a price. Where characters are, the whole hold is charged too if the client
+ * charged, or the length of the sound if that has a price. If characters are, the whole hold is charged too if the client
  * leaves or the upstream breaks off after the first byte: the provider has all of the text and bills it.
  */
 export const speech: Meter = {
@@ -135,7 +135,7 @@ class SpeechStream implements StreamMeter {
     return withOutputAs('outputAudio', estimate);
   }
 
-  /** The usage so far; undefined where the provider failed before any sound came. */
+  /** The usage so far; undefined if the provider failed before any sound came. */
   get usage(): Usage | undefined {
     return this.failed && !this.hasOutput ? undefined : this.#usage;
   }

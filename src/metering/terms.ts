@@ -23,7 +23,7 @@ export function serviceTierOf(value: unknown): TierChoice {
 
 /**
  * The most that the price can be multiplied by, in millionths. A tier that is asked for counts as it is, but at least 1, since
- * the provider may serve another; where none is, the dearest of `among` counts (specification section 5, Admit).
+ * the provider may serve another; if none is, the dearest of `among` counts (specification section 5, Admit).
  */
 export function highestMultiplier(
   { serviceTiers }: Price,
@@ -50,14 +50,14 @@ export function openaiTerms(answer: unknown, price: Price): Terms {
 /** The service tier of an answer of OpenAI's formats, or of a chunk of one, by the name that its multiplier has. */
 export function openaiTiers(answer: unknown, { serviceTiers }: Price): readonly string[] | undefined {
   const tier = isObject(answer) ? answer.service_tier : undefined;
-  // `auto` is what was asked for, not what served it; it stands in the first events of a stream.
+  // `auto` is the request's tier, not the one that served it; the first events of a stream have it.
   if (typeof tier !== 'string' || tier === 'auto') return undefined;
   // OpenAI's "fast mode" and "priority processing" are one: asked for `fast`, the answer says `priority`.
   if (tier === 'priority' && !serviceTiers.has('priority') && serviceTiers.has('fast')) return ['fast'];
   return [tier];
 }
 
-/** Service tier, speed and region of a message as Anthropic reports them; each is absent where it does not. */
+/** Service tier, speed and region of a message as Anthropic reports them; each is absent if it does not. */
 export interface MessagesTiers {
   readonly tier?: string;
   readonly speed?: string;
@@ -83,7 +83,7 @@ export function messagesTiers(reported: unknown): MessagesTiers {
 
 /**
  * The names of what was reported: the tier, `fast` for that speed, the region. Of those three that are not reported, what
- * the request asks for. Undefined where nothing is reported.
+ * the request asks for. Undefined if nothing is reported.
  */
 export function tierNames(reported: MessagesTiers, { value }: MeteredBody): readonly string[] | undefined {
   if (Object.keys(reported).length === 0) return undefined;
@@ -110,7 +110,7 @@ export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit):
   return [{ param, what: `${param} ${shown(value[param])}`, setting: `price.${unit} by ${param}` }];
 }
 
-/** The terms of a bill that goes by what was made; `reported` is the answer, or an event of it. */
+/** The terms of a bill by size and quality; `reported` is the answer, or an event of it. */
 export function variantTerms(
   { model: { price }, value }: Pick<MeteredBody, 'model' | 'value'>,
   reported: unknown,

@@ -21,7 +21,7 @@ import { type Media, NO_MEDIA } from './media.ts';
 export const TURN_OVERHEAD = 16;
 export const TOOL_OVERHEAD = 64;
 export const REQUEST_OVERHEAD = 64;
-/** Input tokens from which on providers summarise a conversation where the request does not say (Anthropic's default). */
+/** Input tokens from which on providers summarise a conversation if the request does not say (Anthropic's default). */
 export const COMPACTS_AT = 150_000;
 
 /**
@@ -39,7 +39,7 @@ export interface TokenPlan {
   /** Bound of the tokens that templates add. */
   readonly overhead: number;
   readonly media: Media;
-  /** Texts that it names, each of which is read in a pass of its own. */
+  /** Texts in the request, each read in a separate pass. */
   readonly prompts: number;
   /** Longest answer that it allows, in tokens; undefined: it does not say. */
   readonly maxTokens: number | undefined;
@@ -47,7 +47,7 @@ export interface TokenPlan {
   readonly maxField: string;
   /** Answers to make. */
   readonly answers: number;
-  /** Tokens of thinking that it allows; they count where they are more than `maxTokens`. */
+  /** Tokens of thinking that it allows; they count if they are more than `maxTokens`. */
   readonly thinking: number;
   /** Tokens of the request that each answer repeats. */
   readonly echoed: number;
@@ -69,15 +69,15 @@ export interface TokenPlan {
   readonly multiplier: number;
 }
 
-/** Bound and estimate of what a call costs, in micro-credits (specification section 5). */
+/** Bound and estimate of the cost of a call, in micro-credits (specification section 5). */
 export interface CallCost {
   /** The most that the call can cost. */
   readonly hold: Micro;
-  /** What the call is likely to cost; at most `hold`. */
+  /** The likely cost of the call; at most `hold`. */
   readonly estimate: Micro;
-  /** Tokens that the call is likely to use, for limits of tokens; 0 where it is charged by something else. */
+  /** Tokens that the call is likely to use, for limits of tokens; 0 if it is charged by something else. */
   readonly tokens: number;
-  /** Tokens of the hold that are for pictures, files and sounds in the request; 0 where there are none. */
+  /** Tokens of the hold that are for pictures, files and sounds in the request; 0 if there are none. */
   readonly mediaTokens: number;
   /** Parts of the hold, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
   readonly bound?: TokenBound;
@@ -130,7 +130,7 @@ const IMAGES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
  * text in it: messages, tools and schemas. What templates add is bounded for each turn and tool. Inline media is not text: its
  * base64 is taken off, and each part counts the bound of its kind (media.ts). No pass reads more than the model's window. Each
  * round of tools that the provider runs is one more pass, and the gateway sends the bound of rounds that is held. Output is
- * bounded by the maximum that the request names, beside what it predicts. Where it names none, the model's
+ * bounded by the maximum that the request names, beside what it predicts. If it names none, the model's
  * `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
  */
 export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCost {
@@ -232,7 +232,7 @@ export interface ExpectedUse {
 
 /**
  * What a call with this hold is likely to cost: a third of its bytes as input tokens at the plain price, and `more` of them;
- * answers of at most 4,096 tokens. The hold itself where tokens have no price; never more.
+ * answers of at most 4,096 tokens. The hold itself if tokens have no price; never more.
  */
 export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: ExpectedUse): Micro {
   if (!isPricedByToken(price)) return hold;
@@ -275,8 +275,8 @@ export function partsOf(bound: TokenBound): {
 }
 
 /**
- * The largest maximum of output tokens, below that of the call, whose hold and estimate `fits` takes; null where none from 1 on
- * does. Where the call names none, the field that would name it counts as text, too.
+ * The largest maximum of output tokens, below that of the call, whose hold and estimate `fits` takes; null if none from 1 on
+ * does. If the call names none, the field that would name it counts as text, too.
  */
 export function affordableMaximum(
   call: TokenBound,

@@ -51,7 +51,7 @@ const RESPONSES: ReadonlyMap<unknown, ToolKind | ((tool: Tool) => ToolKind)> = n
   ['image_generation', 'fee'],
 ]);
 
-/** Whether a type of tools of the Responses API has a kind of its own here. */
+/** Whether a tool type of the Responses API is in the table. */
 export function knowsResponsesTool(type: string): boolean {
   return RESPONSES.has(type) || type.startsWith('web_search');
 }
@@ -81,7 +81,7 @@ const MESSAGES: readonly (readonly [RegExp, ToolKind])[] = [
   [/^code_execution_/, 'fee'],
 ];
 
-/** Whether a type of tools of the Messages API has a kind of its own here. */
+/** Whether a tool type of the Messages API is in the table. */
 export function knowsMessagesTool(type: string): boolean {
   return MESSAGES.some(([begins]) => begins.test(type));
 }
@@ -108,7 +108,7 @@ function typeOf(value: unknown): unknown {
   return (value as { type?: unknown } | null | undefined)?.type;
 }
 
-/** Cline sends this tool always where its provider is OpenAI itself, and not where it is a compatible one. */
+/** Cline sends this tool always if its provider is OpenAI itself, and not if it is a compatible one. */
 const ALWAYS_SENT = {
   advice: 'If your client always sends it, set its provider to "OpenAI Compatible"',
   setting: 'pricing.unpriced: pass',
@@ -138,18 +138,18 @@ export class ToolTally {
   typed = 0;
   /** Types of those that the provider runs, as the request has them. */
   readonly provided: string[] = [];
-  /** The model reads what some of them find. */
+  /** The model reads the results of some of them. */
   isGrowing = false;
   /** Nothing bounds how much some of them find. */
   isOpen = false;
-  /** How any of them searches the web: `preview` where both kinds do, as all searches are charged so then. */
+  /** How any of them searches the web: `preview` if both kinds do, as all searches are charged so then. */
   searches: 'search' | 'preview' | undefined;
   /** Rounds of the tools that have a bound of their own. */
   #rounds: Rounds = NO_ROUNDS;
   #growing: Rounds = NO_ROUNDS;
   #searches: Rounds = NO_ROUNDS;
   #contentTokens = 0;
-  /** Some tool has no bound of its own, and some tool of these finds text. */
+  /** Some tool has no bound, and some of these find text. */
   #isUnbounded = false;
   #isUnboundedGrowing = false;
 
@@ -187,7 +187,7 @@ export class ToolTally {
     return this.provided.length > 0;
   }
 
-  /** What they can make the model read, where each has a bound of its own. `isOpen`: so do servers beside them. */
+  /** Bounds of the tokens they make the model read, if each has its own bound. `isOpen`: so do servers beside them. */
   rounds(isOpen = false): ProviderTools {
     const isUnbounded = this.#isUnbounded || isOpen;
     return {
@@ -237,7 +237,7 @@ export class ToolTally {
     if (kind === 'search') this.#searches = addRounds(this.#searches, rounds);
   }
 
-  /** A bound that a tool names; undefined where it names none, and the gateway sends it. */
+  /** A bound that a tool names; undefined if it names none, and the gateway sends it. */
   #named(tool: Tool, name: ToolBound, param: string): number | undefined {
     const value = wholeNumberOf(tool[name], param, `${name} of a tool`);
     if (value === undefined) {

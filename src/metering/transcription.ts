@@ -35,7 +35,7 @@ function boundSeconds({ audio }: MeteredBody): number {
 }
 
 /**
- * Refuses audio whose length cannot be measured where the length costs something: an hour of silence is a few kilobytes
+ * Refuses audio whose length cannot be measured if the length costs something: an hour of silence is a few kilobytes
  * in some formats. A format that no decoder here knows may go to a provider that reports the length.
  */
 function check({ audio, model, value }: MeteredBody): void {
@@ -90,7 +90,7 @@ export const transcription: Meter = {
   },
 };
 
-/** Tokens as reported. Input that the report does not divide is sound, where sound has a price of its own. */
+/** Tokens as reported. Undivided input is sound, if sound has its own price. */
 function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody): Usage | undefined {
   const tokens = responsesToUsage(reported, price);
   const isDivided =
@@ -110,7 +110,7 @@ function withSound(estimate: Usage): Usage {
 /**
  * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a
  * verbose answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`.
- * Undefined where the model has a price for seconds or tokens that are not known.
+ * Undefined if the model has a price for seconds or tokens that are not known.
  */
 function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };

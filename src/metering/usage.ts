@@ -7,10 +7,10 @@ import type { MeteredBody } from './meter.ts';
  * (specification section 5): a report without the counts that its format requires, or with a count that is negative, no
  * whole number or absurd, is no report: the reader returns undefined, and the charge is estimated. Reported zeros stay
  * zeros. Details of a count (what was cached, sound, pictures) that are not to be believed are none, and those that
- * exceed their total are cut down to it. Dimensions that only details have appear where they are above 0.
+ * exceed their total are cut down to it. Dimensions that only details have appear if they are above 0.
  */
 
-/** An object as it came over the network: each member may be missing or of any type. */
+/** An object from the network: each member may be missing or of any type. */
 export type Untrusted<T> = { readonly [Member in keyof T]?: unknown };
 
 /** More tokens than any model reads or writes in one call. */
@@ -23,12 +23,12 @@ export function untrusted<T>(value: unknown): Untrusted<T> | undefined {
   return isObject(value) ? (value as Untrusted<T>) : undefined;
 }
 
-/** The `usage` member of an answer or a chunk; undefined where the answer has none or is no object. */
+/** The `usage` member of an answer or a chunk; undefined if the answer has none or is no object. */
 export function reportedBy(answer: unknown): unknown {
   return untrusted<{ usage: unknown }>(answer)?.usage;
 }
 
-/** A count of tokens or searches; undefined where it is absent, negative, no whole number or absurd. */
+/** A count of tokens or searches; undefined if it is absent, negative, no whole number or absurd. */
 export function countIn(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < ABSURD_TOKENS
     ? (value as number)
@@ -64,18 +64,18 @@ export function mergeReported(estimate: Usage, reported: Usage | undefined): Usa
   return { ...estimate, ...reported, output };
 }
 
-/** Searches of a chat call: one where the request has `web_search_options` (specification section 10). */
+/** Searches of a chat call: one if the request has `web_search_options` (specification section 10). */
 export function requestedSearches({ value }: MeteredBody): number {
   return isObject(value.web_search_options) ? 1 : 0;
 }
 
-/** A usage with its searches, where there were any. */
+/** A usage with its searches, if there were any. */
 export function withSearches(usage: Usage, webSearches = 0): Usage {
   return webSearches > 0 ? { ...usage, webSearches } : usage;
 }
 
 /**
- * As `withSearches`, for a response: an answer does not say which tool searched, so all are previews where the request has such
+ * As `withSearches`, for a response: an answer does not say which tool searched, so all are previews if the request has such
  * a tool, and else none.
  */
 export function withSearchesOf({ hints }: Pick<MeteredBody, 'hints'>, usage: Usage, searches: number): Usage {
@@ -99,7 +99,7 @@ export function reportedSearches(response: unknown): number | undefined {
 }
 
 /**
- * True where an item of a response's output is a web search: a `web_search_call` that neither opens a page nor looks
+ * True if an item of a response's output is a web search: a `web_search_call` that neither opens a page nor looks
  * for words in one. One that does not say what it did counts as a search.
  */
 export function isSearch(item: unknown): boolean {

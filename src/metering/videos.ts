@@ -16,21 +16,21 @@ export const VIDEOS = membersOf({
   free: 'prompt',
 });
 
-/** Seconds of a video where the request does not say (OpenAI API reference, "Create video"). */
+/** Seconds of a video if the request does not say (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
 /** An hour: more than any model makes, and little enough for every price. */
 const MAX_SECONDS = 3_600;
 /** A picture that is sent as a URL; other text could be the id of a provider's file. */
 const PICTURE = /^(?:https?:|data:)/i;
 
-/** Seconds as a number or as text; undefined where the value is neither, or out of range. */
+/** Seconds as a number or as text; undefined if the value is neither, or out of range. */
 function secondsIn(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,6})?$/.test(value);
   const seconds = isText ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS ? seconds : undefined;
 }
 
-/** Whole seconds that the request asks for; undefined where it does not say. Throws 400 `invalid_field`. */
+/** Whole seconds that the request asks for; undefined if it does not say. Throws 400 `invalid_field`. */
 function secondsAsked({ value }: MeteredBody): number | undefined {
   const { seconds } = value;
   if (seconds === undefined || seconds === null) return undefined;

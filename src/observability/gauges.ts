@@ -151,7 +151,7 @@ function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Registers the metrics of what accounts share (shares/pools.ts), by the name of the pool; read at each scrape. */
+/** Registers the metrics of the pools that accounts share (shares/pools.ts), by the name of the pool; read at each scrape. */
 export function registerPools(registry: Registry, pools: Pools): void {
   const uses = () => Object.entries(pools).map(([pool, { use }]) => ({ pool, use }));
   const gauge = (name: string, help: string, read: (use: PoolUse) => number) =>

@@ -47,7 +47,7 @@ export interface OpenTracing extends Tracing {
 /**
  * Opens OpenTelemetry tracing of model calls: a server span for each call and in it a client span for the upstream,
  * exported in batches over OTLP/HTTP. Only this file and call-trace.ts import OpenTelemetry, and they are imported only
- * where an endpoint is configured, because the packages take a quarter of a second to load.
+ * if an endpoint is configured, because the packages take a quarter of a second to load.
  *
  * Spans carry ids, codes and numbers. Keys, bodies and addresses of clients are not in them.
  */
@@ -88,7 +88,7 @@ export function openTracing(settings: NonNullable<Config['tracing']>, log: Log):
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Starts the span of a client's request; it continues the client's trace where `traceparent` names one. */
+/** Starts the span of a client's request; it continues the client's trace if `traceparent` names one. */
 function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, startTime: number) {
   const parent = propagator.extract(ROOT_CONTEXT, headers, {
     get: (carrier: IncomingHttpHeaders, name) => carrier[name],

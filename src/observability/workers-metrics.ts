@@ -7,7 +7,7 @@ interface MetricsRequest {
 
 interface MetricsReply {
   readonly metricsFor: number;
-  /** The metrics of all workers; undefined where not all of them answered. */
+  /** The metrics of all workers; undefined if not all of them answered. */
   readonly text?: string;
 }
 
@@ -35,7 +35,7 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
         waiting.set(id, resolve);
         process.send?.({ askMetrics: id } satisfies MetricsRequest);
       });
-      // Where a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
+      // If a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
       return text ?? (await registry.metrics());
     },
   };

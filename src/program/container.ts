@@ -52,7 +52,7 @@ export interface Opened {
   readonly logger: FastifyBaseLogger;
   readonly book: Book;
   readonly ledger: OpenLedger;
-  /** Faults of Redis' persistence found at the start, one sentence each; empty where Redis is durable. */
+  /** Faults of Redis' persistence found at the start, one sentence each; empty if Redis is durable. */
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
   readonly tracing: Tracing | undefined;
@@ -123,7 +123,7 @@ export function compose(opened: Opened): Gateway {
   return container.resolve(GATEWAY);
 }
 
-/** The parts beside the path of a call, and what the routes are made of. */
+/** The parts beside the path of a call, and those of the routes. */
 function registerParts(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;

@@ -49,7 +49,7 @@ async function start(): Promise<Running> {
 }
 
 /**
- * `http://HOST:PORT` for the line `listening` (specification section 1). HOST stays 0.0.0.0 where that is configured:
+ * `http://HOST:PORT` for the line `listening` (specification section 1). HOST stays 0.0.0.0 if that is configured:
  * with 127.0.0.1 a container would seem to be closed to the outside.
  */
 function boundUrl(host: string, url: string): string {

@@ -8,7 +8,7 @@ import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { refuse } from '../gateway/refuse.ts';
 
 /**
- * Builds the pages for people, /docs and /dashboard, as an app of its own that listens nowhere; lazy-pages.ts hands
+ * Builds the pages for people, /docs and /dashboard, as a separate app that listens nowhere; lazy-pages.ts hands
  * requests to it. `document` is the OpenAPI document.
  */
 export async function buildPages(

@@ -65,7 +65,7 @@ export interface Served {
 }
 
 /**
- * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line where a
+ * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line if a
  * setting cannot be honoured; then nothing stays open.
  */
 export async function serve(
@@ -99,7 +99,7 @@ async function open(
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  // Imported only where tracing is configured (tracing.ts says why); closed after the last call is settled.
+  // Imported only if tracing is configured (tracing.ts says why); closed after the last call is settled.
   const tracing =
     config.tracing && (await import('../observability/tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
@@ -189,7 +189,7 @@ async function openLedgerOf(
 }
 
 /**
- * Rejects where no file can be created in the data folder. With REDIS_URL and DATABASE_URL set, nothing else would
+ * Rejects if no file can be created in the data folder. With REDIS_URL and DATABASE_URL set, nothing else would
  * notice at the start, and then every large body would be refused.
  */
 async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {

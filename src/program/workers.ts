@@ -10,7 +10,7 @@ export interface Serving {
   readonly serving: string;
 }
 
-/** Thrown where a worker could not be started. It has said why on stderr. */
+/** Thrown if a worker could not be started. It has said why on stderr. */
 export class WorkerFailed extends Error {}
 
 /**
@@ -44,7 +44,7 @@ export class Workers {
     this.#stopRedis = stopRedis;
   }
 
-  /** Starts all workers; resolves when they serve. Rejects with WorkerFailed where the first cannot be started. */
+  /** Starts all workers; resolves when they serve. Rejects with WorkerFailed if the first cannot be started. */
   static async start(config: Config, log: Log): Promise<Workers> {
     const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
@@ -84,7 +84,7 @@ export class Workers {
     await this.#stopRedis();
   }
 
-  /** Starts a worker. Resolves with its address when it serves; rejects where it ends before that. */
+  /** Starts a worker. Resolves with its address when it serves; rejects if it ends before that. */
   async #fork(isFirst: boolean, waitMs = RESTART_MS.first): Promise<string> {
     const worker = cluster.fork({ ...this.#env, ...(isFirst ? {} : { TOLLGATE_DEMO: '' }) });
     const startedAt = Date.now();

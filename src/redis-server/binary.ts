@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 /** Names of the programs that will do: Valkey speaks Redis' protocol and takes its arguments. */
 const NAMES = ['redis-server', 'valkey-server'];
 
-/** Thrown where neither server is on the PATH. The message is one line that says what to type. */
+/** Thrown if neither server is on the PATH. The message is one line that says what to type. */
 export class RedisServerMissing extends Error {
   constructor() {
     super(

@@ -11,10 +11,10 @@ const KILLED_WITHIN_MS = 5_000;
 
 /**
  * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section
- * 1: "never doubled"). Such a server is replaced and not adopted, because only a parent is told when its child dies.
+ * 1: "never doubled"). Such a server is replaced and not adopted, because only a parent learns when its child dies.
  * Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
  *
- * The caller must hold the folder's lock, or the server of a living gateway is ended. Throws Error where a server
+ * The caller must hold the folder's lock, or the server of a living gateway is ended. Throws Error if a server
  * stays.
  */
 export async function endLeftovers(socketPath: string, log: Log): Promise<void> {

@@ -29,10 +29,10 @@ export interface PrivateRedis {
  * `<dataDir>/redis`, and resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing
  * pause) → stopped.
  *
- * The server has a session of its own: Ctrl-C in a terminal must reach the gateway only, which still needs Redis to
+ * The server has its own session: Ctrl-C in a terminal must reach the gateway only, which still needs Redis to
  * drain. So the server survives a gateway that is killed, and the next start replaces it.
  *
- * Throws RedisServerMissing; Error with a line for the operator where another gateway has the folder or where the
+ * Throws RedisServerMissing; Error with a line for the operator if another gateway has the folder or if the
  * server does not come up.
  */
 export async function startPrivateRedis(dataDir: string, log: Log): Promise<PrivateRedis> {
@@ -62,7 +62,7 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
 /**
  * Locks the folder until the result is closed. The lock is an open SQLite transaction, because the operating system
  * drops that with the process, however it ends. (A SQLite book has a lock too, but with PostgreSQL two gateways could
- * share a data folder.) Throws Error where another gateway has it.
+ * share a data folder.) Throws Error if another gateway has it.
  */
 function lockFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
@@ -101,7 +101,7 @@ class RedisChild {
     this.#log = log;
   }
 
-  /** Starts the server and resolves when it answers. Throws, with nothing left running, where it does not. */
+  /** Starts the server and resolves when it answers. Throws, with nothing left running, if it does not. */
   async start(): Promise<void> {
     this.#spawn();
     process.on('exit', this.#abandon);

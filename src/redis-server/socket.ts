@@ -11,8 +11,8 @@ const TEMPORARY_PREFIX = 'tollgate-socket-';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Path of the socket on which the private Redis of `folder` listens: in `folder` itself, or, where that path is too
- * long for a socket, in a folder of the system's temporary folder, named by a hash of the path. Throws Error where that
+ * Path of the socket on which the private Redis of `folder` listens: in `folder` itself, or, if that path is too
+ * long for a socket, in a folder of the system's temporary folder, named by a hash of the path. Throws Error if that
  * one belongs to another user.
  */
 export function socketPathFor(folder: string): string {
@@ -40,7 +40,7 @@ export function removeSocket(socketPath: string): void {
 }
 
 /**
- * First line of the answer of a Redis on the socket to an inline command, such as `+PONG`; undefined where none
+ * First line of the answer of a Redis on the socket to an inline command, such as `+PONG`; undefined if none
  * listens, it hangs up, or it says nothing for a second.
  */
 export function askRedis(socketPath: string, command: string): Promise<string | undefined> {

@@ -14,13 +14,13 @@ export interface PoolBounds {
 /** A place in a pool, with its bytes, from `take` or `acquire` until `release`. */
 export interface Share {
   readonly bytes: number;
-  /** Changes the bytes of the share by `by`. False, and nothing changes, where the pool has no room for more. */
+  /** Changes the bytes of the share by `by`. False, and nothing changes, if the pool has no room for more. */
   grow(by: number): boolean;
   /** Gives the place and its bytes back. Safe to call again. */
   release(): void;
 }
 
-/** What a pool holds now, and how often it refused, for the metrics. */
+/** Use of a pool and its number of refusals, for the metrics. */
 export interface PoolUse {
   readonly places: number;
   readonly bytes: number;
@@ -56,7 +56,7 @@ export class FairPool<Owner = number> {
   /** Bounds of the bytes. */
   readonly bytes: Bound;
   readonly #used: Use = { places: 0, bytes: 0 };
-  /** What each account holds; accounts that hold nothing are absent. */
+  /** The share of each account; accounts that hold nothing are absent. */
   readonly #held = new Map<Owner, Use>();
   /** Waiting work by account. Accounts are in the order in which they began to wait, or last had their turn. */
   readonly #waiting = new Map<Owner, Waiting[]>();
@@ -86,12 +86,12 @@ export class FairPool<Owner = number> {
     return { ...this.#used, waiting: this.#waits, refused: this.#refused };
   }
 
-  /** True where a share of the account would be had at once. */
+  /** True if a share of the account would be had at once. */
   isFree(owner: Owner, bytes = 0): boolean {
     return !this.#waiting.has(owner) && this.#isWithinShare(owner, 1, bytes) && this.#hasRoom(bytes);
   }
 
-  /** Takes a share at once. Undefined, and counted as refused, where there is no room. */
+  /** Takes a share at once. Undefined, and counted as refused, if there is no room. */
   take(owner: Owner, bytes = 0): Share | undefined {
     if (this.isFree(owner, bytes)) return this.#shareOf(owner, bytes);
     this.#refused++;
@@ -154,7 +154,7 @@ export class FairPool<Owner = number> {
       this.#waits--;
       if (queue.length === 0) this.#waiting.delete(owner);
       else this.#toEnd(owner);
-      // The share is taken here and not where it is waited for, so that nobody slips in between.
+      // The share is taken here and not if it is waited for, so that nobody slips in between.
       next.begin(this.#shareOf(owner, next.bytes));
     }
   }
@@ -182,7 +182,7 @@ export class FairPool<Owner = number> {
   }
 }
 
-/** True where an account that holds `held` may have `more`, of a pool in which all hold `used`. */
+/** True if an account that holds `held` may have `more`, of a pool in which all hold `used`. */
 function isWithin({ all, ofOne }: Bound, held: number, more: number, used: number): boolean {
   if (more <= 0) return true;
   if (held + more > ofOne) return false;

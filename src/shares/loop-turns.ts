@@ -9,7 +9,7 @@ type Work = () => void;
  * its owners. Work that is no burst runs at once, for 0.1 µs more.
  */
 export class LoopTurns {
-  /** Start of the paced work of this turn of the loop, by `performance.now()`; undefined where there was none. */
+  /** Start of the paced work of this turn of the loop, by `performance.now()`; undefined if there was none. */
   #startedAt: number | undefined;
   /** Work for later turns, by owner. Owners are in the order in which they have their turns. */
   readonly #later = new Map<unknown, Work[]>();
@@ -46,7 +46,7 @@ export class LoopTurns {
       // At the end of the map, which this loop gets to once every other owner has had a turn.
       if (queue.length > 0) this.#later.set(owner, queue);
       work?.();
-      // What the work did in promises belongs to its time.
+      // Time that the work spends in promises counts too.
       await undefined;
       if (this.#isOver(startedAt)) return;
     }

@@ -1,9 +1,9 @@
 import { parentPort, Worker } from 'node:worker_threads';
 
-/** Rejection of a question to a thread that has ended; `cause` is the error that ended it, where one did. */
+/** Rejection of a question to a thread that has ended; `cause` is the error that ended it, if one did. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded';
-  /** Exit code of the thread; undefined where it was closed. */
+  /** Exit code of the thread; undefined if it was closed. */
   readonly code: number | undefined;
 
   constructor(code?: number, cause?: unknown) {
@@ -44,7 +44,7 @@ export class WorkerClient<Question, Answer> {
     this.#worker.on('error', (error) => {
       cause = error;
     });
-    // 'exit' follows 'error', and comes alone where the thread was ended from outside.
+    // 'exit' follows 'error', and comes alone if the thread was ended from outside.
     this.#worker.on('exit', (code) => {
       if (this.#ended) return;
       const ended = new ThreadEnded(code, cause);
@@ -54,7 +54,7 @@ export class WorkerClient<Question, Answer> {
     this.#worker.unref();
   }
 
-  /** Resolves with the worker's answer. Rejects with ThreadEnded where there will be none. */
+  /** Resolves with the worker's answer. Rejects with ThreadEnded if there will be none. */
   ask(question: Question): Promise<Answer> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = ++this.#lastId;
@@ -65,7 +65,7 @@ export class WorkerClient<Question, Answer> {
     });
   }
 
-  /** Ends the thread, whatever it is doing. What is outstanding is rejected at once. */
+  /** Ends the thread, whatever it is doing. Outstanding requests are rejected at once. */
   async close(): Promise<void> {
     this.#end(new ThreadEnded());
     await this.#worker.terminate();

@@ -36,7 +36,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     operationId: 'readAccount',
     summary: 'Read the account',
     description:
-      'Balance, what calls in flight hold of it, and the threshold; all of this moment. Only for a key that can manage.',
+      'Current balance, credits held by calls in flight, and the threshold. Only for a key that can manage.',
     response: { 200: Account },
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };

@@ -60,7 +60,7 @@ export const AccountPatch = Type.Object(
 const Delivery = Type.Object(
   {
     key_id: id('The key whose webhook_url this is.'),
-    url: Type.String({ description: 'Where it was sent.' }),
+    url: Type.String({ description: 'The address it was sent to.' }),
     status: words(
       DELIVERY_STATUSES,
       '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +

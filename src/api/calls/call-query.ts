@@ -26,7 +26,7 @@ const FILTERS = {
       minimum: CALL_PAGE.min,
       maximum: CALL_PAGE.max,
       default: CALL_PAGE.usual,
-      description: 'How many calls at most; of an export, all where it is absent.',
+      description: 'Maximum number of calls; exports have all by default.',
     }),
   ),
   before: Type.Optional(

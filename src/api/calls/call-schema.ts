@@ -44,7 +44,7 @@ const CALL = {
     Type.Enum(CALL_OUTCOMES),
     'How the call ended; `refused`: the gateway did not send it to a provider. null: its gateway ended first.',
   ),
-  code: text("Error code that the client was told, a provider's own where a provider refused; null: none."),
+  code: text("Error code that the client got, a provider's own if a provider refused; null: none."),
   message: text('The error in words, at most 300 characters.'),
   param: text('Field that the error names.'),
   charge: exactCredits('What the call cost; of a refused call 0.'),

@@ -57,7 +57,7 @@ export async function readAllCalls(reading: CallsReading, request: FastifyReques
   return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
 }
 
-/** The call that the path names. Throws `call_not_found`, also where the reader may not see it. */
+/** The call that the path names. Throws `call_not_found`, even if the reader may not see it. */
 /** The call of any account that the path names. Throws `call_not_found`. */
 export async function readCallOfAll({ book, ledger }: CallsReading, request: FastifyRequest) {
   await ledger.flush('all', CALL_FLUSH_MS);

@@ -51,7 +51,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     summary: 'Explain whether a call would be accepted',
     description:
       'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
-      'now, and the hold is the least that a call of the model can have.',
+      'now, and the hold is the smallest that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,
     response: { 200: Explanation },
@@ -74,7 +74,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   };
 }
 
-/** What a call with the key that the path names would get. */
+/** The answer that a call with the key in the path would get. */
 async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId: number) {
   const subject = await subjectOf(deps, accountId, keyIdOf(request));
   const asked = parseExplain(request.body);
@@ -97,7 +97,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
     security: BY_OPERATOR,
     operationId: 'explainKeyOfAccount',
     summary: 'Explain whether a call with the key of an account would be accepted',
-    description: 'As the owner is answered at `/api/keys/{key_id}/explain/`.',
+    description: 'The same answer as `/api/keys/{key_id}/explain/` gives the owner.',
     params: AccountKeyPath,
     body: ExplainBody,
     response: { 200: Explanation },
@@ -138,7 +138,7 @@ function callerOf(
 }
 
 /**
- * Country of an address, undefined where it has none. Throws 503 where the country data cannot be loaded and the key blocks
+ * Country of an address, undefined if it has none. Throws 503 if the country data cannot be loaded and the key blocks
  * countries.
  */
 function countryOf(

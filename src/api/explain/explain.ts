@@ -45,7 +45,7 @@ export interface ExplainedCall {
   /** Limits of calls of key and account, as they stand. */
   readonly limits: LimitStates;
   readonly health: Pick<TargetHealth, 'availability'>;
-  /** Balance and overdraft of the account, and what its calls in flight have reserved. */
+  /** Balance and overdraft of the account, and the credits that its calls in flight reserve. */
   readonly account: LiveAccount;
 }
 
@@ -54,9 +54,9 @@ type Reserved = Pick<LiveAccount, 'held' | 'estimated'>;
 interface Verdict {
   readonly check: string;
   readonly refusal: Refusal | undefined;
-  /** Detail to show where the check did not fail. */
+  /** Detail to show if the check did not fail. */
   readonly fact: string;
-  /** True where the check depends on a model that is not known. */
+  /** True if the check depends on a model that is not known. */
   readonly isOpen?: boolean;
 }
 
@@ -98,7 +98,7 @@ export function explain(call: ExplainedCall): ExplanationView {
 }
 
 /**
- * Check 9, by the function that finds the model of real calls. The model is returned even where it does not fit the
+ * Check 9, by the function that finds the model of real calls. The model is returned even if it does not fit the
  * endpoint, so that the later checks can be explained.
  */
 function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {

@@ -11,18 +11,17 @@ export const Explanation = Type.Object(
     checks: Type.Array(
       Type.Object(
         {
-          check: Type.String({ description: 'What is checked.' }),
+          check: Type.String({ description: 'Name of the check.' }),
           state: Type.Enum(['passed', 'failed', 'not_checked'], {
             description: 'Result of the check. Without a known model, checks of the model are not made.',
           }),
-          passed: Type.Boolean({ description: 'Whether the check does not refuse the call.' }),
-          detail: Type.String({ description: 'The message of the refusal, or what was checked by.' }),
+          passed: Type.Boolean({ description: 'False if the check refuses the call.' }),
+          detail: Type.String({ description: 'The message of the refusal, or the checked value.' }),
         },
         { title: 'Check' },
       ),
       {
-        description:
-          'All checks, in the order in which they count; the later ones also where an earlier one fails.',
+        description: 'All checks in their order, even after one fails.',
       },
     ),
     caller: Type.Object(
@@ -35,7 +34,7 @@ export const Explanation = Type.Object(
         }),
         origin: Type.Union([Type.String(), Type.Null()], { description: 'Origin; null: none is sent.' }),
       },
-      { title: 'ExplainedCaller', description: 'Caller that the checks are made for.' },
+      { title: 'ExplainedCaller', description: 'The caller that was checked.' },
     ),
     targets: Type.Array(
       Type.Object(
@@ -49,11 +48,11 @@ export const Explanation = Type.Object(
       ),
       {
         description:
-          'Where the call would go, in order: the next one where the first fails. Calls of one conversation may have another order. Empty without a known model.',
+          'Targets of the call, in order: if one fails, the call goes to the next. Calls of one conversation may have another order. Empty without a known model.',
       },
     ),
   },
-  { title: 'Explanation', description: 'What the call would be answered.' },
+  { title: 'Explanation', description: 'The answer that the call would get.' },
 );
 
 export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {

@@ -82,9 +82,9 @@ function bodyBytes({ headers }: FastifyRequest): number {
  */
 export interface Reader {
   readonly accountId: number;
-  /** The only key whose entries may be read, without balances; undefined where all of the account may be read. */
+  /** The only key whose entries may be read, without balances; undefined if all of the account may be read. */
   readonly onlyKeyId: number | undefined;
-  /** Owner of what the answer takes of pools that accounts share: the account, or `OPERATOR`. */
+  /** Owner of the answer's share of pools: the account, or `OPERATOR`. */
   readonly owner: number;
 }
 

@@ -28,7 +28,7 @@ export interface LongAnswer {
 /**
  * Streams an answer that is made page by page, as fast as the client takes it: one page is in memory at a time. The
  * first page is made before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks
- * the connection. Throws 429 `rate_limit_exceeded` where the owner has as many such answers under way as it may.
+ * the connection. Throws 429 `rate_limit_exceeded` if the owner has as many such answers under way as it may.
  */
 export async function sendPages(
   { exports, answers }: Pools,

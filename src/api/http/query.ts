@@ -32,7 +32,7 @@ function givenTwice(name: string): GatewayError {
   return invalidField(name, `${name} must not be repeated.`);
 }
 
-/** A parameter as text; undefined where it is absent. Throws `invalid_field`. */
+/** A parameter as text; undefined if it is absent. Throws `invalid_field`. */
 export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
@@ -42,7 +42,7 @@ export function textParam(query: Query, name: string): string | undefined {
   return value;
 }
 
-/** A parameter as a whole number within bounds; undefined where it is absent. Throws `invalid_field`. */
+/** A parameter as a whole number within bounds; undefined if it is absent. Throws `invalid_field`. */
 export function integerParam(
   query: Query,
   name: string,
@@ -59,12 +59,12 @@ export function integerParam(
   return value;
 }
 
-/** The parameter `limit`: the most items of a page; undefined where it is absent. Throws `invalid_field`. */
+/** The parameter `limit`: the most items of a page; undefined if it is absent. Throws `invalid_field`. */
 export function limitParam(query: Query): number | undefined {
   return integerParam(query, 'limit', PAGE_LIMIT);
 }
 
-/** A parameter that is one of the words listed; undefined where it is absent. Throws `invalid_field`. */
+/** A parameter that is one of the words listed; undefined if it is absent. Throws `invalid_field`. */
 export function wordParam<Word extends string>(
   query: Query,
   name: string,
@@ -77,7 +77,7 @@ export function wordParam<Word extends string>(
   return word;
 }
 
-/** A parameter that is the cursor `next` of an earlier page; undefined where it is absent. Throws `invalid_field`. */
+/** A parameter that is the cursor `next` of an earlier page; undefined if it is absent. Throws `invalid_field`. */
 export function cursorParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;

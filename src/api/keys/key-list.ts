@@ -19,7 +19,7 @@ export interface KeyViewDeps {
 
 /**
  * Use of each of these keys of one account, in the order given. The time of the latest call is that of the book, which
- * has the calls of until now where `ledger.flush` was awaited before.
+ * has the calls of until now if `ledger.flush` was awaited before.
  */
 export async function keyUses(
   { book, ledger }: KeyViewDeps,

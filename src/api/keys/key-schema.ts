@@ -20,7 +20,7 @@ const settings = Object.fromEntries(
 ) as { readonly [Name in keyof WireSettings]: Schema<WireSettings[Name]> };
 
 const prefix = Type.String({
-  description: 'Start of the key value, by which a key is told from others without revealing it.',
+  description: 'Start of the key value, which identifies a key without revealing it.',
 });
 
 const { name, description, ...others } = settings;
@@ -55,7 +55,7 @@ export const OwnKey = Type.Object(
     ...Key.properties,
     limit_remaining: Type.Union([exactCredits('What is left of the limit.'), Type.Null()], {
       description:
-        'The limit less what is spent in the period, at least 0; null: no limit. What calls in flight hold is not counted.',
+        'The limit less the spend of the period, at least 0; null: no limit. Holds are not counted.',
     }),
     period_ends_at: timestamp('When the current period ends and the next begins.'),
     credits_balance: Type.Optional(balance('Of the account; only for a key that can manage.')),
@@ -68,8 +68,7 @@ export const KeyList = Type.Object(
     keys: Type.Array(Key),
     next: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description:
-          'Only where `limit` was sent: to be sent as `after` for the following page; null: there is none.',
+        description: 'Only if `limit` was sent: send it as `after` for the next page; null: no more.',
       }),
     ),
   },
@@ -123,7 +122,7 @@ export const NewKeyBody = Type.Object(
   { name, ...Type.Partial(Type.Object(optional)).properties },
   {
     title: 'NewKey',
-    description: 'The settings of the new key; `can_manage` is true where it has no restriction.',
+    description: 'The settings of the new key; `can_manage` is true if it has no restriction.',
     additionalProperties: false,
   },
 );

@@ -17,7 +17,7 @@ import type { RotatedKey } from './rotation-schema.ts';
 
 /** A key as its account sees it. */
 export type KeyView = Static<typeof Key>;
-/** A key as it sees itself, and what it may still spend (specification section 2, "What a key sees"). */
+/** A key as it sees itself, with its remaining limit (specification section 2, "What a key sees"). */
 export type OwnKeyView = Static<typeof OwnKey>;
 /** A list of keys by id, or a page of it. */
 export type KeyListView = Static<typeof KeyList>;

@@ -84,8 +84,7 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
     ...docs,
     operationId: 'readOwnKey',
     summary: 'Read the calling key',
-    description:
-      'Any usable key: its settings, what it has spent, what is left of its limit, and until when.',
+    description: 'Any usable key: its settings, spend, remaining limit, and the end of the period.',
     response: { 200: OwnKey },
     'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
   };

@@ -50,7 +50,7 @@ function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) =>
 }
 
 /**
- * Resolves when a new record is published to Redis, and also where Redis is out of reach. That is safe because the book
+ * Resolves when a new record is published to Redis, and even if Redis is out of reach. That is safe because the book
  * has the record, no older one is in Redis, and the publication is made up for when Redis answers again. A 503 here
  * would lose the only copy of the key's value.
  */
@@ -73,7 +73,7 @@ export interface KeyChange {
 /**
  * Changes a key in the book and then in Redis, and resolves after both, so that the next request is checked by the new
  * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, `invalid_field` and
- * `too_many_keys` for settings that are too long, and LedgerUnavailable where the change is in the book and not in Redis
+ * `too_many_keys` for settings that are too long, and LedgerUnavailable if the change is in the book and not in Redis
  * yet; sending the request again is harmless.
  */
 export async function changeKey(
@@ -114,12 +114,12 @@ export function managesOnCreation(said: boolean | undefined, settings: Partial<K
 }
 
 /**
- * `canManage` after a PATCH that does not mention it; undefined where it stays. A restriction that *another* key or the
+ * `canManage` after a PATCH that does not mention it; undefined if it stays. A restriction that *another* key or the
  * operator sets takes it away; one that a key sets on itself does not, so that no owner locks themselves out.
  */
 export function managesAfterPatch(
   change: Partial<KeySettings>,
-  /** True where a key changes itself. */
+  /** True if a key changes itself. */
   { isOwn }: { readonly isOwn: boolean },
 ): { readonly canManage?: boolean } {
   const loses = change.canManage === undefined && !isOwn && carriesRestriction(change);

@@ -29,9 +29,9 @@ export type KeyAtVersion = Omit<KeyChange, 'settings'>;
  * "Rotate"). Resolves with the answer, the only place where the value appears, once every gateway checks by the new
  * record. Throws `key_not_found`, `version_conflict` and `service_unavailable`.
  *
- *  1 ask Redis for the time    where it does not answer, nothing is changed
+ *  1 ask Redis for the time    if it does not answer, nothing is changed
  *  2 commit to the book
- *  3 publish to Redis          where that fails, the rotation is undone: other gateways may still take a value that this
+ *  3 publish to Redis          if that fails, the rotation is undone: other gateways may still take a value that this
  *                              answer says has ended, and the owner, who did not get the new value, would lose the value
  *                              in use, because the repeat ends the oldest one
  */
@@ -65,7 +65,7 @@ async function undone(
   cause: unknown,
 ): Promise<GatewayError> {
   const restored = await withdrawn(book, before, hash, now());
-  // Redis may have the record of the rotation. Where this publication fails too, the sweep of any gateway that reaches
+  // Redis may have the record of the rotation. If this publication fails too, the sweep of any gateway that reaches
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
   const message = restored
@@ -75,7 +75,7 @@ async function undone(
 }
 
 /**
- * The key with its values of before; undefined where the book is away, or where the key has been rotated again
+ * The key with its values of before; undefined if the book is away, or if the key has been rotated again
  * meanwhile.
  */
 async function withdrawn(
@@ -94,7 +94,7 @@ async function withdrawn(
 
 /**
  * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
- * `version_conflict`, and LedgerUnavailable where the end is in the book and not in Redis yet; repeating it is harmless.
+ * `version_conflict`, and LedgerUnavailable if the end is in the book and not in Redis yet; repeating it is harmless.
  */
 export async function endGrace(
   { book, ledger, now = Date.now }: KeyCommandDeps,

@@ -41,5 +41,5 @@ export const RotatedKey = Type.Object(
 );
 
 export const RotatedOrEnded = Type.Union([RotatedKey, Key], {
-  description: 'The new value; the key without its value where `end_grace` was sent.',
+  description: 'The new value; with `end_grace`, the key without its value.',
 });

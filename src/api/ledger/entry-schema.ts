@@ -33,7 +33,10 @@ export const Attempt = Type.Object(
     ms: Type.Integer({ minimum: 0, description: 'From sending it until it failed, or the call ended.' }),
     usage: Type.Optional(Usage),
   },
-  { title: 'Attempt', description: 'With `usage` where it reported some and failed; that is not charged.' },
+  {
+    title: 'Attempt',
+    description: 'A failed attempt has the `usage` that it reported, which is not charged.',
+  },
 );
 
 /** An entry of the ledger (specification section 7, "Ledger entry"). */

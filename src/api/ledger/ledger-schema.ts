@@ -50,7 +50,7 @@ const key_id = Type.Optional(
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     description:
-      'Only what this key did, deleted or not. One that the account does not have is 404, as is another to a key that cannot manage.',
+      "Only entries of this key, deleted or not. Another account's key gets 404; so does any other key if yours cannot manage.",
     examples: [1],
   }),
 );

@@ -23,7 +23,7 @@ export interface LedgerReading {
 }
 
 /**
- * Answers a query of the ledger: resolves with a page, or, where `format` asks for an export, streams it by `reply`.
+ * Answers a query of the ledger: resolves with a page, or, if `format` asks for an export, streams it by `reply`.
  */
 export async function readLedger(
   reading: LedgerReading,
@@ -70,8 +70,8 @@ export async function readLedger(
 }
 
 /**
- * The entry that the path names. Throws `entry_not_found`, also where the reader may not see it, and `service_unavailable`
- * where the entry may be on its way to the book still: "not found" would say that the call was not charged.
+ * The entry that the path names. Throws `entry_not_found`, even if the reader may not see it, and `service_unavailable`
+ * if the entry may be on its way to the book still: "not found" would say that the call was not charged.
  */
 export async function readEntry(
   { book, ledger }: Omit<LedgerReading, 'pools'>,

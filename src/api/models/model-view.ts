@@ -46,7 +46,7 @@ export interface ModelView {
   readonly type: 'model';
   readonly display_name: string;
   readonly created_at: string;
-  /** Tokens that it can read in one pass, and longest answer; null where the configuration does not say. */
+  /** Tokens that it can read in one pass, and longest answer; null if the configuration does not say. */
   readonly context_length: number | null;
   readonly max_output_tokens: number | null;
   /** Name of the upstream in the configuration. */
@@ -56,7 +56,7 @@ export interface ModelView {
   readonly aliases: readonly string[];
   /** Paths that take calls of it. */
   readonly endpoints: readonly string[];
-  /** Credits by unit, as in the configuration; {} where nothing costs. */
+  /** Credits by unit, as in the configuration; {} if nothing costs. */
   readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
   readonly pricing: Readonly<Partial<Record<OpenRouterPrice, string>>>;
   /** Multipliers of the price by service tier. */
@@ -75,11 +75,11 @@ export interface ModelListView {
 /** A model as the operator sees it: with the source of its price, what its provider takes, and where it runs. */
 export type OperatorModelView = ModelView & {
   readonly source: 'config' | 'list' | 'free';
-  /** What the provider takes by the price list, in credits at markup 1; null where the list does not say. */
+  /** Price of the provider in the list, in credits at markup 1; null if the list does not say. */
   readonly list_price: ModelView['price'] | null;
   /** Names of the targets where it runs. */
   readonly targets: readonly string[];
-  /** The last day for which the provider promised its price, where the configuration names one. */
+  /** The last day for which the provider promised its price, if the configuration names one. */
   readonly price_until: string | null;
 };
 

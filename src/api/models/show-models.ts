@@ -29,7 +29,7 @@ export function modelListView(
   const from = afterId === undefined ? 0 : placeOf(models, 'after_id', afterId) + 1;
   const to = beforeId === undefined ? models.length : placeOf(models, 'before_id', beforeId);
   const range = models.slice(from, Math.max(from, to));
-  // Anthropic's clients go backwards where they name the model that they come from.
+  // Anthropic's clients go backwards if they name the model that they come from.
   const isBackwards = beforeId !== undefined && limit !== undefined;
   const page = isBackwards ? range.slice(-limit) : range.slice(0, limit);
   return {

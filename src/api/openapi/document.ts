@@ -94,7 +94,7 @@ async function describe(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Path of a route as the document has it, where ids of models and of provider resources are called `id`. */
+/** Path of a route as the document has it, if ids of models and of provider resources are called `id`. */
 function named(url: string): string {
   return url.startsWith('/v1/') ? url.replace(/\*$|:\w+/, ':id') : url;
 }

@@ -13,7 +13,7 @@ const MESSAGE: JsonSchema = {
 };
 const PARAM: JsonSchema = {
   type: ['string', 'null'],
-  description: 'The field, parameter or header that was refused; null where it was none of them.',
+  description: 'The refused field, parameter or header; null if none of them.',
 };
 const CODE: JsonSchema = {
   type: 'string',
@@ -166,7 +166,7 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
 
 /**
  * The refusals of one route by status, each referring to an example for every code in `#/components/examples`.
- * `passesOn` is true where the route passes on a provider's errors, which can have the same statuses.
+ * `passesOn` is true if the route passes on a provider's errors, which can have the same statuses.
  */
 export function errorAnswers(
   { refusals, errorFormat = 'openai', limitHeaders = {} }: RouteDocs,

@@ -45,7 +45,7 @@ export function credits(description: string, more: object = {}) {
   });
 }
 
-/** A balance can fall below 0: by the overdraft, by an adjustment, or where a hold was too small a bound. */
+/** A balance can fall below 0: by the overdraft, by an adjustment, or if a hold was too small a bound. */
 export function balance(description: string) {
   return Type.Number({
     minimum: -MAX_CREDITS,
@@ -70,7 +70,7 @@ export function cursor(description: string) {
   return Type.Optional(Type.String({ pattern: ID.source, description, examples: ['1024'] }));
 }
 
-/** Bounds of the parameter `limit`, and the length of most lists where it is absent. */
+/** Bounds of the parameter `limit`, and the length of most lists if it is absent. */
 export const PAGE_LIMIT = { min: 1, max: 1_000 };
 export const DEFAULT_PAGE_LIMIT = 100;
 

@@ -123,7 +123,7 @@ const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', '
 
 /**
  * Moves every schema that has a `title` from a part of the document into `schemas` and leaves a reference in its place,
- * so that clients generated from the document have one type for it. Throws where two different schemas have one title.
+ * so that clients generated from the document have one type for it. Throws if two different schemas have one title.
  */
 function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
   return moved(part, schemas) as Part;

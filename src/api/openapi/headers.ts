@@ -49,7 +49,7 @@ export const HEADERS = {
     example: 'req_3Jk0vX2bQm8tLw5Z2r',
   },
   'request-id': {
-    description: "The same as `x-request-id`, where Anthropic's clients look for it.",
+    description: "`x-request-id` under the name that Anthropic's clients read.",
     required: true,
     schema: { type: 'string' },
     example: 'req_3Jk0vX2bQm8tLw5Z2r',

@@ -3,7 +3,10 @@ import { count, events, json, modelCall, STREAM } from './model-call.ts';
 import type { Media, Operation } from './operation.ts';
 
 const REFERENCE = 'https://platform.openai.com/docs/api-reference';
-const PROMPT: JsonSchema = { type: 'string', description: 'What to show; counts where tokens are priced.' };
+const PROMPT: JsonSchema = {
+  type: 'string',
+  description: 'The picture to make; counts if tokens are priced.',
+};
 const IMAGES = count('How many images to make, each of which is paid; default 1.');
 
 const file = (description: string): JsonSchema => ({
@@ -34,7 +37,7 @@ const STREAMED_PICTURES = {
 const createImage = modelCall({
   operationId: 'createImage',
   summary: 'Generate images',
-  description: 'Costs the price of an image for each, or of tokens where the model has token prices.',
+  description: 'Costs the price of each image, or of tokens if the model has token prices.',
   reference: `${REFERENCE}/images/create`,
   required: ['prompt'],
   fields: { prompt: PROMPT, n: IMAGES, stream: STREAM },
@@ -51,7 +54,7 @@ const editImage = modelCall({
   required: ['image', 'prompt'],
   fields: {
     image: file('The picture to edit; several in fields `image[]`.'),
-    mask: file('Where to edit it.'),
+    mask: file('The area to edit.'),
     prompt: PROMPT,
     n: text({ pattern: '^\\d{1,16}$', description: 'How many images to make; default 1.' }),
     stream: text({ description: 'true: the answer comes as `text/event-stream`.' }),
@@ -78,7 +81,7 @@ const varyImage = modelCall({
 const createSpeech = modelCall({
   operationId: 'createSpeech',
   summary: 'Generate speech',
-  description: 'Costs by Unicode code points of `input`, or by tokens where the model has token prices.',
+  description: 'Costs by Unicode code points of `input`, or by tokens if the model has token prices.',
   reference: `${REFERENCE}/audio/createSpeech`,
   required: ['input'],
   fields: { input: { type: 'string', description: 'The text to speak.' } },
@@ -113,7 +116,7 @@ const createTranscription = modelCall({
   required: ['file'],
   fields: {
     file: AUDIO,
-    prompt: text({ description: 'A hint; counts where tokens are priced.' }),
+    prompt: text({ description: 'A hint; counts if tokens are priced.' }),
     response_format: FORMAT,
     stream: text({ description: 'true: the answer comes as `text/event-stream`.' }),
   },

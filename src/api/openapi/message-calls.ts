@@ -20,9 +20,7 @@ const createMessage = modelCall({
   required: ['messages'],
   fields: {
     messages: MESSAGES,
-    max_tokens: count(
-      'Counts in what the call holds. Anthropic requires it; default of the hold: `maxOutputTokens`.',
-    ),
+    max_tokens: count('Counts in the hold. Anthropic requires it; default of the hold: `maxOutputTokens`.'),
     stream: STREAM,
     tools: {
       type: ['array', 'null'],
@@ -38,7 +36,7 @@ const createMessage = modelCall({
       type: ['object', 'null'],
       additionalProperties: true,
       description:
-        'A `compact_…` edit counts in the hold where the input can reach its trigger; default 150,000 tokens.',
+        'A `compact_…` edit counts in the hold if the input can reach its trigger; default 150,000 tokens.',
     },
     cache_control: {
       type: ['object', 'null'],

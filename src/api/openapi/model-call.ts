@@ -94,7 +94,7 @@ export const count = (description: string): JsonSchema => ({
 });
 
 /**
- * Schema of a service tier or the like, whose name decides the price: 400 `unpriced_parameter` where the model has no
+ * Schema of a service tier or the like, whose name decides the price: 400 `unpriced_parameter` if the model has no
  * multiplier for it.
  */
 export const tier = (what: string): JsonSchema => ({

@@ -10,7 +10,7 @@ const UNIT_PRICE: JsonSchema = {
   title: 'UnitPrice',
   description:
     'Credits, for 1,000,000 tokens or characters, 1,000 searches, or one image, second or request; a list where the length of the input decides: the entry whose `above` is exceeded by all input tokens of a ' +
-    'request prices it whole; an object where the size and quality of a picture or video decide.',
+    'request prices it whole; an object if the size and quality of a picture or video decide.',
   oneOf: [
     { type: 'number', minimum: 0 },
     { type: 'object', minProperties: 1, additionalProperties: { type: 'number', minimum: 0 } },
@@ -73,7 +73,7 @@ export const MODEL = {
     max_output_tokens: {
       type: ['integer', 'null'],
       minimum: 1,
-      description: 'Longest answer in tokens; null where it does not count.',
+      description: 'Longest answer in tokens; null if it does not count.',
     },
     owned_by: { type: 'string', description: 'Name of the upstream in the configuration.' },
     category: { type: 'string', enum: [...CATEGORIES], description: 'What `allowed_categories` lists.' },
@@ -91,7 +91,7 @@ export const MODEL = {
       title: 'ModelPrice',
       type: 'object',
       description:
-        'What it costs by unit. One that is absent costs what the unit that it refines costs (`cachedInput` as `input`), else nothing.',
+        'Price by unit. An absent unit costs as much as the unit that it refines (`cachedInput` as `input`), else nothing.',
       additionalProperties: false,
       properties: Object.fromEntries(UNIT_NAMES.map((unit) => [unit, UNIT_PRICE])),
     },

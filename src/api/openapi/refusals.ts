@@ -23,7 +23,7 @@ export const MANAGING_REFUSALS = [
   'management_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of the operator's routes; `unknown_endpoint` is their answer where no ADMIN_TOKEN is set. */
+/** Codes of the operator's routes; `unknown_endpoint` is their answer if no ADMIN_TOKEN is set. */
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
   'unknown_endpoint',

@@ -149,7 +149,7 @@ const createResponse = modelCall({
       type: ['array', 'null'],
       items: {},
       description:
-        'A compaction counts in the hold where the input can reach its threshold; default 150,000 tokens.',
+        'A compaction counts in the hold if the input can reach its threshold; default 150,000 tokens.',
     },
     previous_response_id: {
       type: ['string', 'null'],

@@ -80,7 +80,7 @@ function ofJob(question: JobQuestion): Operation {
 const readVideo = ofJob({
   operationId: 'readVideo',
   summary: 'Read the state of a video',
-  description: 'Where it says that the job failed, its charge has been refunded.',
+  description: 'If it reports that the job failed, its charge has been refunded.',
   reference: 'retrieve',
   content: { 'application/json': json({ ...VIDEO, status: 'completed', progress: 100 }) },
 });

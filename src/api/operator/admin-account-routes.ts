@@ -55,7 +55,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 }
 
 /**
- * Part of an e-mail address that the query searches for; undefined where it searches for none. Throws `invalid_field`.
+ * Part of an e-mail address that the query searches for; undefined if it searches for none. Throws `invalid_field`.
  */
 function emailPart(query: Query): string | undefined {
   const part = textParam(query, 'email');

@@ -64,7 +64,7 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
 }
 
 /**
- * Throws where the change would take the balance beyond MAX_CREDITS either way, because a balance beyond
+ * Throws if the change would take the balance beyond MAX_CREDITS either way, because a balance beyond
  * would not be exact. Redis decides that in the end, as several changes at once may each fit alone; this check spares
  * the book a record of a change that does not fit already.
  */
@@ -115,7 +115,7 @@ async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise
 }
 
 /**
- * Applies one grant in Redis. Resolves with the balance after it, or with undefined where the balance has no room for
+ * Applies one grant in Redis. Resolves with the balance after it, or with undefined if the balance has no room for
  * it; then its record is withdrawn.
  */
 async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {

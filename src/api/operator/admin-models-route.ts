@@ -15,7 +15,7 @@ const OPERATOR_MODEL = {
     source: {
       type: 'string',
       enum: ['config', 'list', 'free'],
-      description: 'Where its price is from: the configuration, the price list, or nothing costs.',
+      description: 'Source of its price: the configuration, the price list, or free.',
     },
     list_price: {
       anyOf: [MODEL.properties.price, { type: 'null' }],
@@ -24,7 +24,7 @@ const OPERATOR_MODEL = {
     targets: {
       type: 'array',
       items: { type: 'string' },
-      description: 'The upstreams where it runs; `name#2` is a second credential.',
+      description: 'The upstreams that serve it; `name#2` is a second credential.',
     },
     price_until: {
       type: ['string', 'null'],

@@ -22,7 +22,7 @@ export function invalidAdminToken(): GatewayError {
   );
 }
 
-/** The refusal on the operator's routes where ADMIN_TOKEN is not set: that of an unknown route. */
+/** The refusal on the operator's routes if ADMIN_TOKEN is not set: that of an unknown route. */
 export function noSuchRoute(): GatewayError {
   return new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
 }

@@ -10,7 +10,7 @@ import type { MarginReport } from './margin-schema.ts';
 export type MarginReportView = Static<typeof MarginReport>;
 /** The sums of one group, which the field that the report is grouped by names. */
 export type MarginRowView = MarginReportView['rows'][number];
-/** Sums with what the providers take; all amounts are decimal strings with six decimals. */
+/** Sums with the cost to the operator; all amounts are decimal strings with six decimals. */
 export type MarginSumsView = MarginReportView['total'];
 
 /** Sums as they grow, part by part of the report. */
@@ -46,7 +46,7 @@ export function marginRowView(groups: readonly UsagePlace[], row: UsageByRow, na
 }
 
 /**
- * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
+ * The view of sums. Cost and margin are null if no cost is known, and even if the known costs and the charges of
  * those calls add up to 0: the sums cannot tell the two apart.
  */
 export function marginSumsView(groups: readonly UsagePlace[], sums: MarginSums | UsageByRow): MarginSumsView {

@@ -92,7 +92,7 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
     },
     'x-docs': { refusals: ['invalid_admin_token', 'unknown_endpoint', 'internal_error'] },
   };
-  // A page of another origin must not read what a browser on this machine may ask for.
+  // A page of another origin must not read the metrics that a browser on this machine can get.
   const onSend: onSendAsyncHookHandler = async (_request, reply, payload) => {
     for (const name of Object.keys(reply.getHeaders())) {
       if (name.startsWith('access-control-')) reply.removeHeader(name);

@@ -7,7 +7,7 @@ import type { Names } from './usage-view.ts';
 /** Rows of a report by two things, or by hour: none of the steps that make it holds the event loop for 50 ms. */
 const MOST_ROWS = 15_000;
 
-/** Joins the parts of a report, each group once, in the order of its places. Throws `invalid_field` where there are too many. */
+/** Joins the parts of a report, each group once, in the order of its places. Throws `invalid_field` if there are too many. */
 export async function joinedGroups(parts: AsyncIterable<readonly UsageByRow[]>): Promise<UsageByRow[]> {
   const joined = new Map<string, UsageByRow | Joined>();
   for await (const rows of parts) {

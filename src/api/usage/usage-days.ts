@@ -37,7 +37,7 @@ export function daysAsSpan({ from, to }: DayRange): ReportSpan {
   return { from, to, times: { from, to: to + 1 } };
 }
 
-/** The span of a report by hour: whole days where `from` or `to` is given, else the last 24 hours. Throws `invalid_field`. */
+/** The span of a report by hour: whole days if `from` or `to` is given, else the last 24 hours. Throws `invalid_field`. */
 export function usageHours(query: Query, now: number): ReportSpan {
   if (query.from === undefined && query.to === undefined) {
     const toHour = Math.floor(now / HOUR_MS) + 1;

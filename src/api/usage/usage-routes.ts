@@ -74,7 +74,7 @@ export async function readUsage(
   await ledger.flush(accountId);
   const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
   const report = usageReportView(span, groups, rows, await namesIn(book, groups, rows));
-  // To write 15,000 rows as JSON takes as long again as to make them: in a turn of its own.
+  // To write 15,000 rows as JSON takes as long again as to make them: in its own turn.
   await nextTurn();
   return report;
 }

@@ -10,7 +10,7 @@ export interface Exchange {
   readonly markup: number;
 }
 
-/** Thrown where a price of the list cannot be charged exactly; its message says why. */
+/** Thrown if a price of the list cannot be charged exactly; its message says why. */
 export class NotExpressible extends Error {}
 
 /** Decimals that a price of the list is read with; it has at most 17 digits that count. */
@@ -69,7 +69,7 @@ function dearest(prices: readonly bigint[]): bigint {
   return prices.reduce((a, b) => (a > b ? a : b));
 }
 
-/** Prices of the list as a price of ours. Throws NotExpressible where they name something that no unit charges as dear. */
+/** Prices of the list as a price of ours. Throws NotExpressible if they name something that no unit charges as dear. */
 export function priceOfList(prices: ListPrices, exchange: Exchange): Price {
   const named = new Map<Unit, Steps[]>();
   const others: { readonly key: string; readonly as: Unit; readonly value: number | TieredPrice }[] = [];
@@ -184,7 +184,7 @@ const NEVER_INCURRED: ReadonlySet<string> = new Set([
   'input_annotated_document_kpages',
 ]);
 
-/** Tokens that answers do not tell apart from others: their price can be kept where it is that of the others. */
+/** Tokens that answers do not tell apart from others: their price can be kept if it is that of the others. */
 const COUNTED_AS: readonly (readonly [RegExp, Unit])[] = [
   [/^input_audio_tool_mtok$/, 'inputAudio'],
   [/^input_image_tool_mtok$/, 'inputImage'],

@@ -11,7 +11,7 @@ export interface ListedModel {
   readonly id: string;
   /** Whether the list may mean an earlier model, whose name this one's begins with. */
   readonly isGuess: boolean;
-  /** Tokens that it can read in one pass, where the list knows. */
+  /** Tokens that it can read in one pass, if the list knows. */
   readonly contextWindow: number | undefined;
   /** The prices, or the reason why they cannot be charged exactly. */
   readonly priced: Priced | { readonly why: string };
@@ -38,7 +38,7 @@ export interface PriceTerms {
   readonly now: Date;
 }
 
-/** Looks up a model by any of its names; undefined where the list does not know it. */
+/** Looks up a model by any of its names; undefined if the list does not know it. */
 export function listedModel(
   list: PriceList,
   provider: ListProvider,
@@ -132,14 +132,14 @@ function distance(from: string, to: string): number {
 }
 
 interface ValidPrices {
-  /** Prices that are valid at the moment; several where they depend on the time of day. */
+  /** Prices that are valid at the moment; several if they depend on the time of day. */
   readonly prices: readonly [ListPrices, ...ListPrices[]];
   /** The next day, as YYYY-MM-DD in UTC, from which on other prices are valid. */
   readonly changesOn: string | undefined;
 }
 
 /**
- * Prices of a model at a moment: of all that are valid then the last in the list counts, and the first one where none is.
+ * Prices of a model at a moment: of all that are valid then the last in the list counts, and the first one if none is.
  * Those by time of day are all taken that count at some time of a day.
  */
 export function validAt({ prices }: Pick<ListModel, 'prices'>, now: Date): ValidPrices {

@@ -34,7 +34,7 @@ export function modelOf(
   return provider.models.find(({ id }) => id.toLowerCase() === asked);
 }
 
-/** What may stand behind a model's name without making it another model: a date, a version of its files, "latest". */
+/** Suffixes that do not make a name another model: a date, a version of its files, "latest". */
 const SUFFIX = /^([-@:](latest|preview|\d{8}|\d{4}-\d\d-\d\d|\d{4}|v\d+(:\d+)?|00[12]))+$/;
 
 /**

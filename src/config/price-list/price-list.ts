@@ -54,7 +54,7 @@ export function packagedList(): PriceList {
   return packaged;
 }
 
-/** A newer copy of the list's data. Throws NotAList, with the reason, where the file cannot be used. */
+/** A newer copy of the list's data. Throws NotAList, with the reason, if the file cannot be used. */
 export function listOfFile(path: string): PriceList {
   const byId = new Map(readList(parsed(path)).map((provider) => [provider.id, provider]));
   const provider = (id: string) => byId.get(id);

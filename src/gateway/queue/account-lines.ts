@@ -11,25 +11,25 @@ import {
 import type { KeyAndAccountLimits } from '../../domain/rules.ts';
 import type { Share } from '../../shares/fair-pool.ts';
 
-/** Facts of a call that comes by which it must wait behind others, or need not. */
+/** Fields that decide whether a new call must queue. */
 export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
 
 /**
  * The waiting calls of one account, a line for each key. A head (the first call of a line) that lacks room in the
- * limits of its key waits for that alone. Where the account has limits too, all other heads stand in one more line for
+ * limits of its key waits for that alone. If the account has limits too, all other heads stand in one more line for
  * room in those, in the order in which they came.
  */
 export class AccountLines<Held> {
   readonly lines = new Map<number, KeyLine<Held>>();
   /** The first call of each line, in the order in which they came. */
   readonly heads: Waiter<Held>[] = [];
-  /** True where `CallQueue` is about to look whose turn it is. */
+  /** True if `CallQueue` is about to look whose turn it is. */
   isPumped = false;
-  /** What goes before a newcomer of a key that has no line, in the line for room in the limits of the account. */
+  /** Calls that a newcomer must wait for, if its key has no line, in the line for room in the limits of the account. */
   readonly #ahead: Ahead = { calls: 0, tokens: 0 };
   #known: Known | undefined;
 
-  /** True where the call has to wait behind others, because it would take room that they wait for. */
+  /** True if the call has to wait behind others, because it would take room that they wait for. */
   isBehind({ keyId, limits, tokens }: Newcomer): boolean {
     const wantsPlaceOnly = !hasBuckets(limits.key) && !hasBuckets(limits.account);
     const holdsUp = (line: KeyLine<Held> | undefined) => {
@@ -42,7 +42,7 @@ export class AccountLines<Held> {
     return this.heads.some((head) => isQueuedForAccount(head) && holdsUp(this.lines.get(head.call.keyId)));
   }
 
-  /** Adds a call behind all others. Returns true where it is the head of its line. */
+  /** Adds a call behind all others. Returns true if it is the head of its line. */
   add(waiter: Waiter<Held>): boolean {
     const { keyId } = waiter.call;
     const line = this.lines.get(keyId) ?? new KeyLine();
@@ -97,7 +97,7 @@ export class AccountLines<Held> {
 
   /**
    * Limits that will have no room for a new call until the calls ahead of it have had theirs, each with its wait in
-   * milliseconds where that is known.
+   * milliseconds if that is known.
    */
   fullFor({
     keyId,
@@ -130,22 +130,22 @@ export class AccountLines<Held> {
 function aheadIn<Held>({ waiting, accountTokens }: KeyLine<Held>): Ahead {
   const [head] = waiting;
   if (!head || !isQueuedForAccount(head)) return { calls: 0, tokens: 0 };
-  // How many calls of a key with limits of its own go before another one is not known: its head at least.
+  // Unknown how many of that key's calls precede this one; count at least its head.
   if (hasCallLimits(head.call.limits.key)) return { calls: 1, tokens: head.tokens.account };
   return { calls: waiting.length, tokens: accountTokens };
 }
 
-/** True where a call waits for tokens alone, so that one which takes none need not wait behind it. */
+/** True if a call waits for tokens alone, so that one which takes none need not wait behind it. */
 function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
   return call.tokens > 0 && full.length > 0 && full.every(({ name }) => name === 'tpm_limit');
 }
 
-/** True where a call has a place, as far as is known, so that one which wants nothing else need not wait behind it. */
+/** True if a call has a place, as far as is known, so that one which wants nothing else need not wait behind it. */
 function lacksNoPlace<Held>({ full }: Waiter<Held>): boolean {
   return full.length > 0 && full.every(({ name }) => name !== 'max_parallel_requests');
 }
 
-/** True where a head stands in line for room in the limits of its account, so that later calls do not overtake it. */
+/** True if a head waits for room in the limits of its account, so that later calls do not overtake it. */
 export function isQueuedForAccount({
   blockedBy,
   call,
@@ -202,7 +202,7 @@ export type Outcome<Held> =
   | { readonly end: 'left' };
 
 /**
- * Handle of a call in the queue. `outcome` rejects with the rejection of `attempt`, or with a 503 where the gateway
+ * Handle of a call in the queue. `outcome` rejects with the rejection of `attempt`, or with a 503 if the gateway
  * stops.
  */
 export interface Waiting<Held> {
@@ -224,15 +224,15 @@ export class Waiter<Held> {
   readonly joinedAt = performance.now();
   readonly tokens: { readonly key: number; readonly account: number };
   readonly #settled = Promise.withResolvers<Outcome<Held>>();
-  /** Owner of the limits that had no room at the last attempt; undefined where that is not known. */
+  /** Owner of the limits that had no room at the last attempt; undefined if that is not known. */
   blockedBy: 'key' | 'account' | undefined;
   isReady = true;
   isAsking = false;
   /** True once the call has left the queue. */
   isOut = false;
-  /** True where room may have come since the last attempt. */
+  /** True if room may have come since the last attempt. */
   isWoken = false;
-  /** True where a call that ends may make the room that is lacking. */
+  /** True if a call that ends may make the room that is lacking. */
   wakesOnEnd = false;
   /** Limits without room when the call came or last asked, with their waits counted from `fullAt`. */
   full: readonly FullLimit[] = [];

@@ -22,7 +22,7 @@ import {
 } from './account-lines.ts';
 
 /**
- * Pause between attempts for a slot that a call at another gateway may have freed; longer where an account has very
+ * Pause between attempts for a slot that a call at another gateway may have freed; longer if an account has very
  * many waiting keys.
  */
 const SLOT_POLL_MS = 100;
@@ -61,21 +61,21 @@ export class CallQueue<Held> {
     return this.#options.pools.waiting.use.places;
   }
 
-  /** True where the configuration lets calls wait. */
+  /** True if the configuration lets calls wait. */
   get isOn(): boolean {
     return this.#options.maxQueueMs > 0;
   }
 
   /**
-   * True where a new call must join without asking the ledger first, because others wait for room that it would take.
+   * True if a new call must join without asking the ledger first, because others wait for room that it would take.
    */
   isBehind(call: Newcomer & Pick<QueuedCall<Held>, 'accountId'>): boolean {
     return this.#accounts.size > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 
   /**
-   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined where it has not been tried yet,
-   * because others are ahead of it. Refuses the call at once where its wait is known to be too long, or where the queue
+   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined if it has not been tried yet,
+   * because others are ahead of it. Refuses the call at once if its wait is known to be too long, or if the queue
    * is full.
    */
   join(call: QueuedCall<Held>, limits?: LimitStates): Waiting<Held> {
@@ -248,7 +248,7 @@ export class CallQueue<Held> {
 
   /**
    * Ends a wait with a refusal, once few enough others are being refused: each asks Redis once more, and all that end
-   * in one turn of the event loop would hold it. Does nothing where the call is asking just now: the ledger's answer
+   * in one turn of the event loop would hold it. Does nothing if the call is asking just now: the ledger's answer
    * decides.
    */
   async #end(lines: AccountLines<Held>, waiter: Waiter<Held>, settle: () => void): Promise<void> {

@@ -13,7 +13,7 @@ export interface CallLine {
   readonly model: string | null;
   readonly endpoint: string;
   readonly status: number;
-  /** Null for a call that ended as it should, and where the client was told no error. */
+  /** Null for a call that ended as it should, and if the client got no error. */
   readonly code: string | null;
   readonly upstream: string | null;
   readonly upstreamStatus: number | null;
@@ -39,7 +39,7 @@ export class CallLog {
     this.#logged = logged;
   }
 
-  /** `line` is made where it is written: of a flood, most calls are counted only. */
+  /** `line` is made if it is written: of a flood, most calls are counted only. */
   refused(keyId: number | null, code: string, line: () => CallLine): void {
     if (this.#logged !== 'none') this.#write(`${keyId} ${code}`, line, false, 'call refused');
   }

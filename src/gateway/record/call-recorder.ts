@@ -25,7 +25,7 @@ interface RecorderParts {
   readonly log: CallLog;
 }
 
-/** The end of a refused call, as its client was told. */
+/** The end of a refused call, as its client got it. */
 type Refusal = Pick<RefusedCall, 'status' | 'message' | 'param' | 'detail'>;
 
 /** Error of a call whose client left while the call waited for room in its limits. */
@@ -66,7 +66,7 @@ export class CallRecorder {
     this.#refused(request, call.endpoint, 'client_left', () => LEFT, call.compiled.key);
   }
 
-  /** `refusal` is made where it is recorded: a flood is counted only. */
+  /** `refusal` is made if it is recorded: a flood is counted only. */
   #refused(
     { id, call, headers }: FastifyRequest,
     { path }: Endpoint,

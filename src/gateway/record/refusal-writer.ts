@@ -5,7 +5,7 @@ import type { Log } from '../../log/log.ts';
 
 /** Records, and sums, that wait for the book at most; more are dropped. */
 export const MOST_WAITING = 10_000;
-/** Keys times codes of one minute that are told apart at most. */
+/** Most pairs of key and code that are counted separately in one minute. */
 const MOST_GROUPS = 50_000;
 /** Records of one transaction, which the book's other writers wait for. */
 const AT_ONCE = 500;
@@ -91,7 +91,7 @@ export class RefusalWriter {
     this.#forgetting.wake();
   }
 
-  /** Writes what waits, the counters of the running minute too. What the book does not take then is lost. */
+  /** Writes all waiting refusals, the counters of the running minute too. Refusals that the book does not take then are lost. */
   async stop(): Promise<void> {
     await Promise.all([this.#writing.stop(), this.#forgetting.stop()]);
     try {
@@ -103,7 +103,7 @@ export class RefusalWriter {
 
   /**
    * Counts a call whose key, code and minute have all their records, as most of a flood have. False: it is to be noted. A flood
-   * took 145 µs of CPU a refusal where each was made ready to be noted, and takes 128 so (its answer included).
+   * took 145 µs of CPU a refusal if each was made ready to be noted, and takes 128 so (its answer included).
    */
   countRepeated({
     keyId,
@@ -154,7 +154,7 @@ export class RefusalWriter {
     return true;
   }
 
-  /** Writes what waits. Rejects as the book does; then everything waits on. */
+  /** Writes the waiting refusals. Rejects as the book does; then everything waits on. */
   async write({ isLast = false } = {}): Promise<void> {
     const { book, settings } = this.#parts;
     do {

@@ -13,7 +13,7 @@ import type { Upload } from './spool/spool.ts';
 export interface CallBody extends MeteredBody {
   /**
    * The bytes of JSON as the client sent them; of a form as they go upstream, with the provider's name of the model. An
-   * Upload where the body is in a file.
+   * Upload if the body is in a file.
    */
   readonly bytes: Buffer | Upload;
   /** Of a form whose model has several targets: its bytes with another name of the model. */

@@ -31,8 +31,8 @@ export class CallMemory {
   }
 
   /**
-   * Takes memory for a call whose body has `bytes`, as far as they are known. False where there is none for the body, which
-   * then goes to a file. Throws 503 `service_unavailable` where there is none for the call.
+   * Takes memory for a call whose body has `bytes`, as far as they are known. False if there is none for the body, which
+   * then goes to a file. Throws 503 `service_unavailable` if there is none for the call.
    */
   receive(bytes: number): boolean {
     // Nobody would give back what a client that has left is given.
@@ -47,12 +47,12 @@ export class CallMemory {
     return this.#body !== undefined;
   }
 
-  /** Takes memory for more of a body of unknown length. False where there is none: the body goes to a file. */
+  /** Takes memory for more of a body of unknown length. False if there is none: the body goes to a file. */
   receiveMore(bytes: number): boolean {
     return this.#call?.grow(bytes) === true && this.#body?.grow(bytes) === true;
   }
 
-  /** The body goes to a file, also what has come of it. */
+  /** The body goes to a file, including the part that has arrived. */
   spooling(): void {
     if (this.#body) this.#call?.grow(PIECE_BYTES - this.#body.bytes);
     this.received();
@@ -66,7 +66,7 @@ export class CallMemory {
     if (this.#isFree) this.closeBody();
   }
 
-  /** Takes memory for an answer that is held, of which `bytes` have come. False where there is none. */
+  /** Takes memory for an answer that is held, of which `bytes` have come. False if there is none. */
   holdAnswer(bytes: number): boolean {
     if (bytes <= SMALL_ANSWER_BYTES) return true;
     if (this.#isFree) return false;
@@ -75,7 +75,7 @@ export class CallMemory {
     return this.#answer !== undefined;
   }
 
-  /** The client takes nothing of the answer for now. False where there is no memory for another call of this kind. */
+  /** The client takes nothing of the answer for now. False if there is no memory for another call of this kind. */
   unread(): boolean {
     this.#unread ??= this.#isFree ? undefined : this.#pools.unread.take(this.#accountId);
     return this.#unread !== undefined;

@@ -49,7 +49,7 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
 }
 
 /**
- * Throws 415 where the body is compressed: the gateway checks the bytes as they came, without decompressing them, and
+ * Throws 415 if the body is compressed: the gateway checks the bytes as they came, without decompressing them, and
  * Content-Encoding does not go upstream (specification section 4: what the gateway checked is what the upstream gets).
  */
 export function checkEncoding(headers: IncomingHttpHeaders): void {

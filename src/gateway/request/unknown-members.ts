@@ -2,7 +2,7 @@ import type { Model } from '../../domain/catalog.ts';
 import type { Log } from '../../log/log.ts';
 
 const DAY_MS = 86_400_000;
-/** Names that are remembered for a day. Clients make names up; more than these are not told apart. */
+/** Names that are remembered for a day. Clients make names up; further ones count as one. */
 const MOST_NAMES = 500;
 
 /** Reports members of requests that no table of ours has: each name once a day (UTC), of whatever call has it first. */
@@ -19,7 +19,7 @@ export class UnknownMembers {
       this.#reported.add(member);
       log.warn(
         { member, model: model.slug },
-        'a request has a field that this version of Tollgate does not know; compare what the provider bills for it',
+        'a request has a field that this version of Tollgate does not know; check whether the provider bills for it',
       );
     }
   }

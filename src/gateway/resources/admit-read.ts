@@ -20,7 +20,7 @@ export interface JobRead {
 }
 
 /**
- * Takes a place among the calls in flight and a request of those of a minute (specification section 11), where key or account have
+ * Takes a place among the calls in flight and a request of those of a minute (specification section 11), if key or account have
  * limits of calls; they were none before this, so that a key with a limit of 1 could poll without bound. Credits are not asked for.
  * Throws the GatewayError of the first check that fails. A read does not wait for room: the next poll is the next try.
  *

@@ -106,7 +106,7 @@ export class JobRequest {
     return this.#fetch(this.#requestOf(method, job, ''));
   }
 
-  /** The upstream's whole answer about the state of the job, where the client asked for something else. */
+  /** The upstream's whole answer about the state of the job, if the client asked for something else. */
   state(job: OwnJob): Promise<WholeAnswer> {
     const { upstream, upstreamModel } = job;
     const endpoint = this.#endpoint.path;
@@ -228,7 +228,7 @@ export class JobRequest {
   }
 }
 
-/** True where the upstream answered with success. */
+/** True if the upstream answered with success. */
 export function isGood({ status }: WholeAnswer): boolean {
   return status >= 200 && status < 300;
 }

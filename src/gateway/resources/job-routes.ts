@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  *  1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
  *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
  *  3 check the key's right to the job's model   check 10
- *  4 take a place in its limits of calls        section 11, where there are any (admit-read.ts)
+ *  4 take a place in its limits of calls        section 11, if there are any (admit-read.ts)
  *  5 ask the upstream
  *  6 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
  *

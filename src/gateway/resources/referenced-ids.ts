@@ -12,7 +12,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Place of the request itself, whose own `id` is the client's label. */
 const ROOT = Symbol('root');
 /**
- * Place of an object or a list: the name of the list that contains it, or undefined where it is a member's own value.
+ * Place of an object or a list: the name of the list that contains it, or undefined if it is a member's own value.
  */
 type Origin = string | undefined | typeof ROOT;
 
@@ -94,12 +94,12 @@ class Walk {
 
 const NO_MEMBERS: Members = {};
 
-/** True where a member of this name refers to a stored resource. `beside` is the object that contains the member. */
+/** True if a member of this name refers to a stored resource. `beside` is the object that contains the member. */
 function isReference(name: string, beside: Members): boolean {
   if (!NAMES_AN_ID.test(name)) return IDS_AS_STRINGS.test(name);
   if (NOT_REFERENCES.has(name)) return false;
   if (name === 'skill_id') return !PUBLIC_SKILLS.has(beside.type);
-  // A connector of OpenAI's platform is used with the client's own authorization, where the client sends one.
+  // A connector of OpenAI's platform is used with the client's own authorization, if the client sends one.
   if (name === 'connector_id') return typeof beside.authorization !== 'string' || beside.authorization === '';
   // Form fields such as `metadata[user_id]` are free-form too.
   return !FREE_FORM.has(name.slice(0, Math.max(0, name.indexOf('['))));
@@ -137,7 +137,7 @@ const LABELS: ReadonlySet<string> = new Set([
   'created_by',
 ]);
 
-/** True where an item comes with its content, so that its id is a label and no reference to what a provider stores. */
+/** True if an item comes with its content, so that its id is a label and no reference to what a provider stores. */
 function isInlined(item: Readonly<Record<string, unknown>>): boolean {
   // OpenAI treats an item without a type as a message.
   const type = item.type ?? 'message';

@@ -30,8 +30,8 @@ export class ResourceOwnership {
 
   /**
    * Tokens of the stored content that a request refers to, which the model reads besides the body, and the target of the model
-   * that keeps it. `named` maps each id to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` where the
-   * account does not own all of them at one target of the model, and BookUnavailable where that cannot be determined.
+   * that keeps it. `named` maps each id to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` if the
+   * account does not own all of them at one target of the model, and BookUnavailable if that cannot be determined.
    */
   async behind(
     named: ReadonlyMap<string, string>,
@@ -80,7 +80,7 @@ export class ResourceOwnership {
   }
 
   /**
-   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, also where
+   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, even if
    * another account has it, and BookUnavailable if that cannot be determined now.
    */
   async ownedBy(
@@ -137,7 +137,7 @@ export class ResourceOwnership {
     } catch (error) {
       this.#parts.log.warn(
         { err: error, resource: resource.id },
-        'what an upstream deleted could not be released',
+        'an object that an upstream deleted could not be released',
       );
     }
   }

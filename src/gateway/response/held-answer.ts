@@ -10,7 +10,7 @@ const ERROR_MAX_BYTES = 64 * 1024;
 const ERROR_WITHIN_MS = 2_000;
 
 /**
- * An error of a provider, held until it is whole, or large, or late. `decided` is then called once; where the call goes on
+ * An error of a provider, held until it is whole, or large, or late. `decided` is then called once; if the call goes on
  * elsewhere it calls nothing, else `passTo`.
  */
 export class HeldError implements AnswerSink {
@@ -73,7 +73,7 @@ export class HeldError implements AnswerSink {
 /** Callbacks of a HeldOpening. Exactly one of `opened`, `failed` and `broke` is called, once. */
 interface Opening {
   readonly kindOf: KindOfEvent;
-  /** Whether there is memory to hold so many bytes; where not, the answer is shown as it is. */
+  /** Whether there is memory to hold so many bytes; if not, the answer is shown as it is. */
   mayHold(bytes: number): boolean;
   /** A sign of life, which the client gets at once. */
   ping(event: string): void;

@@ -22,7 +22,7 @@ const BYTES_PER_TOKEN = 4;
 
 /**
  * Relay for an answer that is not a stream. A small one is held whole until its settle is on the wire to Redis; of a
- * large one, or where memory is short, the parts are forwarded as they come, and only the last part is held back until then. Once the client has left,
+ * large one, or if memory is short, the parts are forwarded as they come, and only the last part is held back until then. Once the client has left,
  * the answer is only read.
  */
 export class JsonRelay implements AnswerSink, Relay {
@@ -33,7 +33,7 @@ export class JsonRelay implements AnswerSink, Relay {
   #length = 0;
   /** Time of the first byte, by `performance.now()`. */
   #visibleAt: number | undefined;
-  /** Value of an answer that was held whole; undefined where it is not JSON. */
+  /** Value of an answer that was held whole; undefined if it is not JSON. */
   #json: unknown;
   /**
    * Extractor of the members that meters read, so that a large answer need not be stored; set once one is forwarded.
@@ -113,7 +113,7 @@ export class JsonRelay implements AnswerSink, Relay {
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
-  /** True where the JSON is incomplete: without a Content-Length, a broken connection looks like a regular end. */
+  /** True if the JSON is incomplete: without a Content-Length, a broken connection looks like a regular end. */
   #isCutOff(): boolean {
     if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
     return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 /**
  * Writer of the parts of a chunked answer, after its head. Node's `response.write` makes four pieces of a part (length,
  * line end, part, line end) and joins them in the next tick, which took a quarter of a stream's CPU. Here
- * each part is one string and one write. Node's own way is used where the answer is not chunked (HTTP/1.0) or waits
+ * each part is one string and one write. Node's own way is used if the answer is not chunked (HTTP/1.0) or waits
  * behind an earlier answer on the connection.
  */
 export class PartWriter {

@@ -2,7 +2,7 @@ import type { Upstream } from '../../domain/catalog.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { wordsOf } from '../targets/failures.ts';
 
-/** An error as a client was told it. */
+/** An error as the client got it. */
 export interface ToldError {
   readonly code: string | null;
   readonly message: string | null;

@@ -10,7 +10,7 @@ import type { ToldError } from './provider-error.ts';
 
 /** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
-  /** The usage that the provider reported; undefined where it reported none, so that `estimate` is charged. */
+  /** The usage that the provider reported; undefined if it reported none, so that `estimate` is charged. */
   readonly usage: Usage | undefined;
   /** What the answer reports of its bill beside the usage. */
   readonly terms?: Terms | undefined;
@@ -18,9 +18,9 @@ export interface Reading {
   readonly isEstimated?: boolean | undefined;
   /** The usage estimated from what was sent and received. */
   estimate(): Promise<Usage>;
-  /** True where the answer itself says that the call failed. */
+  /** True if the answer itself says that the call failed. */
   readonly failed?: boolean;
-  /** True where the call failed before the model produced anything, so that nothing is charged. */
+  /** True if the call failed before the model produced anything, so that nothing is charged. */
   readonly free?: boolean;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[];
@@ -32,7 +32,7 @@ export const NO_USAGE: Reading = { usage: {}, estimate: async () => ({}) };
 /** Reads the answer of one call and passes it on. */
 export interface Relay {
   /**
-   * The reading of an answer that ends now, before its report; undefined where no byte of it has come, or where it is the
+   * The reading of an answer that ends now, before its report; undefined if no byte of it has come, or if it is the
    * provider's error.
    */
   reading(): Reading | undefined;
@@ -42,7 +42,7 @@ export interface Relay {
 export interface Recipient {
   readonly call: ReadCall;
   readonly exchange: Exchange;
-  /** True where the gateway asked for usage although the client did not, so that it must be taken out of the answer. */
+  /** True if the gateway asked for usage although the client did not, so that it must be taken out of the answer. */
   readonly injectedUsage: boolean;
   readonly raw: ServerResponse;
   /** True once the client has left: the answer is read for its report, and nothing is written. */

@@ -23,9 +23,9 @@ export interface ResponseContext {
   readonly cacheShares: CacheShares;
   readonly turns: LoopTurns;
   readonly metrics: CallMetrics;
-  /** The queue of calls that wait for room in limits; it is told of each call that ends, which may make room. */
+  /** The queue of calls that wait for room in limits; it learns of each call that ends, which may make room. */
   readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
   readonly recorder: Pick<CallRecorder, 'refused' | 'left' | 'ended'>;
-  /** Undefined where nothing is traced. */
+  /** Undefined if nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }

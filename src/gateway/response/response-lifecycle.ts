@@ -66,10 +66,10 @@ export class ResponseLifecycle implements Answering {
   #isStream = false;
   #headAt: number | undefined;
   #told: ToldError | undefined;
-  /** True where the head of the answer is a provider's error, which costs nothing. */
+  /** True if the head of the answer is a provider's error, which costs nothing. */
   #isRefused = false;
   #hasLeft = false;
-  /** True where the client's connection, or its answer, closed while the call was being settled. */
+  /** True if the client's connection, or its answer, closed while the call was being settled. */
   #isClosed = false;
   /** The writer of a stream whose head the client has. */
   #parts: PartWriter | undefined;
@@ -201,7 +201,7 @@ export class ResponseLifecycle implements Answering {
     const { turns, headersTimeoutMs, requestTimeoutMs } = this.#context;
     const { compiled, body, memory } = this.call;
     const exchange = new Exchange((work) => turns.run(compiled.key.accountId, work), {
-      // A client that reads is not broken off where something else, such as a decoder, asks for a pause.
+      // A client that reads is not broken off if something else, such as a decoder, asks for a pause.
       paused: () => {
         if (this.raw.socket?.writableNeedDrain && !memory.unread()) this.raw.destroy();
       },
@@ -313,7 +313,7 @@ export class ResponseLifecycle implements Answering {
   }
 
   /**
-   * The reading of a call that the gateway gives up: all that the provider may have billed. Undefined where nothing was sent,
+   * The reading of a call that the gateway gives up: all that the provider may have billed. Undefined if nothing was sent,
    * or the provider refused.
    */
   #unreported(): Reading | undefined {

@@ -4,7 +4,7 @@ import type { Reading } from './recipient.ts';
 
 /**
  * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws RangeError
- * where a usage costs more than any account can hold.
+ * if a usage costs more than any account can hold.
  */
 export function settleBy(
   reading: Reading | undefined,
@@ -26,7 +26,7 @@ export function settleBy(
     });
 }
 
-/** False where the charge of a reported usage exceeds what any account can hold, so that the report is ignored. */
+/** False if the charge of a reported usage exceeds what any account can hold, so that the report is ignored. */
 function isSettled(settle: () => void): boolean {
   try {
     settle();

@@ -33,7 +33,7 @@ export class StreamRelay implements AnswerSink, Relay {
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  /** Null where nothing is to be written. */
+  /** Null if nothing is to be written. */
   readonly #parts: PartWriter | null;
   /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
@@ -44,7 +44,7 @@ export class StreamRelay implements AnswerSink, Relay {
   /** Time of the first visible output, by `performance.now()`. */
   #visibleAt: number | undefined;
 
-  /** `parts`: null where the client gets nothing of the answer, so that it is only read. */
+  /** `parts`: null if the client gets nothing of the answer, so that it is only read. */
   constructor(
     recipient: Recipient,
     answer: UpstreamAnswer,
@@ -140,7 +140,7 @@ export class StreamRelay implements AnswerSink, Relay {
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
-  /** The reading of what has come, by `estimate` where no usage was reported. */
+  /** The reading of what has come, by `estimate` if no usage was reported. */
   #reading(terms: Terms | undefined, estimate: () => Promise<Usage>): Reading {
     const { usage, isEstimated, failed, resourceIds } = this.#meter;
     return {

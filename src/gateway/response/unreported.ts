@@ -78,7 +78,7 @@ export function unanswered(recipient: Recipient): Reading {
 }
 
 /**
- * A usage whose input is divided as the provider's cache likely divided it, where no report says: OpenAI's formats report
+ * A usage whose input is divided as the provider's cache likely divided it, if no report says: OpenAI's formats report
  * it at the end only.
  */
 function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage {
@@ -96,7 +96,7 @@ function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage 
   return usage;
 }
 
-/** The usage with as much of its output as the hold has room for; undefined where it has none without any. */
+/** The usage with as much of its output as the hold has room for; undefined if it has none without any. */
 function withinHold(call: ReadCall, usage: Usage, terms?: Terms): Usage | undefined {
   const fits = fitsHold(call, terms);
   if (fits(usage)) return usage;

@@ -64,7 +64,7 @@ export function messageOf(text: string): string {
   return text;
 }
 
-/** The wait that an answer asks for, in milliseconds; undefined where it asks for none. */
+/** The wait that an answer asks for, in milliseconds; undefined if it asks for none. */
 export function retryAfterMs(headers: UpstreamAnswer['headers']): number | undefined {
   const ms = Number(headers['retry-after-ms'] || Number.NaN);
   if (ms >= 0) return ms;

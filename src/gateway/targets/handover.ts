@@ -38,7 +38,7 @@ type ProviderError =
   | { readonly call: HeldCall; readonly message: string };
 
 /**
- * Takes a call from one target to the next while nothing of an answer has been shown (specification section 12). Where none is
+ * Takes a call from one target to the next while nothing of an answer has been shown (specification section 12). If none is
  * left, the answer is the last error that a provider gave.
  */
 export class Handover {
@@ -99,7 +99,7 @@ export class Handover {
     this.#tries.broke(failureOfConnection(error, this.#call.body.model).error);
   }
 
-  /** No answer came. True where the call goes on elsewhere, or has its answer. */
+  /** No answer came. True if the call goes on elsewhere, or has its answer. */
   noHead(error: Error, mayGoOn: boolean): boolean {
     const isUnsent = this.#answering.exchange.sentAt === undefined;
     this.#tries.failed(failureOfConnection(error, this.#call.body.model), this.#call);
@@ -132,7 +132,7 @@ export class Handover {
     this.#failAs({ call: this.#call, message: error });
   }
 
-  /** The opening of a stream, held where the model has several targets; undefined: the stream is shown as it comes. */
+  /** The opening of a stream, held if the model has several targets; undefined: the stream is shown as it comes. */
   openingOf(answer: UpstreamAnswer): HeldOpening | undefined {
     const kindOf = this.#tries.isOfSeveral ? OPENINGS[this.#call.endpoint.path] : undefined;
     if (!kindOf || this.#answering.hasLeft) return undefined;
@@ -208,7 +208,7 @@ export class Handover {
   }
 }
 
-/** The usage that the opening of a stream reports; undefined where it reports none. */
+/** The usage that the opening of a stream reports; undefined if it reports none. */
 function reportedIn(events: Buffer, meter: StreamMeter): Usage | undefined {
   const reader = new EventReader(meter);
   reader.push(events);

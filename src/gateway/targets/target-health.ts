@@ -14,15 +14,15 @@ const LATENCY_SHARE = 0.1;
 
 /** What went wrong at a target. */
 export interface TargetFailure {
-  /** HTTP status; null where none came. */
+  /** HTTP status; null if none came. */
   readonly status: number | null;
   /** In the provider's words, without its credential. */
   readonly error: string;
-  /** Time to leave it out, where the provider or the kind of the failure says so; else it doubles. */
+  /** Time to leave it out, if the provider or the kind of the failure says so; else it doubles. */
   readonly outMs?: number | undefined;
 }
 
-/** State of a target as other gateways are told it. */
+/** State of a target as gateways share it. */
 export interface SharedState {
   /** By `Date.now()`; 0: it is up. */
   readonly outUntil: number;
@@ -64,7 +64,7 @@ export interface HealthOfTry {
   failed(failure: TargetFailure): void;
   /** The try ended in a way that says nothing about the target: its client left. */
   abandoned(): void;
-  /** The answer broke off after its beginning: the operator is told, and the target is not left out for it. */
+  /** The answer broke off after its beginning: reported to the operator, but the target stays in. */
   noted(error: string): void;
 }
 
@@ -213,7 +213,7 @@ export class TargetHealth {
     state.timer.unref();
   }
 
-  /** Lets one call try the target, of all gateways; where it is another's, its news are waited for. */
+  /** Lets one call try the target, of all gateways; if it is another's, its news are waited for. */
   async #tryAgain(state: State): Promise<void> {
     const { generation } = state;
     const isOurs = await this.#hints.claimTrial(state.name);

@@ -14,7 +14,7 @@ export type FailureKind =
   /** It was sent, and no answer came: the provider may have begun to bill. */
   | 'unsure';
 
-/** `limits.attempts` where it is not set. */
+/** `limits.attempts` if it is not set. */
 export const DEFAULT_ATTEMPTS = 3;
 
 export interface TargetSettings {
@@ -32,7 +32,7 @@ export interface Route {
   readonly order: readonly Model[];
   /** The same at targets that are out: the first of them is asked once all the others are out, too. */
   readonly out?: readonly Model[];
-  /** The conversation that the call belongs to, where its model has several targets. */
+  /** The conversation that the call belongs to, if its model has several targets. */
   readonly conversation?: string | undefined;
 }
 

@@ -20,7 +20,7 @@ export function originOf(url: string): string {
 
 /**
  * The address of a call at an upstream. `path`: the gateway's own, which begins with `/v1`. `endpoint`: that of the endpoint,
- * where `path` goes on after it.
+ * if `path` goes on after it.
  */
 export function addressOf(
   { url, path: prefix, paths }: Pick<Upstream, 'url' | 'path' | 'paths'>,

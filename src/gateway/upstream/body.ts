@@ -8,9 +8,9 @@ import { type Edit, edited, renamer, type Upload } from '../request/spool/spool.
 
 export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
-  /** True where the request was changed to ask for usage, which the relay removes from the answer again. */
+  /** True if the request was changed to ask for usage, which the relay removes from the answer again. */
   readonly injectedUsage: boolean;
-  /** The same body with another name of the model; only where the model has several targets. */
+  /** The same body with another name of the model; only if the model has several targets. */
   readonly named?: ((upstreamModel: string) => Buffer | Upload) | undefined;
 }
 

@@ -13,7 +13,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Decoder for an answer's content encoding; 'none' where it is not encoded, undefined where the encoding is unknown.
+ * Decoder for an answer's content encoding; 'none' if it is not encoded, undefined if the encoding is unknown.
  */
 export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transform | 'none' | undefined {
   const encoding = String(headers['content-encoding'] ?? 'identity')
@@ -30,7 +30,7 @@ export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answ
 }
 
 /**
- * True where an answer is a stream of events. Some providers do not say so: they send no Content-Type, or text/plain. Relayed as
+ * True if an answer is a stream of events. Some providers do not say so: they send no Content-Type, or text/plain. Relayed as
  * a plain answer, such a stream would be held back to its end.
  */
 export function isEventStream(

@@ -14,7 +14,7 @@ export type Pace = (work: () => void) => void;
 
 const atOnce: Pace = (work) => work();
 
-/** Told when the receiver of an answer asks for no more of it for now, and when it asks again. */
+/** Called when the receiver of an answer pauses it, and when it resumes. */
 export interface FlowWatch {
   paused(): void;
   resumed(): void;
@@ -29,7 +29,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   headers: string[] = [];
   /** Time at which the request began to go out, by `performance.now()`; undefined: nothing of it was sent. */
   sentAt: number | undefined;
-  /** Longest wait for the head of the answer, 0 for no bound of its own; undefined: as the connections have it. */
+  /** Longest wait for the head of the answer, 0 for no bound; undefined: as the connections have it. */
   headersTimeoutMs: number | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sink: AnswerSink | undefined;
@@ -118,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Cancels the call; reply-from calls this where the client left before the answer and nobody took the call over. */
+  /** Cancels the call; reply-from calls this if the client left before the answer and nobody took the call over. */
   destroy(): void {
     this.cancel(new Error('the client left'));
   }

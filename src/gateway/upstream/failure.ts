@@ -2,7 +2,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 import { NoCloudCredential } from './cloud-credentials.ts';
 
-/** Thrown where a call took longer than `limits.requestTimeoutMs`, so that the gateway gave it up. */
+/** Thrown if a call took longer than `limits.requestTimeoutMs`, so that the gateway gave it up. */
 export class RequestTimeout extends Error {
   constructor() {
     super('the call took too long');

@@ -19,9 +19,9 @@ export interface UpstreamRequest {
   readonly endpoint: string;
   /** Query, without its question mark. */
   readonly query: string;
-  /** The model's name, where the upstream has it in its paths. */
+  /** The model's name, if the upstream has it in its paths. */
   readonly upstreamModel: string;
-  /** The client's request; undefined where the gateway itself asks. */
+  /** The client's request; undefined if the gateway itself asks. */
   readonly client: ClientRequest | undefined;
 }
 

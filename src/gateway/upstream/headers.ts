@@ -103,7 +103,7 @@ export interface ClientRequest {
 
 /**
  * Headers of a request to an upstream, name and value in turn: those of the client that pass, then the credential.
- * `client` is undefined where the gateway itself asks.
+ * `client` is undefined if the gateway itself asks.
  */
 export function upstreamHeaders(client: ClientRequest | undefined, upstream: Upstream): string[] {
   // The answer must not be compressed, because usage is read from it on the way.
@@ -210,7 +210,7 @@ const PASSED_JOB_QUERY: ReadonlySet<string> = new Set([
 
 /**
  * The query that goes upstream, without its question mark; '' for none. A list of what passes, because some providers
- * take from the query what the answer shows of itself (`fields`), or whose account is billed. Values are written anew:
+ * take from the query what the answer shows of itself (`fields`), or whose account is billed. Values are encoded again:
  * some servers read `;` as `&`.
  */
 export function upstreamQuery(url: string, { makesJob }: Pick<Endpoint, 'makesJob'>): string {

@@ -24,7 +24,7 @@ interface AdmissionParts {
   readonly holdTtlMs: number;
 }
 
-/** The reply of lua/admit.lua where the credits are held, and there are no limits of calls to tell of. */
+/** The reply of lua/admit.lua if the credits are held, and there are no limits of calls to tell of. */
 const HELD = 1;
 
 /** A reply of lua/admit.lua, or the error in its stead. */
@@ -61,7 +61,7 @@ export class Admissions {
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
   }
 
-  /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
+  /** Admits if there is nothing to wait for but the reply, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
     const sentAt = performance.now();
@@ -75,7 +75,7 @@ export class Admissions {
     });
   }
 
-  /** Reads a reply that did not hold the credits; where something must be recovered first, asks again. */
+  /** Reads a reply that did not hold the credits; if something must be recovered first, asks again. */
   async #handleNotHeld(admission: Admission, reply: AdmitReply): Promise<Admitted> {
     const read = this.#read(admission, reply);
     if (typeof read === 'object') return read;
@@ -114,8 +114,8 @@ export class Admissions {
   }
 
   /**
-   * Rebuilds the live state, or reads the clock of Redis again where an admission was refused as late. Throws
-   * LedgerUnavailable where the call has asked for long enough.
+   * Rebuilds the live state, or reads the clock of Redis again if an admission was refused as late. Throws
+   * LedgerUnavailable if the call has asked for long enough.
    */
   async #recover(
     admission: Admission,

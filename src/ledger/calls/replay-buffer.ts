@@ -23,7 +23,7 @@ interface Settle {
 }
 
 /**
- * Settles of the last seconds by this gateway, by bucket: what is settled again where Redis turns out to have lost it.
+ * Settles of the last seconds by this gateway, by bucket: what is settled again if Redis turns out to have lost it.
  *
  * A settle expires only when a later one in its bucket succeeds. So a bucket whose node is gone keeps its last seconds,
  * however long the failover takes. Settles that were in the buffer when a node came into doubt are pinned: they stay
@@ -65,7 +65,7 @@ export class ReplayBuffer {
     return this.#buckets[bucket]?.generation ?? 0;
   }
 
-  /** Lets pinned settles expire again. Does nothing where the bucket has been pinned again since that generation. */
+  /** Lets pinned settles expire again. Does nothing if the bucket has been pinned again since that generation. */
   unpin(bucket: number, generation: number): void {
     const buffer = this.#buckets[bucket];
     if (!buffer || buffer.generation !== generation) return;

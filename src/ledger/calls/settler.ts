@@ -19,7 +19,7 @@ const RETRY_MS = 200;
 /** Failed settles sent again together; more would flood Redis in the moment it returns. */
 const RETRY_AT_ONCE = 200;
 
-/** The reply of lua/settle.lua where it has settled. */
+/** The reply of lua/settle.lua if it has settled. */
 const SETTLED = 1;
 
 interface Settlement {
@@ -29,7 +29,7 @@ interface Settlement {
   readonly starts: PeriodStarts;
   /** By performance.now(); 0: not yet. */
   settledAt: number;
-  /** True where Redis has no hold of the call: journal and book tell whether its charge stands. */
+  /** True if Redis has no hold of the call: journal and book show whether its charge was made. */
   lost: boolean;
   /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
   journalled?: PromiseWithResolvers<void> | undefined;
@@ -108,8 +108,8 @@ export class Settler implements Replays {
 
   /**
    * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not received it. Where the book has the charge, and an older Redis has the hold
-   * again, the hold is released. Rejects where either cannot be found out or done now.
+   * after a failover to a replica that had not received it. If the book has the charge, and an older Redis has the hold
+   * again, the hold is released. Rejects if either cannot be found out or done now.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
@@ -184,7 +184,7 @@ export class Settler implements Replays {
     await this.#applyLost(settlement);
   }
 
-  /** Sends a settle over the background connection; resolves when the charge stands. */
+  /** Sends a settle over the background connection; resolves when the charge is made. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
     const [reply] = await this.#parts.background.settle(...keys, id, numbers, record);

@@ -69,7 +69,7 @@ export class JournalDrain {
 
   /**
    * Resolves when every entry that the bucket's journal held at the time of the call is in the book, but for entries that
-   * the book refuses (pass.ts). Rejects where it could not be drained.
+   * the book refuses (pass.ts). Rejects if it could not be drained.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
@@ -77,7 +77,7 @@ export class JournalDrain {
     if (undrained.has(bucket)) throw undrained.get(bucket);
   }
 
-  /** Drains every bucket. Rejects where one could not be drained. */
+  /** Drains every bucket. Rejects if one could not be drained. */
   async drainAll(): Promise<void> {
     for (const bucket of ALL_BUCKETS) this.#dirty.add(bucket);
     for (const error of (await this.#enqueue()).values()) throw error;
@@ -85,7 +85,7 @@ export class JournalDrain {
 
   /**
    * Ids of the entries that are in the bucket's journal after it was drained: entries that came meanwhile, and entries that
-   * the book refuses. Rejects where the journal could not be drained or read.
+   * the book refuses. Rejects if the journal could not be drained or read.
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
@@ -95,7 +95,7 @@ export class JournalDrain {
 
   /**
    * The ids among these whose entries are in the bucket's journal or in the book. The journal is asked first, as an entry
-   * moves from there to the book: none is missed on its way. Rejects where either cannot be read.
+   * moves from there to the book: none is missed on its way. Rejects if either cannot be read.
    */
   async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const journalled = await this.undrained(bucket);
@@ -113,7 +113,7 @@ export class JournalDrain {
 
   /**
    * Entries of all buckets that are not in the book yet, and the time of the oldest (ms since the epoch, by the clock of
-   * Redis). Rejects where a part of Redis does not answer.
+   * Redis). Rejects if a part of Redis does not answer.
    */
   async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
     const journals = await Promise.all(
@@ -183,7 +183,7 @@ export class JournalDrain {
 
   /**
    * One run serves everybody who asks before it begins, for it takes whatever is dirty then. Of two runs, the second would
-   * find nothing to do, and tell its caller that all is well where the first could not drain.
+   * find nothing to do, and tell its caller that all is well if the first could not drain.
    */
   #enqueue(): Promise<Undrained> {
     this.#next ??= this.#run.then(() => {

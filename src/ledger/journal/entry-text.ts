@@ -8,7 +8,7 @@ import type { Admission, AdmissionLimits } from '../ledger.ts';
 
 /**
  * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <draft JSON>`.
- * The balance may be beyond what a number holds exactly; the book takes no such entry. Throws where no gateway wrote the text.
+ * The balance may be beyond what a number holds exactly; the book takes no such entry. Throws if no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
@@ -27,7 +27,7 @@ export function parseJournalEntry(text: string): JournalEntry {
   };
 }
 
-/** Parses the text of a journal entry as parseJournalEntry does; undefined where no gateway wrote it. */
+/** Parses the text of a journal entry as parseJournalEntry does; undefined if no gateway wrote it. */
 export function readJournalEntry(text: string | undefined): JournalEntry | undefined {
   try {
     return parseJournalEntry(text ?? '');
@@ -51,7 +51,7 @@ const READ = 'GET:';
 
 /**
  * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
- * (lua/hold-record.inc.lua). Where the call takes of limits a minute, what it takes follows the estimate.
+ * (lua/hold-record.inc.lua). If the call takes of limits a minute, what it takes follows the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model, limits, isRead } = admission;

@@ -59,7 +59,7 @@ export class JournalPass {
 
   /**
    * Takes the entries of each bucket from its position on. Resolves with the buckets that have more, and their positions.
-   * Entries that the book refuses stay, and keep back none behind them. Rejects where the book takes no entries; calls
+   * Entries that the book refuses stay, and keep back none behind them. Rejects if the book takes no entries; calls
    * `failed` for a bucket for which Redis does not answer.
    */
   async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
@@ -149,7 +149,7 @@ interface PostedApart {
 }
 
 /**
- * Posts entries of many accounts in one transaction. Where the book refuses that, the entries of each account are posted
+ * Posts entries of many accounts in one transaction. If the book refuses that, the entries of each account are posted
  * apart, one by one up to the first that is refused. That one keeps back the later entries of its own account, whose
  * balances follow from it, and of no other account.
  */
@@ -162,7 +162,7 @@ export class PostApart {
     this.#book = book;
   }
 
-  /** Posts entries, in journal order. Rejects where the book is away, or refuses the entries of every account. */
+  /** Posts entries, in journal order. Rejects if the book is away, or refuses the entries of every account. */
   async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
     const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
     const results = new Map<JournalEntry, PostResult | Error>();

@@ -10,17 +10,17 @@ import { draftText } from './entry-text.ts';
 /** How long Redis keeps an idempotency marker; a repeat comes within seconds. */
 const MARKER_MS = 24 * 3_600_000;
 
-/** Under what an entry is posted. */
+/** Keys and epoch that an entry is posted under. */
 interface PostingTerms {
   /** Periods that the key's spend is booked to. */
   readonly starts: PeriodStarts;
-  /** Epoch in which the account must be, where not in any. */
+  /** Epoch in which the account must be, if not in any. */
   readonly epoch?: string;
   /** Most micro-credits that the balance, less its holds, may be away from 0. Beyond, the entry is refused for good. */
   readonly mostBalance?: number;
 }
 
-/** The reply of lua/post-once.lua, with the balance where the entry is posted. */
+/** The reply of lua/post-once.lua, with the balance if the entry is posted. */
 export type PostedOnce =
   | { readonly reply: 'APPLIED' | 'DONE'; readonly balance: Micro }
   | { readonly reply: 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND' };
@@ -52,8 +52,8 @@ export async function postOnce(
 /**
  * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/post-once.lua). `epoch`: of
  * the account when the book had no entry of the grant. In a later one that may have changed, and the idempotency marker be
- * lost. `starts`: the periods of now. Returns the balance after it, or undefined where the account is not live in that epoch. Rejects with
- * BalanceBeyondBound where the grant is refused, for good, and with the Redis error.
+ * lost. `starts`: the periods of now. Returns the balance after it, or undefined if the account is not live in that epoch. Rejects with
+ * BalanceBeyondBound if the grant is refused, for good, and with the Redis error.
  */
 export async function applyGrant(
   client: RedisClient,

@@ -6,9 +6,9 @@
 -- ARGV  of each call: request id;
 --       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -, or *> <period field d|w|m>
 --         <its start (days since epoch)>'; *: a read, which costs nothing, so that neither limit nor credits are asked for:
---         one argument, because an argument costs the gateway as much as splitting this text costs here. Where the key or its
+--         one argument, because an argument costs the gateway as much as splitting this text costs here. If the key or its
 --         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
---         the tokens that the call is likely to use, or * where it takes nothing of limits a minute, or - where there are no
+--         the tokens that the call is likely to use, or * if it takes nothing of limits a minute, or - if there are no
 --         limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
@@ -16,8 +16,8 @@
 --       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'ENDED'} the presented value is one no more
 --       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
---       and where there are limits of calls, with the state of the key's and of the account's (`states` in call-limits.inc.lua):
---       {'HELD', states with this call} | {'LIMITED', 1 where the call lacks nothing else, or 0; states}
+--       and if there are limits of calls, with the state of the key's and of the account's (`states` in call-limits.inc.lua):
+--       {'HELD', states with this call} | {'LIMITED', 1 if the call lacks nothing else, or 0; states}
 --       | LIMIT and FUNDS with the states at the end
 --       | {'ERROR', message}
 -- O(1) for each call.

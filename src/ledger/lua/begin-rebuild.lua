@@ -1,6 +1,6 @@
 -- Begin a rebuild: close the account for one gateway at a time, so that its live state does not change meanwhile.
--- KEYS  1 account hash  2 key hash that must be live (the account hash again where none is asked for)
--- ARGV  1 '<gateway>:<attempt>'  2 ms until another gateway may begin a rebuild of its own
+-- KEYS  1 account hash  2 key hash that must be live (the account hash again if none is asked for)
+-- ARGV  1 '<gateway>:<attempt>'  2 ms until another gateway may begin a rebuild
 --       3 epoch that was found to be over, or ''
 -- Reply 'CLOSED' from here on every other script answers MISSING, until restore-account
 --       | 'LIVE' there is nothing to rebuild (any more) | 'BUSY' another gateway is rebuilding it

@@ -3,7 +3,7 @@
 -- A token bucket counts what is used of it, its debt, in units × 60,000: so it falls by the limit in each millisecond, and every
 -- number is an exact integer (limits go up to 1e11). Include int before it.
 --
--- All of it is in one function, called by scripts that meet a limit, because a script makes its functions anew in every run.
+-- All of it is in one function, called by scripts that meet a limit, because a script defines its functions again in each run.
 -- now: ms since the epoch; nil: by the clock of this Redis.
 local function callLimits(now)
   local UNIT = 60000
@@ -14,7 +14,7 @@ local function callLimits(now)
     now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
   end
 
-  -- Limits and their state by Redis key, false where there are none: each is read once, and written once by write().
+  -- Limits and their state by Redis key, false if there are none: each is read once, and written once by write().
   local all = {}
 
   -- since: version of the record that set the limit. Calls of earlier versions took nothing of it.
@@ -22,7 +22,7 @@ local function callLimits(now)
     return { debt = 0, since = version }
   end
 
-  -- The token bucket in a field as it is now. Where the clock was set back nothing is refilled, and what is written has
+  -- The token bucket in a field as it is now. If the clock was set back nothing is refilled, and what is written has
   -- that earlier time.
   local function bucketIn(text, limit)
     local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')

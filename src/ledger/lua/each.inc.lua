@@ -1,5 +1,5 @@
 -- Runs `script` for each call with its `keyCount` Redis keys and its three arguments. Arguments behind those of all
--- calls are for `script` to read. An error is the reply of its own call only, {'ERROR', message}; where Redis refuses
+-- calls are for `script` to read. An error is the reply of its own call only, {'ERROR', message}; if Redis refuses
 -- everything, such as a write to a replica, each call gets that error.
 local function each(script, keyCount)
   local replies = {}

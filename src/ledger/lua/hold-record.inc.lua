@@ -1,5 +1,5 @@
 -- The text of a hold: '<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>'.
--- Where the call takes of limits a minute, a word follows the estimate:
+-- If the call takes of limits a minute, a word follows the estimate:
 -- '<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's>', what it took by which records.
 
 -- The amount of a hold, and its slack, by which the amount exceeds the estimate.

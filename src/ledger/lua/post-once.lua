@@ -1,6 +1,6 @@
 -- Post once: post an entry without a hold, once, however many gateways ask and however often: a grant, a refund, or a charge
 -- whose hold was lost with the state of Redis.
--- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 holds hash  4 journal stream
+-- KEYS  1 account hash  2 key hash (the account hash again if ARGV 2 is 0)  3 holds hash  4 journal stream
 -- ARGV  1 entry id  2 books on a key 1|0  3 credits (signed)  4 day  5 week  6 month (a refund's: those of its charge)
 --       7 entry JSON  8 when the idempotency marker may be forgotten (ms since epoch)
 --       9 epoch in which the account must be, or ''

@@ -21,7 +21,7 @@ local function fits(account, credits)
   return credits == 0 or math.abs(account.bal + credits) <= MOST_EXACT
 end
 
--- Accounts and keys of this run of the script, by Redis key, false where there is none: each is read once, and written once
+-- Accounts and keys of this run of the script, by Redis key, false if there is none: each is read once, and written once
 -- by write() at the end, however many entries it has.
 local accounts, keys = {}, {}
 
@@ -65,7 +65,7 @@ local function add(start, spent, now, amount)
   return start, math.min(spent + amount, MOST_EXACT)
 end
 
--- A refund is taken off the periods in which the charge was booked, where they are still the current ones: giving back
+-- A refund is taken off the periods in which the charge was booked, if they are still the current ones: giving back
 -- yesterday's charge makes no room for more spending today.
 local function takeBack(start, spent, charged, amount)
   if start == charged then return start, spent - amount end

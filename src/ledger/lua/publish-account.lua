@@ -5,7 +5,7 @@
 --       6 limits of calls as in the hash (post.inc.lua), or ''
 -- No reply. An account that is not live gets the record all the same, without an epoch: a rebuild under way may have read the book
 -- before the change, and leaves a newer version as it is.
--- O(1), and O(holds of the bucket) where calls in flight are limited that were not.
+-- O(1), and O(holds of the bucket) if calls in flight are limited that were not.
 --- @include int
 --- @include hold-owners
 --- @include call-limits

@@ -2,7 +2,7 @@
 -- for several calls, one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;
---       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. Where the call used other
+--       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. If the call used other
 --         tokens than it took of limits, two words follow: by how many more, of the key's limit and of the account's;
 --       entry JSON
 -- Reply of each call: 1 settled | 'NONE' there is no hold: settled or expired before, or lost by Redis; journal and book tell

@@ -11,7 +11,7 @@ import type { Rebuilder } from './rebuild.ts';
 
 /** Longest wait of a call for Redis to come back, before it is refused. */
 const PATIENCE_MS = 1_000;
-/** Longest wait of a call where the node answers, and is being compared with the book: longer than that may take. */
+/** Longest wait of a call if the node answers, and is being compared with the book: longer than that may take. */
 const ANSWERING_PATIENCE_MS = 6_000;
 const CHECK_AGAIN_MS = 50;
 /** Time after which a node is let through that answers, but cannot be compared with the book, though the book answers too. */
@@ -64,7 +64,7 @@ export class ConnectionGate {
     return this.#at(bucket).open;
   }
 
-  /** Whether the bucket is known to have what the book has; false while calls go on without a book to compare it with. */
+  /** Whether the bucket is known to agree with the book; false while calls go on without a book to compare it with. */
   isCompared(bucket: number): boolean {
     return this.#at(bucket).isCompared;
   }
@@ -74,7 +74,7 @@ export class ConnectionGate {
   }
 
   /**
-   * Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`, or later where its node answers by
+   * Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`, or later if its node answers by
    * then.
    */
   opened(bucket: number, patienceMs = PATIENCE_MS): Promise<void> {
@@ -249,7 +249,7 @@ export class ConnectionGate {
 
   /**
    * Resolves once none of the latest settles of this gateway is in doubt: its bucket has been compared with the book, and what
-   * Redis had lost of it is made again. Rejects with LedgerUnavailable where that is not so within `withinMs`.
+   * Redis had lost of it is made again. Rejects with LedgerUnavailable if that is not so within `withinMs`.
    */
   async awaitReconciled(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
@@ -279,7 +279,7 @@ export class LiveAccess {
     return await orUnavailable(commands);
   }
 
-  /** Rebuilds the account's live state, where `keyId` or the account was found not to be live. */
+  /** Rebuilds the account's live state, if `keyId` or the account was found not to be live. */
   async rebuild(accountId: number, keyId?: number | null): Promise<void> {
     try {
       await this.#rebuilder.rebuild(accountId, { keyId });

@@ -87,7 +87,7 @@ export class ExpiredHolds {
    * A Redis that lost its last second may have a hold again whose charge is in the book. That hold is released without an
    * entry: the book would refuse the entry as a repeat, and its seq, counted in Redis, would be missing in the book.
    *
-   * An idempotency marker stays as long as its entry is not in the book: nothing else tells that the entry was applied.
+   * An idempotency marker stays as long as its entry is not in the book: nothing else shows that the entry was applied.
    */
   async #releaseAll(
     bucket: number,

@@ -138,7 +138,7 @@ export class Refunds {
 
   /**
    * Resolves when the charge has been given back, now or before, or there is nothing to give back. Rejects with
-   * LedgerUnavailable or BookUnavailable where that cannot be found out: ask again.
+   * LedgerUnavailable or BookUnavailable if that cannot be found out: ask again.
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#parts.book.charge(accountId, chargeId))?.isRefunded) return;

@@ -15,7 +15,7 @@ const CHANGED_MS = 600_000;
 /** Comparisons in a row; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
 
-/** Settles of the last seconds, which this gateway repeats where Redis has lost them. */
+/** Settles of the last seconds, which this gateway repeats if Redis has lost them. */
 export interface Replays {
   /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
   pin(bucket: number): void;
@@ -81,10 +81,10 @@ async function behindOf(recent: Recent, reader: NodeCommands): Promise<Recent> {
 
 /**
  * The time until which a node of Redis is known to have had every write to its buckets, noted in each of them while it serves.
- * A Redis that comes back without its last seconds tells by it when those were, however long it was away.
+ * A Redis that comes back without its last seconds shows by it when those were, however long it was away.
  */
 
-/** Milliseconds since the epoch, by the clocks of gateways; now, where nothing is noted. Rejects with the Redis error. */
+/** Milliseconds since the epoch, by the clocks of gateways; now, if nothing is noted. Rejects with the Redis error. */
 async function lastCheckpoint(buckets: Iterable<number>, reader: NodeCommands): Promise<number> {
   const noted = await Promise.all([...buckets].map((bucket) => reader.hmget(knownRedisKey(bucket), 'until')));
   return Math.min(Date.now(), ...noted.flatMap(([until]) => (until ? Number(until) : [])));

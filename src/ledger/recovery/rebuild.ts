@@ -77,7 +77,7 @@ export class Rebuilder {
     );
   }
 
-  /** Tries again what `rebuildLater` could not do. Rejects where it fails once more. */
+  /** Tries again what `rebuildLater` could not do. Rejects if it fails once more. */
   async rebuildDiverged(): Promise<void> {
     const failures = new Failures();
     for (const accountId of [...this.#diverged.keys()])
@@ -115,7 +115,7 @@ export class Rebuilder {
     throw new Error('rebuilds of other gateways come in between again and again');
   }
 
-  /** Closes the account. False: another gateway has rebuilt it, and it is live. Rejects where that takes too long. */
+  /** Closes the account. False: another gateway has rebuilt it, and it is live. Rejects if that takes too long. */
   async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
     const until = performance.now() + PATIENCE_MS;
     const account = accountRedisKey(accountId);
@@ -128,7 +128,7 @@ export class Rebuilder {
     }
   }
 
-  /** Ends the lease of a rebuild that failed: others may try at once. Where Redis does not answer, they wait for its end. */
+  /** Ends the lease of a rebuild that failed: others may try at once. If Redis does not answer, they wait for its end. */
   async #giveUp(accountId: number, name: string): Promise<void> {
     const account = accountRedisKey(accountId);
     await this.#parts.client.beginRebuild(account, account, name, 0, '').catch(() => {});
@@ -138,7 +138,7 @@ export class Rebuilder {
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
     const starts = periodStarts(this.#parts.clock.now(bucket));
-    // Read first: nothing is added to it while the account is closed, and the snapshot tells what the book had of it.
+    // Read first: nothing is added to it while the account is closed, and the snapshot shows which of it the book has.
     const journal = await this.#journalOf(accountId);
     const ids = journal.map(({ id }) => id);
     const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);

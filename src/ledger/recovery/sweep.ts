@@ -65,12 +65,12 @@ export class Sweep {
     }
   }
 
-  /** Cancels unanswered admissions that are due at `now` (ms since the epoch). Rejects where Redis did not answer. */
+  /** Cancels unanswered admissions that are due at `now` (ms since the epoch). Rejects if Redis did not answer. */
   async cancelUnanswered(now = Date.now()): Promise<void> {
     await this.#parts.unanswered.cancel(now);
   }
 
-  /** Releases holds whose deadline is before `now` (ms since the epoch). Rejects where some could not be. */
+  /** Releases holds whose deadline is before `now` (ms since the epoch). Rejects if some could not be. */
   async expireHolds(now: number): Promise<void> {
     await this.#parts.expiredHolds.release(() => now);
   }

@@ -8,7 +8,7 @@ import type { Rebuilder } from './rebuild.ts';
 const AT_ONCE = 200;
 /** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
-/** Time between the first cancel and the second, where the admission was answered. */
+/** Time between the first cancel and the second, if the admission was answered. */
 const AGAIN_MS = 4_000;
 /**
  * Time from the sending of an admission until its second cancel: the 5 s within which Redis may execute it, and 3 s by which the
@@ -52,14 +52,14 @@ export class UnansweredAdmissions {
 
   /**
    * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
-   * known. `reason`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), where that was not answered.
+   * known. `reason`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), if that was not answered.
    */
   add({ requestId, accountId, keyId }: HoldId, reason: CancelReason = 'not sent', sentAt?: number): void {
     if (this.#unanswered.size < MAX)
       this.#unanswered.set(requestId, { requestId, accountId, keyId, reason, sentAt });
   }
 
-  /** Gives back what the admission of a call took, now, or once Redis answers. */
+  /** Releases what an admission took, now or once Redis answers. */
   cancelNow(call: HoldId): void {
     this.add(call);
     // The sweep cancels it again, whatever becomes of this one.
@@ -76,7 +76,7 @@ export class UnansweredAdmissions {
   }
 
   /**
-   * Cancels what is unanswered, and what is due again at `now` (ms since the epoch). Rejects where Redis did not answer for
+   * Cancels what is unanswered, and what is due again at `now` (ms since the epoch). Rejects if Redis did not answer for
    * some; the next call tries those again.
    */
   async cancel(now: number): Promise<void> {

@@ -6,7 +6,7 @@ const SINGLE = 'redis';
 
 /** Commands on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
 export interface NodeCommands {
-  /** Resolves where the node has the bucket; rejects where it does not, or does not answer. */
+  /** Resolves if the node has the bucket; rejects if it does not, or does not answer. */
   claims(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
   set(name: string, value: string): Promise<unknown>;

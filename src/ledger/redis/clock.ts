@@ -32,7 +32,7 @@ export class RedisClock {
     return offsetMs === undefined ? undefined : Math.floor(performance.now() + offsetMs);
   }
 
-  /** Asks the node of the bucket for the time, or every node, and waits for one. Rejects where none answers. */
+  /** Asks the node of the bucket for the time, or every node, and waits for one. Rejects if none answers. */
   async adjust(bucket?: number): Promise<void> {
     const owner = bucket === undefined ? undefined : this.#owners.ownerOf(bucket);
     const nodes = nodesOf(this.#client).filter(

@@ -99,7 +99,7 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
   const patience = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('redis is not ready in time')), withinMs);
   });
-  // A cluster's connect() never settles where its first ready check fails, though a later one passes.
+  // A cluster's connect() never settles if its first ready check fails, though a later one passes.
   const ready = new Promise((resolve) => client.once('ready', resolve));
   let heard: Error | undefined;
   const hear = (error: Error) => {
@@ -115,7 +115,7 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
     // A cluster connects to each node at its first command, and refuses the next ones until that is done.
     if (client instanceof Cluster) await Promise.all(nodesOf(client).map((node) => node.ping()));
   } catch (error) {
-    // The connection's own error says why (no server, an untrusted certificate), where ioredis says "Connection is closed."
+    // The connection's own error says why (no server, an untrusted certificate), if ioredis says "Connection is closed."
     throw heard ?? error;
   } finally {
     client.off('error', hear);
@@ -146,7 +146,7 @@ interface Handlers {
  * `beforeMove` lets it, because a replica that has just taken over may lack writes that its master had acknowledged.
  */
 export class RedisCluster extends Cluster {
-  /** Delays a command until the promise resolves; undefined: not at all. Where it rejects, the command fails with MOVED. */
+  /** Delays a command until the promise resolves; undefined: not at all. If it rejects, the command fails with MOVED. */
   beforeMove: (slot: number) => Promise<void> | undefined = () => undefined;
 
   override handleError(error: Error, ttl: { value?: number }, handlers: Handlers): void {

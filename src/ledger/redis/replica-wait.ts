@@ -16,7 +16,7 @@ const ELSEWHERE = new RegExp(`^(MOVED |${NO_NODE}$)`);
 /** Holds that the next WAIT is to cover: request ids, by bucket. */
 type Holds = Map<number, string[]>;
 
-/** What a node answers: the number of replicas that have its writes, and those of the holds that it has itself. */
+/** Answer of a node: the number of replicas that have its writes, and those of the holds that it has itself. */
 interface Answer {
   readonly reached: number;
   readonly held: ReadonlySet<string>;
@@ -31,7 +31,7 @@ interface Round {
  * Waits until replicas have the holds that were taken before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks
  * within a tick, or while another WAIT is under way.
  *
- * WAIT goes over a connection of its own. Redis reads nothing further from a connection that waits; where the gateway
+ * WAIT uses its own connection. Redis reads nothing further from a connection that waits; if the gateway
  * is killed then, Redis drops the bytes that came meanwhile, and the settle of a call whose answer has ended may be
  * among them. WAIT covers what was written before the last write of its own connection, so it follows a write of a
  * Redis key that nobody reads. The holds are looked up before: a node that took over since the admission may lack them,
@@ -46,7 +46,7 @@ export class ReplicaWait {
 
   /**
    * `calls`: the nodes by the connections of the calls. `confirming`: the same nodes by the connections that wait;
-   * undefined where `replicas` is 0. `replicas`: how many must have a write; with 0, `confirm` must not be called.
+   * undefined if `replicas` is 0. `replicas`: how many must have a write; with 0, `confirm` must not be called.
    */
   constructor(calls: BucketOwners, confirming: BucketOwners | undefined, replicas: number) {
     this.#calls = calls;
@@ -58,7 +58,7 @@ export class ReplicaWait {
     return this.#replicas > 0;
   }
 
-  /** Resolves when the replicas have the hold of the call. Rejects where too few do in time, or its node does not. */
+  /** Resolves when the replicas have the hold of the call. Rejects if too few do in time, or its node does not. */
   async confirm(bucket: number, requestId: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -74,7 +74,7 @@ export class ReplicaWait {
     }
   }
 
-  /** Asks the bucket's node. Rejects where it does not answer, or is another one. */
+  /** Asks the bucket's node. Rejects if it does not answer, or is another one. */
   async #query(bucket: number, requestId: string): Promise<Answer> {
     const owner = this.#calls.ownerOf(bucket);
     if (owner === undefined) throw new Error('no node of redis is known to have this account');

@@ -28,7 +28,7 @@ const BATCH = 32;
 
 /**
  * Sends the two scripts of the request path: all admissions of a tick as one command, all its settles as another, each
- * call with a reply of its own. They go through ioredis' own connection and queue, as a stand-in for its command that
+ * call with its own reply. They go through ioredis' own connection and queue, as a stand-in for its command that
  * carries no more than these two scripts need (`Batch`).
  *
  * CPU of this process for each call's settle, in µs (medians of 7 runs of 30,000 on a private Redis; a whole call takes
@@ -48,7 +48,7 @@ const BATCH = 32;
  * be redirected, and a Redis that forgot the script.
  *
  * A reply that does not come within `timeoutMs` counts as lost, and `onReply` gets an error: the caller must assume
- * nothing. An admission says when that is, so that it is refused where Redis executes it later (lua/admit.lua).
+ * nothing. An admission says when that is, so that it is refused if Redis executes it later (lua/admit.lua).
  */
 export class ScriptSender {
   readonly #client: RedisClient;

@@ -14,7 +14,7 @@ export class SharedHints {
     this.#client = client;
   }
 
-  /** Leaves a hint in place of the one of its name. Rejects where Redis does not answer. */
+  /** Leaves a hint in place of the one of its name. Rejects if Redis does not answer. */
   async leave(kind: string, name: string, text: string): Promise<void> {
     const key = redisKey(kind);
     await this.#client.hset(key, name, text);
@@ -25,12 +25,12 @@ export class SharedHints {
     await this.#client.hdel(redisKey(kind), name);
   }
 
-  /** All hints of a kind by their names. Rejects where Redis does not answer. */
+  /** All hints of a kind by their names. Rejects if Redis does not answer. */
   async all(kind: string): Promise<Readonly<Record<string, string>>> {
     return await this.#client.hgetall(redisKey(kind));
   }
 
-  /** Takes something that one gateway may have at a time; false: another has it. Rejects where Redis does not answer. */
+  /** Takes something that one gateway may have at a time; false: another has it. Rejects if Redis does not answer. */
   async claim(name: string, forMs: number): Promise<boolean> {
     return (await this.#client.set(redisKey(`claim:${name}`), '1', 'PX', forMs, 'NX')) === 'OK';
   }

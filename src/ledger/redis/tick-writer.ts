@@ -68,7 +68,7 @@ export class TickWriter {
       if (--open === 0) for (const callback of waiting) callback();
     };
     for (const stream of behind) {
-      // Not its 'drain', which comes only where more was written than the stream's own buffer takes.
+      // Not its 'drain', which comes only if more was written than the stream's own buffer takes.
       if (stream.writableEnded) stream.once('close', written);
       else stream.write('', written);
     }

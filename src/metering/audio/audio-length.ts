@@ -3,7 +3,7 @@
  */
 export interface AudioLength {
   /**
-   * Seconds, never fewer than any decoder plays of the file; undefined where the walk through the file gives no bound.
+   * Seconds, never fewer than any decoder plays of the file; undefined if the walk through the file gives no bound.
    * One gap is known: AAC frames hidden inside AAC frames of legal size (docs/guarantees.md).
    */
   readonly seconds: number | undefined;
@@ -21,9 +21,9 @@ export interface AudioLength {
 export interface Walked {
   /** Counted seconds: of everything that some decoder could find in the file, or more. */
   readonly seconds: number;
-  /** Seconds that the header states; undefined where it states none. */
+  /** Seconds that the header states; undefined if it states none. */
   readonly stated?: number | undefined;
-  /** True where `seconds` is larger than the real length in honest files too, such as Vorbis (see `PacketCodec`). */
+  /** True if `seconds` is larger than the real length in honest files too, such as Vorbis (see `PacketCodec`). */
   readonly isBound?: boolean;
 }
 
@@ -45,8 +45,8 @@ export const UNMEASURABLE: AudioLength = { seconds: undefined, how: 'unmeasurabl
 export const UNKNOWN: AudioLength = { seconds: undefined, how: 'unknown' };
 
 /**
- * The length to charge for. The header is believed only where the count agrees, because it can be edited freely and
- * decoders ignore it; otherwise the larger of the two is the bound. Unmeasurable where the walk failed (undefined) or
+ * The length to charge for. The header is believed only if the count agrees, because it can be edited freely and
+ * decoders ignore it; otherwise the larger of the two is the bound. Unmeasurable if the walk failed (undefined) or
  * counted nothing.
  */
 export function lengthOf(walked: Walked | undefined): AudioLength {

@@ -24,7 +24,7 @@ const CHANCE_SHARE = 0.05;
 export interface StreamInfo {
   /** Sample rate in Hz. */
   readonly rate: number;
-  /** Samples of the whole stream in each channel; 0 where the encoder did not know. */
+  /** Samples of the whole stream in each channel; 0 if the encoder did not know. */
   readonly samples: number;
 }
 
@@ -44,7 +44,7 @@ interface FlacFrame {
 }
 
 /**
- * The FLAC frame whose header is at `at`; undefined where the bytes there are no header with a right CRC. Some decoders
+ * The FLAC frame whose header is at `at`; undefined if the bytes there are no header with a right CRC. Some decoders
  * take the sample rate from the frame, others from STREAMINFO (`streamRate`, 0 if unknown): the lower rate gives the
  * longer time, and so bounds both.
  */
@@ -91,7 +91,7 @@ function frameRate(audio: Buffer, code: number, at: number): number {
   return audio.readUInt16BE(at) * (code === 13 ? 1 : 10);
 }
 
-/** Length of a FLAC file whose `fLaC` is at `start`; undefined where it lacks STREAMINFO or an end of its metadata. */
+/** Length of a FLAC file whose `fLaC` is at `start`; undefined if it lacks STREAMINFO or an end of its metadata. */
 export async function flacWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let at = start + 4;
   let info: StreamInfo | undefined;

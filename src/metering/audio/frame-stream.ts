@@ -9,7 +9,7 @@ const SURE_FRAMES = 3;
 
 /**
  * Offset of the first frame of MPEG audio (MP3) or ADTS, at `from` or at most one window (256 KiB) after it; undefined
- * where there is none. At `from` itself two frames in a row are enough, or one that ends the file.
+ * if there is none. At `from` itself two frames in a row are enough, or one that ends the file.
  */
 export async function framesStart(audio: ByteSource, from: number): Promise<number | undefined> {
   const window = await audio.read(from, from + WINDOW_BYTES);
@@ -38,8 +38,8 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
  * carries that header counts as sound, which is 26 ms too much.
  *
  * Decoders skip bytes between frames until the next sync, so this does too. Some also skip a frame of another kind than
- * the first, others play it: it is counted, and the bytes inside it are searched for frames as well. Undefined where
- * there are too many such places, or where a frame is long enough to hide others inside (`isOversized`).
+ * the first, others play it: it is counted, and the bytes inside it are searched for frames as well. Undefined if
+ * there are too many such places, or if a frame is long enough to hide others inside (`isOversized`).
  */
 export async function framesSeconds(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let seconds = 0;
@@ -95,14 +95,14 @@ interface Frame {
   readonly seconds: number;
   /** Format, layer and sample rate in one number, which is equal for all frames of one stream. */
   readonly kind: number;
-  /** True where the frame has more bytes than its format needs, so that other frames could hide inside it. */
+  /** True if the frame has more bytes than its format needs, so that other frames could hide inside it. */
   readonly isOversized?: boolean;
 }
 
 /** Bytes of the longest header: 7 of ADTS; MPEG audio has 4. */
 export const FRAME_HEAD_BYTES = 7;
 
-/** The frame whose header is at `at`; undefined where the bytes there are no header. */
+/** The frame whose header is at `at`; undefined if the bytes there are no header. */
 export function frameAt(audio: Buffer, at: number): Frame | undefined {
   if (audio[at] !== 0xff || at + 4 > audio.length) return undefined;
   const second = audio[at + 1] as number;

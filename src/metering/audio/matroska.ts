@@ -95,7 +95,7 @@ function statedSeconds(info: Buffer): number {
 }
 
 /**
- * Adds the tracks of a `Tracks` element. False where it is malformed, or where a track number is described twice, so
+ * Adds the tracks of a `Tracks` element. False if it is malformed, or if a track number is described twice, so
  * that decoders may differ in the codec of its blocks.
  */
 function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean {
@@ -106,7 +106,7 @@ function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean
   return true;
 }
 
-/** Adds the packets of the block at the cursor to its track; false where its track or its packets are not certain. */
+/** Adds the packets of the block at the cursor to its track; false if its track or its packets are not certain. */
 async function readBlock(cursor: ByteCursor, size: number, tracks: ReadonlyMap<number, MatroskaTrack>) {
   const wanted = Math.min(size, BLOCK_HEAD_BYTES);
   let block = cursor.peek(wanted) ?? (await cursor.load(wanted));
@@ -154,7 +154,7 @@ class MatroskaTrack {
     this.#codec = codec;
   }
 
-  /** True where the codec is not known here, or a packet's length could not be bounded. */
+  /** True if the codec is not known here, or a packet's length could not be bounded. */
   get isUnknown(): boolean {
     return this.#isStrange || !this.#codec;
   }
@@ -171,7 +171,7 @@ class MatroskaTrack {
   }
 }
 
-/** Tracks described by the content of a `Tracks` element; undefined where it is malformed or says something twice. */
+/** Tracks described by the content of a `Tracks` element; undefined if it is malformed or says something twice. */
 function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
   const tracks: MatroskaTrack[] = [];
   for (const entry of childrenOf(content, TRACK_ENTRY)?.get(TRACK_ENTRY) ?? []) {
@@ -213,7 +213,7 @@ interface Packet {
 /**
  * Packets of a block of `size` bytes whose flags byte is at `flagsAt` (RFC 9559, section 10.3). A block carries one
  * packet, or up to 256 by "lacing", with the sizes of all but the last in front. `block` must hold the whole of a laced
- * block, and of another its head. Undefined where the sizes do not fit into the block.
+ * block, and of another its head. Undefined if the sizes do not fit into the block.
  */
 function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | undefined {
   const lacing = ((block[flagsAt] as number) >> 1) & 3;
@@ -252,14 +252,14 @@ function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | 
 interface Element {
   readonly id: number;
   readonly headBytes: number;
-  /** Bytes of the content; undefined for "unknown size", where the element lasts until one that cannot be inside it. */
+  /** Bytes of the content; undefined for "unknown size", if the element lasts until one that cannot be inside it. */
   readonly size: number | undefined;
 }
 
 /** Bytes of the longest head: 4 of id and 8 of size. */
 const ELEMENT_HEAD_BYTES = 12;
 
-/** The element whose head is at `at`; undefined where the bytes there are no head. */
+/** The element whose head is at `at`; undefined if the bytes there are no head. */
 function elementAt(bytes: Buffer, at = 0): Element | undefined {
   const idBytes = Math.clz32(bytes[at] ?? 0) - 23;
   if (idBytes > 4 || bytes.length <= at + idBytes) return undefined;
@@ -274,7 +274,7 @@ function elementAt(bytes: Buffer, at = 0): Element | undefined {
 }
 
 /**
- * Contents of the child elements of `content`, by id. Undefined where the children do not fill it exactly, or where an
+ * Contents of the child elements of `content`, by id. Undefined if the children do not fill it exactly, or if an
  * id other than `mayRepeat` occurs twice: decoders differ in which of the two they believe.
  */
 function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> | undefined {
@@ -296,7 +296,7 @@ function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> 
 /** Ids of Void and CRC-32, which may stand anywhere and say nothing about the audio. */
 const PADDING: ReadonlySet<number> = new Set([0xec, 0xbf]);
 
-/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined where the bytes are none. */
+/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined if the bytes are none. */
 function vint(bytes: Buffer, at: number): { value: number; bytes: number } | undefined {
   const first = bytes[at];
   if (!first) return undefined;

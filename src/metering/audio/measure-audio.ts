@@ -10,7 +10,7 @@ import { waveWalked } from './wave.ts';
 /** Names of the formats that can be measured, for the error that refuses another one. */
 export const MEASURED_FORMATS = 'FLAC, M4A, MP3, MP4, OGG, WAV, WEBM or AAC with ADTS headers';
 
-/** Walks a file that begins at `start`; resolves with undefined where its length cannot be bounded. */
+/** Walks a file that begins at `start`; resolves with undefined if its length cannot be bounded. */
 type Walk = (audio: ByteSource, start: number) => Promise<Walked | undefined>;
 
 /**
@@ -52,7 +52,7 @@ const MAGIC_BYTES = 16;
 /**
  * Length of an audio file, counted in its frames, packets or samples, because a header can state anything and decoders
  * play what is there. Specification section 5: a transcription is charged by the second, as the provider reports it,
- * else as bounded from the audio. Rejects where `audio` cannot be read.
+ * else as bounded from the audio. Rejects if `audio` cannot be read.
  */
 export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   const start = await id3End(audio);
@@ -69,7 +69,7 @@ export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
 /** Bound of the tags in a row that are skipped; an honest file has one or two. */
 const MAX_TAGS = 16;
 
-/** Offset of the first byte after the ID3v2 tags that may precede audio of any format; 0 where there are none. */
+/** Offset of the first byte after the ID3v2 tags that may precede audio of any format; 0 if there are none. */
 async function id3End(audio: ByteSource): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags++) {

@@ -24,24 +24,24 @@ const MAX_STSD_BYTES = 64 * 1024;
 const MAX_DEPTH = 16;
 const MAX_TRACKS = 100;
 
-/** A track, as its boxes describe it. Where two boxes state one fact differently, the larger number counts. */
+/** A track, as its boxes describe it. If two boxes state one fact differently, the larger number counts. */
 class Track {
   id = 0;
   isSound = false;
   codec: SampleCodec | undefined;
-  /** Set where the track has two sample descriptions or a packed size table (`stz2`), which are not read. */
+  /** Set if the track has two sample descriptions or a packed size table (`stz2`), which are not read. */
   isStrange = false;
   samples = 0;
   /** Bytes of the longest sample. */
   longest = 0;
-  /** Seconds that its `mdhd` states; 0 where it states none. */
+  /** Seconds that its `mdhd` states; 0 if it states none. */
   stated = 0;
 }
 
 /**
  * Length of an MP4 or M4A file, fragmented or not: the number of samples in the tables of its longest audio track,
  * times what one sample of its codec lasts at most. That is a bound, because a decoder finds no sample that no table
- * lists; the durations in the tables are not believed. Undefined where an audio track has a codec that is not known
+ * lists; the durations in the tables are not believed. Undefined if an audio track has a codec that is not known
  * here, or a sample with more bytes than one of this length needs (`isUncountable`).
  */
 export async function mp4Walked(audio: ByteSource, start: number): Promise<Walked | undefined> {
@@ -148,7 +148,7 @@ interface SampleCodec {
   readonly seconds: number;
   /** Most bytes that a sample of this length needs; a longer one may hold several packets. */
   readonly mostBytes: number;
-  /** True where `seconds` is more than a sample lasts in honest files too. */
+  /** True if `seconds` is more than a sample lasts in honest files too. */
   readonly isBound?: boolean;
 }
 
@@ -160,8 +160,8 @@ const DECODER_SPECIFIC = 5;
 const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 
 /**
- * Codec named by the entries of a sample description box (`stsd`). Where there are several, the one with the longest
- * samples bounds all. Undefined where one of them is not known here.
+ * Codec named by the entries of a sample description box (`stsd`). If there are several, the one with the longest
+ * samples bounds all. Undefined if one of them is not known here.
  */
 function sampleCodec(stsd: Buffer): SampleCodec | undefined {
   let codec: SampleCodec | undefined;
@@ -203,7 +203,7 @@ function aacSamples(entry: Buffer): SampleCodec | undefined {
   return found && { seconds: AAC_SAMPLES / found.rate, mostBytes: found.channels * AAC_CHANNEL_BYTES };
 }
 
-/** Content of the MPEG-4 descriptor at `at`; undefined where it has another tag or a size of more than four bytes. */
+/** Content of the MPEG-4 descriptor at `at`; undefined if it has another tag or a size of more than four bytes. */
 function descriptor(bytes: Buffer, at: number, tag: number): Buffer | undefined {
   if (bytes[at] !== tag) return undefined;
   let size = 0;

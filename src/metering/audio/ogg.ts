@@ -12,8 +12,8 @@ const MAX_STREAMS = 10_000;
 
 /**
  * Length of an Ogg file: the sum of the packets of all its logical streams. Streams may be chained one after the other
- * or lie side by side; the sum bounds both. Undefined where a stream has another codec than Opus, Vorbis or FLAC, or
- * where a page has a wrong checksum, which some decoders skip and others play.
+ * or lie side by side; the sum bounds both. Undefined if a stream has another codec than Opus, Vorbis or FLAC, or
+ * if a page has a wrong checksum, which some decoders skip and others play.
  */
 export async function oggWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const streams: OggStream[] = [];
@@ -50,7 +50,7 @@ export async function oggWalked(audio: ByteSource, start: number): Promise<Walke
   };
 }
 
-/** The page at the cursor; undefined where the bytes there are none, or the end of the file cuts it. */
+/** The page at the cursor; undefined if the bytes there are none, or the end of the file cuts it. */
 async function pageAt(cursor: ByteCursor): Promise<Buffer | undefined> {
   const head = cursor.peek(HEAD_BYTES + 255) ?? (await cursor.load(HEAD_BYTES + 255));
   if (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(SYNC)) return undefined;
@@ -103,11 +103,11 @@ interface Granules {
 /** One logical stream of an Ogg file, with the length of its packets so far. */
 class OggStream {
   seconds = 0;
-  /** True where the first packet is of a codec that is not known here. */
+  /** True if the first packet is of a codec that is not known here. */
   isUnknown = false;
   #codec: PacketCodec | undefined;
   #granules: Granules | undefined;
-  /** Granule position at which the stream begins: not 0 where it was cut out of a longer recording. */
+  /** Granule position at which the stream begins: not 0 if it was cut out of a longer recording. */
   #from: number | undefined;
   /** Largest granule position so far. */
   #to = 0;
@@ -122,7 +122,7 @@ class OggStream {
     return this.#codec?.isBound ?? false;
   }
 
-  /** Seconds by the granule positions, which are this format's statement of its length; undefined where it has none. */
+  /** Seconds by the granule positions, which are this format's statement of its length; undefined if it has none. */
   get stated(): number | undefined {
     if (!this.#granules || this.#from === undefined) return undefined;
     return (this.#to - this.#from - this.#granules.skip) / this.#granules.rate;

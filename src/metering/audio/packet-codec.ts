@@ -4,11 +4,11 @@ import { AAC_CHANNEL_BYTES, AAC_RATES, AAC_SAMPLES, frameAt } from './frame-stre
 /** Length of the packets of a codec, as Ogg and Matroska carry them. */
 export interface PacketCodec {
   /**
-   * Seconds, or an upper bound of them, of the packet that begins with `head` and has `bytes` in all; undefined where
+   * Seconds, or an upper bound of them, of the packet that begins with `head` and has `bytes` in all; undefined if
    * there is no bound.
    */
   seconds(head: Buffer, bytes: number): number | undefined;
-  /** True where `seconds` is only an upper bound in honest files too. */
+  /** True if `seconds` is only an upper bound in honest files too. */
   readonly isBound?: boolean;
 }
 
@@ -42,7 +42,7 @@ export const opus: PacketCodec = {
 export const OPUS_MOST_SECONDS = OPUS_MOST_SAMPLES / OPUS_HZ;
 
 /**
- * Vorbis, set up by its identification header; undefined where the bytes are none. Each packet has one of two block
+ * Vorbis, set up by its identification header; undefined if the bytes are none. Each packet has one of two block
  * sizes, but which one is written in terms of codebooks that only a decoder reads. The larger size counts for all
  * packets, so that the result is a bound.
  */
@@ -91,7 +91,7 @@ const AAC_TYPES: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 17, 23, 29]);
 const EXPLICIT_RATE = 15;
 
 /**
- * Rate and channels from the beginning of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined where the bytes are
+ * Rate and channels from the beginning of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined if the bytes are
  * none, or name another object type than `AAC_TYPES`. Channel configuration 0 counts as 8, the most.
  */
 export function aacConfig(config: Buffer): AacConfig | undefined {

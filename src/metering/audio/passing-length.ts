@@ -7,7 +7,7 @@ import { FRAME_HEAD_BYTES, frameAt } from './frame-stream.ts';
  */
 export interface PassingSound {
   push(chunk: Buffer): void;
-  /** Seconds until now; undefined where the format is not known here. */
+  /** Seconds until now; undefined if the format is not known here. */
   readonly seconds: number | undefined;
 }
 
@@ -81,12 +81,12 @@ interface Piece {
   readonly until?: number;
 }
 
-/** Reads the piece at `at`; undefined where more bytes are needed to tell, or nothing begins there. */
+/** Reads the piece at `at`; undefined if more bytes are needed to tell, or nothing begins there. */
 interface PieceReader {
-  /** Bytes by which every piece can be told. */
+  /** Bytes that identify a piece. */
   readonly headBytes: number;
   read(bytes: Buffer, at: number): Piece | undefined;
-  /** Byte by which the next piece is found where none begins. */
+  /** Byte by which the next piece is found if none begins. */
   readonly sync: number;
 }
 
@@ -103,7 +103,7 @@ class Pieces implements PassingSound {
   }
 
   get seconds(): number | undefined {
-    // The last pieces are shorter than what others are told by.
+    // The last pieces are shorter than the bytes that identify others.
     const tail = this.#left;
     this.#left = Buffer.alloc(0);
     this.#walk(Buffer.concat([tail, Buffer.alloc(this.#reader.headBytes)]), tail.length);

@@ -23,15 +23,15 @@ const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
 interface Format {
   readonly tag: number;
   readonly bytesPerSecond: number;
-  /** True where the header's block size agrees with its channels and bits. */
+  /** True if the header's block size agrees with its channels and bits. */
   readonly isConsistent: boolean;
 }
 
 /**
  * Length of a WAV file: the bytes of its `data` chunks, divided by rate, channels and bits of the `fmt ` chunk.
  * Decoders differ in whether they use the bits or the block size, so the smaller of both is taken, which gives the
- * longer time. A chunk after the data that reaches beyond the end of the file counts as sound. Undefined where the
- * codec is none of those above, or where the file has no `fmt ` chunk or two of them.
+ * longer time. A chunk after the data that reaches beyond the end of the file counts as sound. Undefined if the
+ * codec is none of those above, or if the file has no `fmt ` chunk or two of them.
  */
 export async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start + 12);

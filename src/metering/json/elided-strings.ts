@@ -82,7 +82,7 @@ export class ElidedString {
     return this.#units;
   }
 
-  /** Parts of the string, spread from its beginning to its end; "" where the sampled share is 0. */
+  /** Parts of the string, spread from its beginning to its end; "" if the sampled share is 0. */
   get sample(): string {
     return this.#sample;
   }

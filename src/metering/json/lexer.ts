@@ -16,7 +16,7 @@ const CLOSE_ARRAY = 0x5d;
 const COMPARED_CHARS = 32;
 
 /**
- * Index of the quote that closes the string whose content goes on at `from`, which is not within an escape; -1 where
+ * Index of the quote that closes the string whose content goes on at `from`, which is not within an escape; -1 if
  * the text ends before it. Searches natively, which is best for what passes in pieces: short words, or megabytes of
  * base64.
  */

@@ -55,7 +55,7 @@ export class JsonSieve {
   #isWithinValue = false;
   #depth = 0;
   #sink: ValueSink | undefined;
-  /** Characters of the value that is being kept; -1 where none is. */
+  /** Characters of the value that is being kept; -1 if none is. */
   #valueChars = -1;
   #value: string[] = [];
 
@@ -68,13 +68,13 @@ export class JsonSieve {
     return this.#state === 'after';
   }
 
-  /** JSON of what was kept until now. */
+  /** JSON of the members kept so far. */
   get text(): string {
     const open = this.#frames.map(({ isArray }) => (isArray ? ']' : '}')).reverse();
     return [...this.#kept, ...this.#pieces, ...open].join('');
   }
 
-  /** The value of what was kept so far; undefined where there is no JSON. */
+  /** The value of the members kept so far; undefined if there is no JSON. */
   get value(): unknown {
     try {
       return JSON.parse(Buffer.from(this.text, 'latin1').toString('utf8'));

@@ -20,7 +20,7 @@ export class EventReader {
     this.#splitter.push(chunk);
   }
 
-  /** The next event, or part of a large one, after the meter has read it; undefined where none has come. */
+  /** The next event, or part of a large one, after the meter has read it; undefined if none has come. */
   next(): string | undefined {
     const event = this.#splitter.next();
     if (event === undefined) return undefined;
@@ -40,7 +40,7 @@ export class EventReader {
     return rest;
   }
 
-  /** Takes out what has come and was not read. */
+  /** Takes out the bytes that were not read. */
   rest(): string {
     return this.#splitter.rest();
   }
@@ -75,7 +75,7 @@ const [LF, CR] = [0x0a, 0x0d];
 /**
  * Cuts a byte stream at the blank lines that end SSE events, so that an event is read and passed on whole. Lines end
  * with LF, CR or CRLF in any mix (WHATWG HTML, "Server-sent events"). Works on Latin-1 text, a byte a character: what
- * comes out is what went in. An event ends with its blank line at once: where that is a CR that ends the chunk, an LF
+ * comes out is what went in. An event ends with its blank line at once: if that is a CR that ends the chunk, an LF
  * of the same line end may still come, and then comes out by itself, as `\n`; so does a byte order mark.
  */
 export class EventSplitter {
@@ -84,16 +84,16 @@ export class EventSplitter {
   /** Pieces of an event whose end has not come; they have been searched. */
   #held: string[] = [];
   #heldChars = 0;
-  /** The last character before `#text` where it belongs to the current event; else 0. */
+  /** The last character before `#text` if it belongs to the current event; else 0. */
   #before = 0;
   #hasCr = false;
   #isAfterCr = false;
   #hasBegun = false;
   #isLarge = false;
-  /** True where the text that `next` returned last is a part of an event that is too large to be held. */
+  /** True if the text that `next` returned last is a part of an event that is too large to be held. */
   isPart = false;
 
-  /** True where the text that `next` returned last ended its event. */
+  /** True if the text that `next` returned last ended its event. */
   get isEnd(): boolean {
     return !this.#isLarge;
   }
@@ -128,7 +128,7 @@ export class EventSplitter {
     return this.#heldChars === 0 ? last : this.#release(last);
   }
 
-  /** Takes out what came after the last whole event and has not been returned yet. */
+  /** Takes out the rest after the last whole event. */
   rest(): string {
     const rest = this.#release(this.#text.slice(this.#at));
     this.#at = this.#text.length;
@@ -151,7 +151,7 @@ export class EventSplitter {
     return BYTE_ORDER_MARK;
   }
 
-  /** Index after the blank line that ends the current event; -1 where it has not come yet. */
+  /** Index after the blank line that ends the current event; -1 if it has not come yet. */
   #eventEnd(text: string, from: number): number {
     const first = text.charCodeAt(from);
     // The blank line may begin before the chunk.

@@ -12,7 +12,7 @@ export function eventName(event: string): string {
   return typeof type === 'string' ? type : '';
 }
 
-/** The JSON object in an SSE event (Latin-1 text); undefined where there is none. */
+/** The JSON object in an SSE event (Latin-1 text); undefined if there is none. */
 export function eventData(event: string): Record<string, unknown> | undefined {
   const data = Buffer.from(event, 'latin1')
     .toString('utf8')
@@ -114,7 +114,7 @@ export class LargeEvent {
     this.#sieve.push(value);
   }
 
-  /** Returns what follows the colon and its space; "" where the colon has not come. */
+  /** Returns what follows the colon and its space; "" if the colon has not come. */
   #valueOf(part: string): string {
     const text = this.#field + part;
     const colon = text.indexOf(':');

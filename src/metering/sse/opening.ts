@@ -7,10 +7,10 @@ import { eventData, eventName, saysFailed } from './event.ts';
  */
 export type EventKind = 'ping' | 'opening' | 'failure' | 'content';
 
-/** Tells the events of a format apart. Events are Latin-1 text, a byte a character. */
+/** Classifies the events of a format. Events are Latin-1 text, a byte a character. */
 export type KindOfEvent = (event: string) => EventKind;
 
-/** The formats whose streams go on at another target where they fail before their content, by the path of the endpoint. */
+/** The formats whose streams go on at another target if they fail before their content, by the path of the endpoint. */
 export const OPENINGS: Readonly<Record<string, KindOfEvent>> = {
   '/v1/chat/completions': (event) => {
     if (isComment(event)) return 'ping';
@@ -62,7 +62,7 @@ function isComment(event: string): boolean {
   return event.split(/\r\n|\r|\n/).every((line) => line === '' || line.startsWith(':'));
 }
 
-/** The message of an event that says that the call failed; undefined where it has none. */
+/** The message of an event that says that the call failed; undefined if it has none. */
 export function failureMessage(event: string): string | undefined {
   const data = eventData(event);
   const response = isObject(data?.response) ? data.response : undefined;

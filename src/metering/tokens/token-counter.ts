@@ -16,7 +16,7 @@ const RESTART_PAUSE_MS = 1_000;
 
 /**
  * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are
- * loaded in a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
+ * loaded in its own thread, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
  *
  * The thread: none → loading → answering → none again (ended; a later count starts another) or closed (final).
  * Questions sent while it loads wait in its mailbox. A count never fails, since a settle waits for it: without the
@@ -90,7 +90,7 @@ export class TokenCounter {
 /** The part of a text that is counted: all of it, or slices spread evenly over it. */
 interface TokenSample {
   readonly slices: readonly string[];
-  /** How many times the length of the slices the text is long; 1 where they are the whole text. */
+  /** How many times the length of the slices the text is long; 1 if they are the whole text. */
   readonly scale: number;
 }
 
@@ -112,7 +112,7 @@ function sampleText(text: string, maxUnits: number): TokenSample {
   return { slices, scale: text.length / (SLICES * sliceUnits) };
 }
 
-/** Tokens of the sampled text where no tokenizer can be asked: a token is about four bytes of UTF-8. */
+/** Tokens of the sampled text if no tokenizer can be asked: a token is about four bytes of UTF-8. */
 function tokensByBytes({ slices, scale }: TokenSample): number {
   const bytes = slices.reduce((sum, slice) => sum + Buffer.byteLength(slice), 0);
   return Math.ceil((bytes * scale) / 4);

@@ -3,7 +3,7 @@ import { answerQuestions } from '../../threads/worker-client.ts';
 
 /** The thread behind TokenCounter loads the ranks of o200k_base, then counts: a question is the slices of a text. */
 export type TokenQuestion = readonly string[];
-/** Tokens of all slices together; null where the tokenizer failed. */
+/** Tokens of all slices together; null if the tokenizer failed. */
 export type TokenAnswer = number | null;
 
 /**

@@ -14,7 +14,7 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
  * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
- * follow the file. The bytes go upstream as they came, except for the value of `model` where the upstream has another
+ * follow the file. The bytes go upstream as they came, except for the value of `model` if the upstream has another
  * name for it. `asked` is called with the fields before they are checked. Throws GatewayError.
  */
 export async function readFormBody(
@@ -128,7 +128,7 @@ const PARAMETER = /;[ \t]*([A-Za-z]+)=(?:"([^"\\]*)"|([^\s;"]+))[ \t]*/gy;
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/;
 
 /**
- * Boundary named by a Content-Type of `multipart/form-data`. Only its plain forms are accepted (RFC 2046): where a
+ * Boundary named by a Content-Type of `multipart/form-data`. Only its plain forms are accepted (RFC 2046): if a
  * header could be read in two ways, the gateway and the upstream might cut the same bytes differently. Throws 400
  * `invalid_json`.
  */

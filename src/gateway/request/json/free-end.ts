@@ -8,7 +8,7 @@ const [MINUS, PLUS, POINT, SMALL_E, LARGE_E, ZERO, NINE, CLOSE_LIST] = Buffer.fr
 ) as unknown as readonly [number, number, number, number, number, number, number, number];
 const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
-// What may come next, as bits.
+// Allowed next tokens, as bits.
 const A_NAME = 1;
 const A_COLON = 2;
 const A_VALUE = 4;

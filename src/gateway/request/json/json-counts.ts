@@ -10,7 +10,7 @@ import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 export const MAX_PARTS = 400_000;
 const MAX_NAMES = 10_000;
 /**
- * Most levels of nesting. JSON.parse takes 140 ns for each, and more where it must grow its stack: 40 ms for 130,000
+ * Most levels of nesting. JSON.parse takes 140 ns for each, and more if it must grow its stack: 40 ms for 130,000
  * levels, 3 ms for these.
  */
 export const MAX_DEPTH = 20_000;
@@ -63,7 +63,7 @@ export class JsonCounts {
     this.#add(1);
   }
 
-  /** Throws 400 `invalid_json` for what is nested too deep. */
+  /** Throws 400 `invalid_json` for JSON that is nested too deep. */
   open(): void {
     this.#add(BRACKET_PARTS);
     if (++this.#depth > MAX_DEPTH)

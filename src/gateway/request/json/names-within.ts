@@ -89,7 +89,7 @@ const MANY_NAMES = 16;
 /** Stands among the numbers of names for a list. */
 const LIST = -1;
 
-/** A name that is there twice, or that is spelled in another way than `folded`, which it could be read as. */
+/** A name that appears twice, or in another spelling than `folded`, which it could be read as. */
 interface Found {
   readonly name: string;
   readonly folded?: string;
@@ -97,7 +97,7 @@ interface Found {
 
 /**
  * Refuses nested names that an upstream could read in two ways: one that an object has twice, in any spelling, or one that
- * decides and is not in plain lower case. It is told of the objects, lists and names of a body in their order.
+ * decides and is not in plain lower case. It receives the objects, lists and names of a body in their order.
  */
 export class NamesWithin {
   readonly #counts: JsonCounts;

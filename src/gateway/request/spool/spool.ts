@@ -25,7 +25,7 @@ export class Spool implements ByteSource {
     return this.#size;
   }
 
-  /** Appends bytes. Throws 503 `service_unavailable` where the file cannot be written, as on a full disk. */
+  /** Appends bytes. Throws 503 `service_unavailable` if the file cannot be written, as on a full disk. */
   async append(bytes: Buffer): Promise<void> {
     try {
       for (let from = 0; from < bytes.length; ) {
@@ -38,7 +38,7 @@ export class Spool implements ByteSource {
     }
   }
 
-  /** Reads [start, end). Throws where the file was closed, because the client has left, or cannot be read. */
+  /** Reads [start, end). Throws if the file was closed, because the client has left, or cannot be read. */
   async read(start: number, end: number): Promise<Buffer> {
     if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was interrupted.');
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, this.#size) - start));
@@ -70,7 +70,7 @@ export class SpoolFolder {
     this.#path = path;
   }
 
-  /** Opens an empty file for one body. Throws 503 `service_unavailable` where it cannot. */
+  /** Opens an empty file for one body. Throws 503 `service_unavailable` if it cannot. */
   async create(): Promise<Spool> {
     try {
       const spool = new Spool(await this.#nameless(), () => this.#open.delete(spool));
@@ -81,7 +81,7 @@ export class SpoolFolder {
     }
   }
 
-  /** Throws the system's error where no file can be created here. A full disk is no error: it may have room later. */
+  /** Throws the system's error if no file can be created here. A full disk is no error: it may have room later. */
   async check(): Promise<void> {
     try {
       await (await this.#nameless()).close();
