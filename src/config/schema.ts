@@ -79,7 +79,7 @@ const upstreamSection = section({
   apiKey: optional(
     credential,
     undefined,
-    "The provider's credential, best as `${NAME}`. Default: none is sent",
+    "The provider's credential, best from an environment variable. Default: none is sent",
   ),
   apiKeys: optional(
     nonEmptyList(credential, 'must be a list of credentials'),
