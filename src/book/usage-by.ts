@@ -21,6 +21,9 @@ const COLUMNS = {
   upstream: 'upstream',
 } as const satisfies Record<UsagePlace, string>;
 
+/** Sums by hour have no column of the day. */
+const DAY_OF_HOUR = sql<number>`${sql.ref('hour')} / 24`;
+
 type Row = SummedRow & { first: string | number; second: string | number };
 
 /** Reports by hour, and by two things at once, from the sums that tell all of them apart. */
@@ -29,7 +32,8 @@ export function usageByQueries({ db }: Store): Pick<Book, 'usageBy'> {
     async *usageBy({ accountId, keyId, groups, from, to }) {
       const isHourly = groups.includes('hour');
       const [first, second = first] = groups;
-      const place = (group: UsagePlace | undefined) => sql.ref<string | number>(COLUMNS[group ?? 'day']);
+      const place = (group: UsagePlace = 'day') =>
+        isHourly && group === 'day' ? DAY_OF_HOUR : sql.ref<string | number>(COLUMNS[group]);
       const table: keyof BookSchema = isHourly ? 'spend_hours' : 'spend_days';
       const time = sql.ref(isHourly ? 'hour' : 'day');
       const atOnce = isHourly ? HOURS_AT_ONCE : DAYS_AT_ONCE;
@@ -44,7 +48,7 @@ export function usageByQueries({ db }: Store): Pick<Book, 'usageBy'> {
           if (keyId !== undefined) of.push(sql`key_id = ${keyId}`);
           const { rows } = await sql<Row>`
             select ${place(first)} as first, ${place(second)} as second, ${sql.join(sums)} from ${sql.table(table)}
-            where ${sql.join(of, sql` and `)} group by ${place(first)}, ${place(second)}`.execute(db);
+            where ${sql.join(of, sql` and `)} group by 1, 2`.execute(db);
           yield rows.filter(isUsed).map((row) => rowOf(row, groups));
         }
       }

@@ -58,6 +58,11 @@ t.test('by hour, the last 24 hours unless asked otherwise', async (t) => {
   t.ok(rows.every(({ hour }) => /^\d{4}-\d{2}-\d{2}T\d{2}:00:00\.000Z$/.test(hour ?? '')));
   t.match(total, { calls: 3, refused: 1 });
   t.match((await report(`?group_by=hour,key&from=${today}&to=${today}`)).total, total);
+  for (const both of ['hour,day', 'day,hour']) {
+    const byBoth = await report(`?group_by=${both}`);
+    t.match(byBoth.total, total);
+    t.ok(byBoth.rows.every(({ hour = '', day = '' }) => day.length === 10 && hour.startsWith(day)), both);
+  }
   t.equal((await report('?group_by=hour&from=2026-01-01&to=2026-01-08')).total.calls, 0);
 });
 
