@@ -39,7 +39,7 @@ export interface ReadCall extends EnteredCall, CallCost {
   readonly upstreamBody: UpstreamBody;
   /** The targets that may be asked for it, if its model has several. */
   readonly targets?: readonly Target[] | undefined;
-  /** It has reasoning that only the provider which made it can read. */
+  /** It has reasoning that only its provider can read, and no target of its model is known to have made it. */
   readonly isPinned?: boolean;
   /** Tokens behind the stored answers that the request names. */
   readonly storedTokens: number;

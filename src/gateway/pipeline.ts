@@ -6,10 +6,11 @@ import type { CompiledKey } from '../domain/rules.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import type { Bounds } from '../metering/bounds.ts';
 import { inMemory } from '../metering/byte-source.ts';
+import { encryptedIds } from '../metering/encrypted-content.ts';
 import { tokensOfSounds } from '../metering/media.ts';
 import { checkMembers, type MemberFindings } from '../metering/members.ts';
 import type { Meter } from '../metering/meter.ts';
-import { type CostPlan, NONE, unpricedIn } from '../metering/plan.ts';
+import { type CostPlan, NONE, type Surcharge, unpricedIn } from '../metering/plan.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
@@ -35,7 +36,6 @@ import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
 import type { ResponseContext } from './response/response-context.ts';
 import { type Ending, settleCall } from './settle.ts';
-import { hasEncryptedReasoning } from './targets/order.ts';
 import { upstreamJson } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
 
@@ -240,6 +240,7 @@ export class Pipeline {
       return { plan: made, others: otherPlans(body, meter), sent: json };
     });
     const named = await step(() => referencedIds(value));
+    const encrypted = others ? encryptedIds(value.input, body.elidedStrings) : NONE;
     const { sounds = NONE } = plan;
     const source = spool ?? inMemory(bytes as Buffer);
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
@@ -247,60 +248,62 @@ export class Pipeline {
     request.body = undefined;
     const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
-    const isPinned = others !== undefined && hasEncryptedReasoning(value);
-    const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent, isPinned };
-    return await this.#bounded(request, cut, { plan, others, findings, named, soundTokens });
+    const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
+    return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });
   }
 
   /** The end of step 3: what the request refers to, and what it asks for that has no price. */
   async #bounded(
     { headers, log }: FastifyRequest,
     read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
-    { plan, others, findings, named, soundTokens }: Findings,
+    { plan, others, findings, named, encrypted = NONE, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
     const { body, compiled } = read;
     const { model } = body;
-    const places = others ? targetPlans(model, plan, others) : undefined;
-    const found = named.size > 0 ? await ownership.behind(named, body, compiled.key) : NOTHING_STORED;
-    const { tokens: storedTokens, target } = found;
     if (unpriced === 'refuse') refuseBetas(headers, model);
     const refusalOf = (at: Model, of: CostPlan) => {
       if (unpriced !== 'refuse') return undefined;
       return (findings && unpricedIn(findings, at)) ?? unpricedIn(of, at);
     };
-    const noteUnknown = () => {
-      if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, model, log);
-    };
+    const places = others ? targetPlans(model, plan, others) : undefined;
+    // A target without a price for something in the call is not asked.
+    const priced = places?.filter((place) => refusalOf(place.target.model, place.plan) === undefined);
+    const refusal = priced && priced.length > 0 ? undefined : refusalOf(model, plan);
+    // A tool without a price is refused whatever it names; for the rest, another account's object comes first.
+    if (refusal && plan.charges.some(isOfTool)) throw refusal;
+    const stored = named.size > 0 ? await ownership.behind(named, body, compiled.key) : NOTHING_STORED;
+    if (refusal) throw refusal;
+    const { tokens: storedTokens } = stored;
+    if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, model, log);
     const all = { ...bounds, storedTokens, soundTokens };
     const { serviceTiers } = plan;
-    if (!places) {
-      const refusal = refusalOf(model, plan);
-      if (refusal) throw refusal;
-      noteUnknown();
-      return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
-    }
-    // Only that credential knows the provider's stored objects; and a target without a price for it is not asked.
-    const own =
-      target === undefined
-        ? places
-        : places.filter((place) => targetName(place.target.model.upstream) === target);
-    const fit = own.filter((place) => refusalOf(place.target.model, place.plan) === undefined);
-    const [first] = fit;
-    if (!first) {
-      const [place] = own;
+    if (!places || !priced) return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
+    // A stored object is known to one credential alone, and encrypted reasoning can be read by one alone.
+    const isEncrypted = encrypted.length > 0;
+    const targets = places.map((place) => place.target);
+    const only =
+      stored.target ?? (isEncrypted ? await ownership.makerOf(encrypted, targets, compiled.key) : undefined);
+    const isOwn = (place: TargetPlan) =>
+      only === undefined || targetName(place.target.model.upstream) === only;
+    const fit = priced.filter(isOwn);
+    if (fit.length === 0) {
+      const place = places.find(isOwn);
       throw (place && refusalOf(place.target.model, place.plan)) ?? new Error('a call has no target');
     }
-    noteUnknown();
-    const costs = fit.map((place) => place.plan.cost(all));
     return {
       ...read,
       storedTokens,
-      ...dearestOf(costs),
+      ...dearestOf(fit.map((place) => place.plan.cost(all))),
       serviceTiers,
       targets: fit.map((place) => place.target),
+      isPinned: isEncrypted && only === undefined,
     };
   }
+}
+
+function isOfTool({ param }: Surcharge): boolean {
+  return param === 'tools';
 }
 
 function askedOf(value: Readonly<Record<string, unknown>>, isStream: boolean): Asked {
@@ -346,6 +349,8 @@ interface Findings {
   readonly others: readonly CostPlan[] | undefined;
   readonly findings: MemberFindings | undefined;
   readonly named: ReadonlyMap<string, string>;
+  /** Ids of its encrypted reasoning, if its model has several targets. */
+  readonly encrypted?: readonly string[] | undefined;
   readonly soundTokens?: number | undefined;
 }
 

@@ -108,7 +108,7 @@ export interface Meter {
   /** Whether a good answer is plain text, all of which the model wrote. */
   answersText?(body: MeteredBody): boolean;
   /** Ids of the objects that the provider stores of a whole answer. */
-  resourceIds?(answer: unknown): readonly string[];
+  resourceIds?(answer: unknown, body: MeteredBody): readonly string[];
 }
 
 /**

@@ -28,6 +28,8 @@ export interface ReportHints {
   readonly asksLongCache: boolean;
   /** It has a tool that searches as a preview. */
   readonly searchesAsPreview: boolean;
+  /** Its model has several targets, so it matters which one made encrypted reasoning. */
+  readonly hasTargets?: boolean;
 }
 
 /** One thing that a call asks for. Read from its body once. */

@@ -5,6 +5,7 @@ import type { Usage } from '../domain/units.ts';
 import { NO_ROUNDS, NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
 import { asksLongCache, CacheLife } from './cache-life.ts';
 import { contentParts, readable } from './content-parts.ts';
+import { encryptedId, encryptedIds } from './encrypted-content.ts';
 import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
@@ -173,6 +174,8 @@ export class ResponsesStream extends TextStream {
   /** Searches that are done, as far as items have come. */
   #searches = 0;
   #encryptedBytes = 0;
+  /** Ids of encrypted items, as far as they have come. */
+  readonly #encrypted: string[] = [];
   resourceIds: readonly string[] = [];
 
   constructor(body: PricedRequest) {
@@ -233,18 +236,25 @@ export class ResponsesStream extends TextStream {
     this.#usage = usageReportedBy(response, this.#body);
     this.terms = openaiTerms(response, this.#body.model.price);
     this.#searches = searchesOf(response, this.#searches);
-    this.resourceIds = responsesResourceIds(response);
+    // A provider may leave out the items that it has sent.
+    this.resourceIds = [...new Set([...responsesResourceIds(response, this.#body), ...this.#encrypted])];
     this.failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
     if (!this.#usage && this.text.pieces === 0) this.text.collectValue(asText(output));
     return 'end';
   }
 
+  #encryptedItem(item: unknown): void {
+    this.#encryptedBytes += encryptedBytes(item);
+    const id = this.#body.hints?.hasTargets ? encryptedId(item) : undefined;
+    if (id !== undefined) this.#encrypted.push(id);
+  }
+
   /** Reads events that are no deltas: arguments of a tool without deltas come in the whole item only. */
   #item(name: string, event: string): void {
     if (name === 'response.output_item.added') this.#piecesBefore = this.text.pieces;
     if (name !== 'response.output_item.done') return;
-    if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event)?.item);
+    if (event.includes('encrypted')) this.#encryptedItem(eventData(event)?.item);
     if (event.includes('web_search_call') && isSearch(eventData(event)?.item)) this.#searches++;
     if (this.text.pieces === this.#piecesBefore) this.text.collect(event, '"item"');
     this.#piecesBefore = this.text.pieces;
@@ -258,15 +268,21 @@ export function responsesOutputText(response: unknown): string {
     .join('');
 }
 
-/** Ids that the provider stores: the response's, its items', and those of containers that ran its tools. */
-export function responsesResourceIds(response: unknown): string[] {
+/**
+ * Ids that the provider stores: the response's, its items', and those of containers that ran its tools; and, if others serve
+ * the model too, those of reasoning that it alone can read.
+ */
+export function responsesResourceIds(response: unknown, { hints }: Pick<PricedRequest, 'hints'>): string[] {
+  const ids: unknown[] = [];
   // With `store: false` the provider stores nothing.
-  if (!isObject(response) || response.store === false) return [];
-  const ids = [response.id];
-  for (const item of itemsOf(response)) {
-    ids.push(item.id, item.container_id);
-    if (isObject(item.environment)) ids.push(item.environment.container_id);
+  if (isObject(response) && response.store !== false) {
+    ids.push(response.id);
+    for (const item of itemsOf(response)) {
+      ids.push(item.id, item.container_id);
+      if (isObject(item.environment)) ids.push(item.environment.container_id);
+    }
   }
+  if (hints?.hasTargets) ids.push(...encryptedIds(itemsOf(response)));
   return [...new Set(ids.filter((id): id is string => typeof id === 'string' && id !== ''))];
 }
 
@@ -322,6 +338,7 @@ function planResponses(body: MeteredBody): CostPlan {
     hints: {
       asksLongCache: cacheLife.charge !== undefined,
       searchesAsPreview: tools.searches === 'preview',
+      hasTargets: model.targets !== undefined,
     },
     cost: (bounds) => tokenCost(model, plan, bounds),
   };

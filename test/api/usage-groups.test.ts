@@ -61,7 +61,10 @@ t.test('by hour, the last 24 hours unless asked otherwise', async (t) => {
   for (const both of ['hour,day', 'day,hour']) {
     const byBoth = await report(`?group_by=${both}`);
     t.match(byBoth.total, total);
-    t.ok(byBoth.rows.every(({ hour = '', day = '' }) => day.length === 10 && hour.startsWith(day)), both);
+    t.ok(
+      byBoth.rows.every(({ hour = '', day = '' }) => day.length === 10 && hour.startsWith(day)),
+      both,
+    );
   }
   t.equal((await report('?group_by=hour&from=2026-01-01&to=2026-01-08')).total.calls, 0);
 });

@@ -135,10 +135,15 @@ test('conversations, prompts and files that no account made do not exist', async
     { input: [{ id: 'msg_1' }] },
     { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] },
     { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] },
-    { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
-    { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] },
   ]) {
     t.equal((await post(world, key, body)).status, 404, JSON.stringify(body));
+  }
+  for (const tool of [
+    { type: 'file_search', vector_store_ids: ['vs_1'] },
+    { type: 'code_interpreter', container: 'cntr_1' },
+  ]) {
+    const refused = await post(world, key, { tools: [tool] });
+    t.match(await refused.json(), { error: { code: 'unpriced_parameter', param: 'tools' } }, tool.type);
   }
   t.equal(world.provider.requests.length, 0);
 });

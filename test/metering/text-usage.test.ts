@@ -100,8 +100,9 @@ test('what whole answers say', (t) => {
     },
   ];
   t.equal(responsesOutputText({ output }), 'Hm. f{"a":1}HiNo');
-  t.same(responsesResourceIds({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
-  t.same(responsesResourceIds({ id: 'resp_1', output, store: false }), []);
+  const plain = { hints: undefined };
+  t.same(responsesResourceIds({ id: 'resp_1', output }, plain), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
+  t.same(responsesResourceIds({ id: 'resp_1', output, store: false }, plain), []);
   const content = [
     { type: 'thinking', thinking: 'Hm. ', signature: 'x' },
     { type: 'text', text: 'Hi' },

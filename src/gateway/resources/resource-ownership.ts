@@ -1,5 +1,5 @@
 import { type Book, BookUnavailable, type ProviderResource } from '../../book/book.ts';
-import { targetName } from '../../domain/catalog.ts';
+import { type Target, targetName } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -50,6 +50,31 @@ export class ResourceOwnership {
       }
     }
     throw refusal;
+  }
+
+  /**
+   * The target of the model that made the first of these items of encrypted reasoning that is known; undefined if none is, or
+   * while the book is away.
+   */
+  async makerOf(
+    encrypted: readonly string[],
+    targets: readonly Target[],
+    { accountId }: Pick<KeyRecord, 'accountId'>,
+  ): Promise<string | undefined> {
+    const names = [...new Set(targets.map(({ model }) => targetName(model.upstream)))];
+    const find = async () => {
+      const found = await Promise.all(
+        names.map((name) => this.#parts.book.resources(accountId, name, encrypted)),
+      );
+      const makers = new Map(found.flat().map(({ id, upstream }) => [id, upstream]));
+      return makers.get(encrypted.find((id) => makers.has(id)) ?? '');
+    };
+    try {
+      return (await find()) ?? (await this.#afterFlush(accountId, find, (maker) => maker !== undefined));
+    } catch (error) {
+      if (error instanceof BookUnavailable) return undefined;
+      throw error;
+    }
   }
 
   async #tokensAt(

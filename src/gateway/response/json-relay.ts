@@ -181,7 +181,7 @@ export class JsonRelay implements AnswerSink, Relay {
     const { body, endpoint } = this.#recipient.call;
     const { meter } = endpoint;
     const failed = meter.failed?.(answer);
-    const resourceIds = meter.resourceIds?.(answer);
+    const resourceIds = meter.resourceIds?.(answer, body);
     return {
       usage: meter.usage(answer, body),
       terms: meter.terms?.(answer, body),

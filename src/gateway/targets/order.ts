@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Model, type Target, targetName } from '../../domain/catalog.ts';
-import { isObject } from '../../metering/json/value.ts';
 
 /** Whether a target may be asked now, and if not, when again: by `Date.now()`. */
 export interface Availability {
@@ -62,10 +61,7 @@ export function placeOf({ upstream, upstreamModel }: Pick<Model, 'upstream' | 'u
 /** Conversations whose last target is remembered: some 400 bytes each. */
 const MAX_PLACES = 10_000;
 
-/**
- * The target that answered each conversation last, in this process. A call with encrypted reasoning goes there alone: no other
- * organisation can read it.
- */
+/** The target that answered each conversation last, in this process. */
 export class LastPlaces {
   readonly #places = new Map<string, string>();
 
@@ -84,8 +80,8 @@ export class LastPlaces {
 }
 
 /**
- * The only target for a call with encrypted reasoning: the one that answered its conversation last, else the one that the
- * conversation belongs to while all are up.
+ * The only target for a call with encrypted reasoning that no target is known to have made: the one that answered its
+ * conversation last, else the one that the conversation belongs to while all are up.
  */
 export function onlyPlaceOf(
   targets: readonly Target[],
@@ -97,13 +93,6 @@ export function onlyPlaceOf(
 }
 
 const UP: Availability = { isAvailable: true, outUntil: 0 };
-
-/** Whether the input of a request to `/v1/responses` has reasoning that only its provider can read. */
-export function hasEncryptedReasoning({ input }: Readonly<Record<string, unknown>>): boolean {
-  return (
-    Array.isArray(input) && input.some((item: unknown) => isObject(item) && Boolean(item.encrypted_content))
-  );
-}
 
 /** Headers by which agents name their conversation, the first of which counts (specification section 12). */
 const SESSION_HEADERS = [

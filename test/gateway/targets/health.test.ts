@@ -127,6 +127,57 @@ test('a conversation stays at its target, and encrypted reasoning goes to the pr
   t.equal(world.asked(other).length, 2);
 });
 
+for (const { stream, length } of [
+  { stream: false, length: 100 },
+  { stream: true, length: 20_000 },
+]) {
+  test(`encrypted reasoning of ${length} characters goes to its maker, also once another target is back (stream: ${stream})`, async (t) => {
+    const world = await started(t);
+    const item = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [],
+      encrypted_content: 'gAAAAAB/'.repeat(length / 8),
+    };
+    const response = { id: 'resp_1', object: 'response', status: 'completed', store: false, output: [item] };
+    const ended = { ...response, usage: { input_tokens: 5, output_tokens: 5, total_tokens: 10 } };
+    const events = [
+      { type: 'response.created', response: { id: 'resp_1', status: 'in_progress' } },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: ended },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const makes = stream
+      ? { headers: { 'content-type': 'text/event-stream' }, body: events }
+      : { headers: { 'content-type': 'application/json' }, body: ended };
+    const ask = async (input: unknown) => {
+      const sent = await world.api('POST', '/v1/responses', world.key, {
+        model: 'ranked',
+        input,
+        stream,
+        store: false,
+      });
+      await sent.text();
+      return sent.status;
+    };
+    world.behave('a', { ...BUSY, headers: { 'retry-after': '0' } });
+    world.behave('b', makes);
+    t.equal(await ask('Hello'), 200);
+    world.behave('a');
+    await until('the first target is back', async () => {
+      await ask('Hello');
+      return (await stateOf(world, 'a'))?.state === 'up';
+    });
+    const before = world.asked('a').length;
+    t.equal(
+      await ask([{ role: 'user', content: 'x'.repeat(9_000) }, item, { role: 'user', content: 'Go on' }]),
+      200,
+    );
+    world.behave('b', BUSY);
+    t.equal(await ask([item]), 503, 'and nowhere else');
+    t.equal(world.asked('a').length, before);
+  });
+}
+
 test('a call that names a stored response goes to the target that stored it', async (t) => {
   const world = await started(t);
   const ask = (body: object) =>
