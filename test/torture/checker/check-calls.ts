@@ -55,7 +55,7 @@ export class CallChecker {
           `call ${call.id} reached the upstream with key ${call.key.id}, answered as ${call.mustBeRefused} before`,
         );
       }
-      if (call.answer?.status === 503 && !this.#isInTrouble(call)) {
+      if (call.answer?.status === 503 && !call.answer.isProviders && !this.#isInTrouble(call)) {
         this.#faults.push(
           `call ${call.id} of account ${call.key.account.id} was answered 503 by gateway ${call.slot}, where nothing was in its way: ${call.answer.text}`,
         );
