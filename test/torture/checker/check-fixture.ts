@@ -112,7 +112,7 @@ export function fixture() {
     [1, 1],
     [2, 1],
   ]);
-  const life: { slot: number; prefix: string; killedAt: number | undefined } = {
+  const life: { slot: number; prefix: string; killedAt: number | undefined; stoppedAt?: number } = {
     slot: 0,
     prefix: PREFIX,
     killedAt: undefined,
