@@ -37,10 +37,12 @@ export interface HealthHints {
   publish(name: string, state: SharedState): void;
   /** Asks for the one trial of a target that was out; resolves with whether this gateway makes it. Never rejects. */
   claimTrial(name: string): Promise<boolean>;
+  /** The trial that this gateway made is over, and its outcome published. */
+  trialEnded(name: string): void;
 }
 
 /** No other gateways: each trial is ours. */
-const ALONE: HealthHints = { publish() {}, claimTrial: async () => true };
+const ALONE: HealthHints = { publish() {}, claimTrial: async () => true, trialEnded() {} };
 
 /** A target as the operator sees it. */
 export interface TargetReport {
@@ -131,13 +133,13 @@ export class TargetHealth {
       answered: (ms) => {
         state.latencyMs =
           state.latencyMs === undefined ? ms : state.latencyMs + (ms - state.latencyMs) * LATENCY_SHARE;
-        if (isTrial && isCurrent()) this.#isBack(state);
+        if (isTrial && isCurrent()) this.#isBack(state, wasFree);
       },
       failed: (failure) => {
         state.failed++;
         note(state, failure.error);
         // Calls that were sent together fail together: that is one failure.
-        if (isCurrent()) this.#goesOut(state, failure);
+        if (isCurrent()) this.#goesOut(state, failure, wasFree);
         else if (failure.outMs !== undefined) this.#staysOut(state, failure.outMs);
       },
       abandoned: () => {
@@ -147,16 +149,18 @@ export class TargetHealth {
     };
   }
 
-  /** Takes up what another gateway says of a target. */
-  heard(name: string, { outUntil, failures, changedAt }: SharedState): void {
+  /** Takes up what another gateway says of a target. True where that is new. */
+  heard(name: string, { outUntil, failures, changedAt }: SharedState): boolean {
     const state = this.#states.get(name);
-    if (!state || changedAt <= state.changedAt) return;
-    if (outUntil === 0) {
-      if (state.outUntil > 0) this.#isUp(state);
-    } else if (outUntil > state.outUntil && outUntil > Date.now()) {
+    if (!state || changedAt <= state.changedAt) return false;
+    const isNew = outUntil === 0 ? state.outUntil > 0 : outUntil > Math.max(state.outUntil, Date.now());
+    if (!isNew) return false;
+    if (outUntil === 0) this.#isUp(state);
+    else {
       state.failures = Math.max(state.failures, failures);
       this.#out(state, outUntil);
     }
+    return true;
   }
 
   report(model: Model): TargetReport {
@@ -184,13 +188,14 @@ export class TargetHealth {
     return state;
   }
 
-  #goesOut(state: State, { status, error, outMs }: TargetFailure): void {
+  #goesOut(state: State, { status, error, outMs }: TargetFailure, wasTrial: boolean): void {
     const wasUp = state.outUntil === 0;
     const doubled = Math.min(LONGEST_OUT_MS, FIRST_OUT_MS * 2 ** state.failures);
     const ms = outMs === undefined ? doubled : Math.min(LONGEST_RETRY_AFTER_MS, outMs);
     state.failures++;
     this.#out(state, Date.now() + ms);
     this.#hints.publish(state.name, state);
+    if (wasTrial) this.#hints.trialEnded(state.name);
     if (!wasUp) return;
     const { target, model } = state;
     this.#log.warn({ target, model, status, error, outMs: ms }, 'a target failed and is left out');
@@ -226,9 +231,10 @@ export class TargetHealth {
     state.timer.unref();
   }
 
-  #isBack(state: State): void {
+  #isBack(state: State, wasTrial: boolean): void {
     this.#isUp(state);
     this.#hints.publish(state.name, state);
+    if (wasTrial) this.#hints.trialEnded(state.name);
     const { target, model } = state;
     this.#log.info({ target, model }, 'a target is back');
   }

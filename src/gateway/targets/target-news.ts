@@ -57,8 +57,20 @@ export class TargetNews implements HealthHints {
     this.#hints.leave(STATES, name, text).catch(() => {});
   }
 
+  /** The news come first, because the trial of another gateway may have ended since they were read. */
   async claimTrial(name: string): Promise<boolean> {
-    return await this.#hints.claim(name, TRIAL_MS).catch(() => true);
+    try {
+      const text = await this.#hints.one(STATES, name);
+      const isNews = text !== undefined && this.#health?.heard(name, JSON.parse(text) as SharedState);
+      return !isNews && (await this.#hints.claim(name, TRIAL_MS));
+    } catch {
+      return true;
+    }
+  }
+
+  trialEnded(name: string): void {
+    // Where this is lost, the next trial waits for the end of the claim.
+    this.#hints.release(name).catch(() => {});
   }
 
   /** What all gateways know of every target of the catalog, in its order. */

@@ -25,6 +25,11 @@ export class SharedHints {
     await this.#client.hdel(redisKey(kind), name);
   }
 
+  /** The hint of this name; undefined if there is none. Rejects if Redis does not answer. */
+  async one(kind: string, name: string): Promise<string | undefined> {
+    return (await this.#client.hget(redisKey(kind), name)) ?? undefined;
+  }
+
   /** All hints of a kind by their names. Rejects if Redis does not answer. */
   async all(kind: string): Promise<Readonly<Record<string, string>>> {
     return await this.#client.hgetall(redisKey(kind));
@@ -33,6 +38,11 @@ export class SharedHints {
   /** Takes something that one gateway may have at a time; false: another has it. Rejects if Redis does not answer. */
   async claim(name: string, forMs: number): Promise<boolean> {
     return (await this.#client.set(redisKey(`claim:${name}`), '1', 'PX', forMs, 'NX')) === 'OK';
+  }
+
+  /** Lets others have what was claimed before its time is over. */
+  async release(name: string): Promise<void> {
+    await this.#client.del(redisKey(`claim:${name}`));
   }
 }
 

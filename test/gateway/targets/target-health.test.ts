@@ -51,6 +51,7 @@ test("another gateway's news count, older ones do not, and its trial is waited f
   const { all } = health({
     publish: (name, { outUntil }) => void published.push(`${name} ${outUntil > 0 ? 'out' : 'up'}`),
     claimTrial: async () => false,
+    trialEnded() {},
   });
   all.begin(MODEL).answered(1);
   all.heard('up m', { outUntil: Date.now() + 60_000, failures: 3, changedAt: Date.now() });

@@ -35,6 +35,8 @@ export function row(
     note: null,
     estimated: 0,
     usage: '{}',
+    upstream: null,
+    call: null,
     ...more,
   };
 }
@@ -110,7 +112,7 @@ export function fixture() {
     [1, 1],
     [2, 1],
   ]);
-  const life: { slot: number; prefix: string; killedAt: number | undefined } = {
+  const life: { slot: number; prefix: string; killedAt: number | undefined; stoppedAt?: number } = {
     slot: 0,
     prefix: PREFIX,
     killedAt: undefined,
@@ -121,7 +123,7 @@ export function fixture() {
 
 /** A whole answer of status 200 without a text. */
 export function answer(more: Partial<Answered>): Answered {
-  const empty = { requestId: undefined, charge: undefined, text: '', leftAt: undefined };
+  const empty = { requestId: undefined, charge: undefined, isProviders: false, text: '', leftAt: undefined };
   return { status: 200, isWhole: true, endedAt: 0, ...empty, ...more };
 }
 

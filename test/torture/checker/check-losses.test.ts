@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { CallModel, Loss } from '../model/model.ts';
 import { checkReplicated } from './check-calls.ts';
 import { answer, CREDIT, faultsOf, fixture, loss, PREFIX, row, withLedger } from './check-fixture.ts';
+import type { LedgerRow } from './snapshot.ts';
 
 // Tests of the checker: what faults excuse, and what they do not.
 
@@ -153,4 +154,24 @@ test('a book that is away excuses a hold that expired only where Redis lost the 
   t.equal(found(), 1);
   base.model.losses.push(loss({ at: 800 }));
   t.equal(found(), 0);
+});
+
+test('a gateway that ends before it hears of a takeover may take what a master that stood still had answered', (t) => {
+  const base = fixture();
+  base.life.stoppedAt = 1_100;
+  const [grant, first, ...rest] = base.snapshot.ledger as [LedgerRow, LedgerRow, ...LedgerRow[]];
+  const expired = { ...first, type: 'expired_hold', credits: 0, balance_after: 10 * CREDIT, outcome: null };
+  const found = (ledger: LedgerRow[]) =>
+    faultsOf(withLedger(base, ledger)).filter((fault) => /never died|hold expired|has no row/.test(fault));
+  t.match(found([grant, expired, ...rest]), [/never died/, /its hold expired/]);
+  t.match(found([grant, ...rest]), [/has no row/]);
+  const trouble = { slot: undefined, ofBook: false, buckets: new Set([1]), from: 900, to: 2_000 };
+  const takeover = loss({ at: 1_000, isFailover: true, trouble });
+  base.model.losses.push(takeover);
+  t.match(found([grant, ...rest]), [/has no row/], 'a master that was killed answers nothing');
+  base.model.losses.push({ ...takeover, wasFrozen: true });
+  t.same([...found([grant, expired, ...rest]), ...found([grant, ...rest])], []);
+  base.life.stoppedAt = 2_001;
+  t.match(found([grant, ...rest]), [/has no row/], 'it has heard by then');
+  t.end();
 });

@@ -2,6 +2,7 @@ import { run } from '../../helper/start/gateway-process.ts';
 import type { History } from '../driver/history.ts';
 import { bookOf } from '../world/world.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
+import { checkAttempts } from './check-attempts.ts';
 import { checkBills } from './check-bills.ts';
 import { CallChecker, checkEstimatedCalls, checkReplicated } from './check-calls.ts';
 import { checkLimits, checkLiveLimits, checkRefusals } from './check-limits.ts';
@@ -11,8 +12,8 @@ import { takeSnapshot } from './snapshot.ts';
 import { usesIn } from './uses.ts';
 
 /**
- * Checks invariants 1 to 5 of specification section 5, limits of calls (section 11) and values of keys (section 2) after a
- * history. Resolves with the violations, a line each.
+ * Checks invariants 1 to 5 of specification section 5, limits of calls (section 11), targets (section 12) and values of keys
+ * (section 2) after a history. Resolves with the violations, a line each.
  */
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
@@ -25,6 +26,7 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkEstimatedCalls(snapshot, model),
     ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
+    ...checkAttempts(snapshot, model, world.upstream.arrivals),
     ...checkBills(snapshot, model, world.upstream.visits, lives),
     ...checkLimits(model, usesIn(model, world.upstream.visits, snapshot.ledger, lives), world.waitReplicas),
     ...checkRefusals(model, world.upstream.reached),

@@ -55,6 +55,9 @@ export interface LedgerRow {
   readonly estimated: number;
   /** JSON of `Usage` (domain/units.ts). */
   readonly usage: string;
+  readonly upstream: string | null;
+  /** JSON with `attempts` where there are any. */
+  readonly call: string | null;
 }
 
 export interface AlertRow {
@@ -83,7 +86,7 @@ export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): 
       ),
       keys: await read<KeyRow>(`select id, account_id, version, ${LIMIT_FIELDS} from keys order by id`),
       ledger: await read<LedgerRow>(
-        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note, estimated, usage
+        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note, estimated, usage, upstream, call
          from ledger order by account_id, seq`,
       ),
       alerts: await read<AlertRow>(

@@ -31,8 +31,9 @@ export interface CallPlan {
   readonly isBefore?: boolean;
 }
 
-/** Statuses that a call may be answered with; any other is a violation. */
+/** Statuses that a call may be answered with, by its gateway or a provider; any other is a violation. */
 const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
+const OF_PROVIDERS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
 
 /** An answer that is not streamed may begin as late as a call may last, so one that never begins is to be a stream. */
 const STREAMS = new Set<Manner>([
@@ -82,9 +83,9 @@ export async function makeCallWith(
     },
     leaving: plan.leaving,
   });
-  const { status, text } = call.answer;
+  const { status, text, isProviders } = call.answer;
   if (status === 429 && text.includes('rate_limit_exceeded')) history.summary.limited += 1;
-  if (status !== undefined && !STATUSES.has(status)) {
+  if (status !== undefined && !(isProviders ? OF_PROVIDERS : STATUSES).has(status)) {
     model.violations.push(`call ${call.id} (${plan.manner}) was answered ${status}: ${text}`);
   }
   return call;

@@ -18,6 +18,8 @@ export interface Answered {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly charge: string | undefined;
+  /** True where the answer is a provider's error, and not the gateway's own. */
+  readonly isProviders: boolean;
   /** True where the whole answer came. */
   readonly isWhole: boolean;
   readonly text: string;
@@ -67,6 +69,7 @@ export function ask({ method, url, token, body, headers = {}, leaving }: Asked):
       status: response?.statusCode,
       requestId: header('x-request-id'),
       charge: header('x-tollgate-charge'),
+      isProviders: header('x-tollgate-source') === 'provider',
       isWhole,
       text: came,
       endedAt: Date.now(),

@@ -21,6 +21,7 @@ const LATER_MS = 3_600_000;
 export async function heal(history: History): Promise<void> {
   const { world, summary, model } = history;
   world.failpoints.disarmAll();
+  world.upstream.firstIs('answers');
   await until('the faults to have ended', () => history.isRedisUp && history.isBookUp, RECOVERED_WITHIN_MS);
   await Promise.all(world.slots.map((slot) => slot.revived()));
   const healedAt = performance.now();

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type fc from 'fast-check';
 import type { Model } from '../model/model.ts';
 import { loseWithoutFault } from '../nemesis/loss-without-fault.ts';
 import { type FaultPlan, injectFault } from '../nemesis/nemesis.ts';
 import { concurrentAlertWorker, overtakeRebuild, sweepNow } from '../nemesis/other-gateway.ts';
+import type { MoodName } from '../world/targets.ts';
 import { type CallPlan, makeCall, pick } from './calls.ts';
 import { changeLimit, type LimitPlan } from './change-limits.ts';
 import { countOpenCalls } from './count-open-calls.ts';
@@ -38,10 +40,17 @@ export interface StepPlans {
   rotation: RotationPlan;
   'open calls': null;
   fault: FaultPlan;
+  'first target': FirstTargetPlan;
   'loss without fault': { readonly afterMs: number };
   sweep: null;
   'overtaken rebuild': { readonly account: number };
   'concurrent alert worker': { readonly lateMs: number };
+}
+
+/** What the first target does with the calls that come from now on, `afterMs` after the step before. */
+interface FirstTargetPlan {
+  readonly mood: MoodName;
+  readonly afterMs: number;
 }
 
 const TRIES = 6;
@@ -67,6 +76,11 @@ const RUNS: {
   rotation: rotate,
   'open calls': countOpenCalls,
   fault: injectFault,
+  async 'first target'({ world, summary }, { mood, afterMs }) {
+    await sleep(afterMs);
+    world.upstream.firstIs(mood);
+    summary.fault(`first target ${mood}`);
+  },
   'loss without fault': loseWithoutFault,
   sweep: sweepNow,
   'overtaken rebuild': overtakeRebuild,

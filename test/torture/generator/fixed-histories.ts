@@ -3,6 +3,7 @@ import type { Change } from '../driver/owners.ts';
 import { Step } from '../driver/step.ts';
 import type { Failpoint } from '../nemesis/failpoints.ts';
 import type { FaultPlan } from '../nemesis/nemesis.ts';
+import { MOODS, type MoodName } from '../world/targets.ts';
 import type { HistoryPlan } from './generator.ts';
 
 /**
@@ -44,6 +45,16 @@ function estimated(count: number, key: number, estimate = 10): Step {
 }
 
 export const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
+
+const firstTarget = (mood: MoodName, afterMs = 0) => Step.of('first target', { mood, afterMs });
+
+/** Calls at both gateways, of both models, that are awaited. */
+function ofBoth(count: number, manner: Manner = 'plain'): Step {
+  const plans = (['flat', 'tokens'] as const).flatMap((model) =>
+    Array.from({ length: 2 * count }, (_, at) => ({ key: at, slot: at, manner, model, leaving: undefined })),
+  );
+  return Step.of('calls', { plans, isAwaited: true });
+}
 
 /**
  * Steps that create a second account, with 8 credits and a threshold of 5, and in it a key with a limit of 4 credits.
@@ -107,6 +118,22 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     fault('gateway restarted'),
     awaited(4),
   ]),
+  history(
+    'no call is shown twice, sent on where it may be billed, or sent to a target that is out',
+    'postgres',
+    [
+      Step.of('top-up', { slot: 0, account: 1, credits: 200 }),
+      ...(Object.keys(MOODS) as MoodName[]).flatMap((mood) => [
+        firstTarget('answers', 1_100),
+        ofBoth(2),
+        firstTarget(mood),
+        ...[ofBoth(1), ofBoth(1, 'stream'), ofBoth(2)],
+      ]),
+      fault('gateway killed', 100, 1),
+      firstTarget('answers'),
+      ...[ofBoth(1), ofBoth(1, 'stream')],
+    ],
+  ),
   history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
     awaited(4),
     fault('redis emptied'),

@@ -8,6 +8,7 @@ import { LIMIT_FIELDS, type LimitField, type Limits, NO_LIMITS } from '../model/
 import type { Model } from '../model/model.ts';
 import { FAILPOINTS, SENT_TO_REDIS } from '../nemesis/failpoints.ts';
 import type { FaultPlan } from '../nemesis/nemesis.ts';
+import { MOODS, type MoodName } from '../world/targets.ts';
 import type { WorldKind } from '../world/world.ts';
 
 function step<Kind extends keyof StepPlans>(
@@ -231,6 +232,18 @@ function faultsIn(world: WorldKind): fc.Arbitrary<Step> {
   return step('fault', fc.oneof(...(world === 'cluster' ? [...some, faultsOf(CLUSTER_FAULT_KINDS)] : some)));
 }
 
+/** A first target that recovers, in two of five. */
+const firstTargets = step(
+  'first target',
+  fc.record({
+    mood: fc.oneof(
+      { arbitrary: fc.constant('answers' as const), weight: 4 },
+      { arbitrary: fc.constantFrom(...(Object.keys(MOODS) as MoodName[])), weight: 6 },
+    ),
+    afterMs: fc.nat(300),
+  }),
+);
+
 const sweeps = step('sweep', fc.constant(null));
 
 const overtaken = step('overtaken rebuild', fc.record({ account: place }));
@@ -290,7 +303,7 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         lossesWithoutFault,
         concurrentWorkers,
         fc.array(
-          fc.tuple(estimatedCalls, oneOfLimits, faults, fc.oneof(calls, callsOfOne), openCalls),
+          fc.tuple(estimatedCalls, oneOfLimits, firstTargets, faults, fc.oneof(calls, callsOfOne), openCalls),
           ROUNDS,
         ),
       )
@@ -321,6 +334,8 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         rotations,
         rotations,
         openCalls,
+        firstTargets,
+        firstTargets,
         sweeps,
         overtaken,
         faults,

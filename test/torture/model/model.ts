@@ -138,6 +138,8 @@ export interface Loss {
   readonly trouble?: Trouble;
   /** True where a replica took over, which has all older data. */
   readonly isFailover?: boolean;
+  /** True where the master had stood still, so that afterwards it ran commands which its replica never gets. */
+  readonly wasFrozen?: boolean;
 }
 
 export interface Trouble {

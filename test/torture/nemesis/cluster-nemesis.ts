@@ -60,7 +60,7 @@ async function promote(
   const meanwhile = sleep(Math.min(forMs, LAG_MS));
   return whileAway(history, shard, (trouble) =>
     failOver(shard, { going, meanwhile, awayMs: forMs }, (loss) =>
-      noteLoss(history, { ...loss, trouble, isFailover: true }),
+      noteLoss(history, { ...loss, trouble, isFailover: true, wasFrozen: going === 'frozen' }),
     ),
   );
 }

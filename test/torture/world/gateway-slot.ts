@@ -8,6 +8,8 @@ export interface Life {
   readonly prefix: string;
   /** Time at which it was killed, in milliseconds since the epoch; undefined where it runs, or was stopped cleanly. */
   killedAt: number | undefined;
+  /** Time by which it had been stopped cleanly; undefined where it runs, or was killed. */
+  stoppedAt?: number | undefined;
 }
 
 /** Characters of that prefix: `req_` and 16 of the process, after which a count follows. */
@@ -92,7 +94,9 @@ export class GatewaySlot {
     const gateway = this.#gateway;
     if (!gateway || this.#stopped) return false;
     this.#gateway = undefined;
+    const { life } = this;
     this.#reviving = gateway.stop().then(({ code, errors }) => {
+      if (life) life.stoppedAt = Date.now();
       if (code !== 0) this.crashes.push(`gateway ${this.index} stopped with ${code}: ${errors}`);
       return this.#revive();
     });

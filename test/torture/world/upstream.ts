@@ -4,37 +4,27 @@ import {
   startScriptedProvider,
 } from '../../helper/stand-ins/scripted-provider.ts';
 import type { Scope } from '../../helper/start/scope.ts';
+import { MOODS, type MoodName, OUT_MS, type Taken, type TargetName } from './targets.ts';
 
 /** Headers with the number of a call and how to answer it, which the gateway passes on. */
 export const CALL_HEADER = 'x-torture-call';
 export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
 
 export interface Upstream {
-  readonly url: string;
+  /** Addresses of the targets at which somebody listens. */
+  readonly urls: Readonly<Record<TargetName, string>>;
   /**
    * Number of times that each call reached a target which may have billed it, by the number in CALL_HEADER; 1 for a call that only
-   * reached the first one.
+   * reached one which failed.
    */
   readonly reached: ReadonlyMap<number, number>;
-  /** Times of each call that reached it, by the number in CALL_HEADER. */
+  /** Times of each call that reached a target, by the number in CALL_HEADER. */
   readonly visits: ReadonlyMap<number, Visit>;
+  /** Calls at targets, in the order of their arrival. */
+  readonly arrivals: readonly Arrival[];
+  /** Changes what the first target does with calls that arrive from now on. */
+  firstIs(mood: MoodName): void;
 }
-
-/** Path of the target that every call is sent to first, and that fails so that the call goes on at the upstream itself. */
-export const FIRST_TARGET = '/first';
-
-const SOON = { 'retry-after-ms': '1' };
-const FAILED_STREAM = [
-  'data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n',
-  'data: {"error":{"message":"The first target failed."}}\n\n',
-];
-/** Ways in which the first target fails, by turns. The stream is an error to calls without one, too. */
-const FAILURES: readonly Behaviour[] = [
-  // Not 503: where the other target is out too, this is the client's answer, and the checker takes a 503 for the gateway's own.
-  { status: 500, headers: SOON, body: { error: { message: 'Out of order.' } } },
-  { status: 429, headers: SOON, body: { error: { message: 'Slow down.' } } },
-  { status: 200, headers: { 'content-type': 'text/event-stream' }, body: FAILED_STREAM },
-];
 
 /** Tokens that the upstream reports of a call. */
 export interface Bill {
@@ -50,10 +40,11 @@ export function billOf(call: number): Bill {
   return { input: 20 + (call % 60), output: 1 + (Math.floor(call / 60) % 50) };
 }
 
-/** A call at the upstream. Times in milliseconds since the epoch. */
+/** A call at the targets, one after the other. Times in milliseconds since the epoch. */
 export interface Visit {
+  /** Time at which it arrived at the first of them. */
   readonly arrivedAt: number;
-  /** Time until which surely nothing of the end of the answer was written; undefined where it came never so far. */
+  /** Time until which surely nothing of the end of the last one's answer was written; undefined where it came never so far. */
   endingAt: number | undefined;
   /** Time at which all of the answer was written; undefined where it never was. */
   answeredAt: number | undefined;
@@ -61,49 +52,72 @@ export interface Visit {
   bill: Bill | undefined;
 }
 
+/** A call at one target. Times in milliseconds since the epoch. */
+export interface Arrival extends Pick<Taken, 'way' | 'status' | 'outMs'> {
+  readonly call: number;
+  readonly target: TargetName;
+  readonly model: string;
+  readonly at: number;
+  /** As of Visit. */
+  endingAt: number | undefined;
+}
+
+/** What the body of a call of calls.ts says. */
+interface Told {
+  readonly model: string;
+  readonly stream: boolean;
+}
+
 /**
- * Starts the demo provider as an upstream that counts calls. `onFailpoint` is called when a call came or was answered,
- * with its gateway, which is known by the credential.
+ * Starts the demo provider as the targets of all models, which count calls. `onFailpoint` is called when a call came or was
+ * answered, with its gateway, which is known by the credential.
  */
 export async function startUpstream(
   scope: Scope,
   onFailpoint: (point: 'asked' | 'answered', credential: string) => void,
 ): Promise<Upstream> {
   const reached = new Map<number, number>();
+  /** Number of times that each call reached a target which may have billed it. */
+  const billing = new Map<number, number>();
   const visits = new Map<number, Visit>();
-  /** Calls that the first target has refused, and that have not been sent on. */
-  const refused = new Set<number>();
-  const behave = ({ headers, ended, url }: ReceivedRequest): Behaviour | undefined => {
+  const arrivals: Arrival[] = [];
+  let mood: MoodName = 'fails';
+  const takenBy = (target: TargetName, call: number, { stream }: Told, told: Behaviour): Taken =>
+    (target === 'first' ? MOODS[mood](call, stream) : undefined) ?? takenAs(told);
+  const behaveAt = (target: TargetName) => (request: ReceivedRequest) => {
+    const { headers, body, ended } = request;
     const call = Number(headers[CALL_HEADER]);
-    const wasRefused = refused.delete(call);
-    reached.set(call, (reached.get(call) ?? 0) + (wasRefused ? 0 : 1));
-    // Of a call that was sent on, the times and the bill are those of the upstream itself, from its first arrival on.
-    const visit: Visit = (wasRefused ? visits.get(call) : undefined) ?? {
+    const before = visits.get(call);
+    const visit: Visit = before ?? {
       arrivedAt: Date.now(),
       endingAt: undefined,
       answeredAt: undefined,
       bill: undefined,
     };
-    if (!visits.has(call)) visits.set(call, visit);
+    visits.set(call, visit);
+    visit.endingAt = undefined;
     const credential = String(headers.authorization).replace('Bearer ', '');
     onFailpoint('asked', credential);
+    const said = JSON.parse(body.toString()) as Told;
+    const text = headers[BEHAVIOUR_HEADER];
+    const told = typeof text === 'string' ? (JSON.parse(text) as Behaviour) : {};
+    const { way, status, outMs, behaviour } = takenBy(target, call, said, told);
+    if (way !== 'fails') billing.set(call, (billing.get(call) ?? 0) + 1);
+    reached.set(call, Math.max(1, billing.get(call) ?? 0));
+    const at = Date.now();
+    const arrival: Arrival = { call, target, model: said.model, at, way, status, outMs, endingAt: undefined };
+    arrivals.push(arrival);
     const onEnding = () => {
-      visit.endingAt ??= Date.now();
+      arrival.endingAt ??= Date.now();
+      // A call whose client left is not sent on, so it may end with the failure of this target.
+      visit.endingAt ??= arrival.endingAt;
     };
-    if (url.startsWith(FIRST_TARGET)) {
-      // A second time there would count as a second time at the upstream.
-      if (!wasRefused) refused.add(call);
-      // A call whose client left meanwhile is not sent on, so it may end with this failure.
-      return { ...FAILURES[call % FAILURES.length], onEnding };
-    }
-    visit.endingAt = undefined;
-    const told = headers[BEHAVIOUR_HEADER];
-    const behaviour = typeof told === 'string' ? (JSON.parse(told) as Behaviour) : {};
+    if (way === 'fails') return { ...behaviour, onEnding };
     const bill = billOf(call);
     void ended.then((how) => {
       if (how !== 'answered') return;
       visit.answeredAt = Date.now();
-      if ((behaviour.status ?? 200) === 200) visit.bill = bill;
+      if (way === 'answers') visit.bill = bill;
       onFailpoint('answered', credential);
     });
     const usage = {
@@ -113,7 +127,31 @@ export async function startUpstream(
     };
     return { usage, ...behaviour, onEnding };
   };
-  const provider = await startScriptedProvider({ behave, record: false });
-  scope.teardown(() => provider.close());
-  return { url: provider.url, reached, visits };
+  const start = async (target: TargetName) => {
+    const provider = await startScriptedProvider({ behave: behaveAt(target), record: false });
+    scope.teardown(() => provider.close());
+    return provider.url;
+  };
+  const urls = { first: await start('first'), test: await start('test') };
+  return {
+    urls,
+    reached,
+    visits,
+    arrivals,
+    firstIs(name) {
+      mood = name;
+    },
+  };
+}
+
+/** What a target does with a call that says itself how it is to be answered. */
+function takenAs(told: Behaviour): Taken {
+  const { status = 200, breakAfter, stallAfter } = told;
+  const isHeadless = breakAfter === 'nothing' || stallAfter === 'nothing';
+  if (isHeadless) return { way: 'unsure', status: null, outMs: OUT_MS, behaviour: told };
+  if (breakAfter !== undefined || stallAfter !== undefined)
+    return { way: 'unsure', status, outMs: undefined, behaviour: told };
+  return status === 200
+    ? { way: 'answers', status, outMs: undefined, behaviour: told }
+    : { way: 'fails', status, outMs: OUT_MS, behaviour: told };
 }

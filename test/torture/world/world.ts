@@ -10,7 +10,8 @@ import { bookFailpoints, type Failpoint, redisFailpoints } from '../nemesis/fail
 import type { BookServer } from './book-server.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
-import { BEHAVIOUR_HEADER, CALL_HEADER, FIRST_TARGET, startUpstream, type Upstream } from './upstream.ts';
+import { GONE } from './targets.ts';
+import { BEHAVIOUR_HEADER, CALL_HEADER, startUpstream, type Upstream } from './upstream.ts';
 import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 
 export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
@@ -68,7 +69,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   const places = indexes.map((index) => {
     const bookWire = bookWires[index];
     return makePlace(
-      { folder, index, upstreamUrl: upstream.url, maxQueueMs: plan.maxQueueMs },
+      { folder, index, urls: upstream.urls, maxQueueMs: plan.maxQueueMs },
       {
         REDIS_URL: redis.urlFor(index),
         ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
@@ -111,25 +112,29 @@ function byGateway(watchers: readonly Watcher[]): Watcher {
   };
 }
 
+/** An address that refuses connections. */
+const NOBODY = 'http://127.0.0.1:1';
+
 /**
  * Makes a gateway's place with short limits, so that no history waits long for a stalled upstream: at most 6 s a call.
  */
 function makePlace(
-  of: { folder: string; index: number; upstreamUrl: string; maxQueueMs: number },
+  of: { folder: string; index: number; urls: Upstream['urls']; maxQueueMs: number },
   env: NodeJS.ProcessEnv,
 ): Place {
-  const { folder, index, upstreamUrl, maxQueueMs } = of;
+  const { folder, index, urls, maxQueueMs } = of;
   const config = join(folder, `gateway-${index}.yaml`);
-  const model =
-    'targets: [{ upstream: first }, { upstream: test, priority: 2 }], category: text, maxOutputTokens: 100';
+  const targets = [GONE, 'first', 'test'].map((name, at) => `{ upstream: ${name}, priority: ${at + 1} }`);
+  const model = `targets: [${targets}], category: text, maxOutputTokens: 100`;
   const rest = `apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOUR_HEADER}]`;
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
 limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, readOnMs: 2000, maxQueueMs: ${maxQueueMs} }
 upstreams:
-  first: { url: "${upstreamUrl}${FIRST_TARGET}", ${rest} }
-  test: { url: "${upstreamUrl}", ${rest} }
+  ${GONE}: { url: "${NOBODY}", ${rest} }
+  first: { url: "${urls.first}", ${rest} }
+  test: { url: "${urls.test}", ${rest} }
 models:
   flat: { ${model}, price: { request: 1 } }
   tokens: { ${model}, price: { input: 1000, output: 2000 } }
