@@ -69,6 +69,11 @@ const verbs = {
     ensurePostgres();
     return runToEnd(root, node, ['test/torture/run.ts', ...args], KEEP_COMPILED);
   },
+  /** Runs the clients of docs/clients.md, which it installs from their registries. */
+  async clients(node, args) {
+    ensureRedis();
+    return runToEnd(root, node, ['test/clients/run.ts', ...args], KEEP_COMPILED);
+  },
   async check(_node, args) {
     const code = await runToEnd(root, 'tsc', ['--noEmit', ...args]);
     // The dashboard's page is checked by itself, because the types of browsers are not those of Node.

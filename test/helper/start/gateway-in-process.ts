@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Test } from 'tap';
 import { newWebhookSecret } from '../../../src/alerts/send.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
@@ -16,6 +15,7 @@ import { creditPrice } from '../fixtures/credit-price.ts';
 import { type Behave, type ScriptedProvider, startScriptedProvider } from '../stand-ins/scripted-provider.ts';
 import { OPEN_KEY } from './ledger-account.ts';
 import { REDIS_TIMEOUT_MS } from './redis-process.ts';
+import type { Scope } from './scope.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 
@@ -168,7 +168,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
 
 /** Starts a whole gateway on real Redis and a real book, before a scripted provider; closed at the test's end. */
 export async function startGatewayInProcess(
-  t: Test,
+  t: Scope,
   options: {
     behave?: Behave;
     config?: Partial<Config>;

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { differences } from '../helper/check/rows-of-provider.ts';
+import { until } from '../helper/check/until.ts';
+import { SAID } from '../helper/stand-ins/agents/agent-provider.ts';
+import type { TestAccount } from '../helper/start/gateway-in-process.ts';
+import { type Case, type Client, type Deed, REFUSALS, type Refusal, type Task } from './clients.ts';
+import { launch, lettersOf, type Run } from './launch.ts';
+import type { Answered } from './tap.ts';
+import { CAUSES, type Cause, type World } from './world.ts';
+
+export const CASES: readonly Case[] = ['call', 'stream', 'tools', 'models', ...REFUSALS, 'left'];
+
+/** ● works, or its person reads our words at once; ◐ with a loss; ○ not; – it has no such thing. */
+export type Mark = '●' | '◐' | '○' | '–';
+
+export interface Result {
+  readonly mark: Mark;
+  /** What a person should know of anything but ●. */
+  readonly note?: string | undefined;
+  /** Differences between ledger and provider, a line each. */
+  readonly differences: readonly string[];
+  /** What the client wrote. */
+  readonly output?: string;
+}
+
+export const STEPS = 10;
+/** Longest run of a client. One that is still repeating then is ended. */
+const PATIENCE_MS = 100_000;
+/** From the start of a slow answer until its client is interrupted. */
+const INTERRUPTED_AFTER_MS = 1_500;
+const SLOW_PIECE_MS = 50;
+/** What a person takes for "at once". */
+const AT_ONCE_S = 5;
+
+/** Runs a client through a case. `folder`: where it is installed; `home`: its home. */
+export async function runCase(
+  world: World,
+  client: Client,
+  name: Case,
+  place: { readonly folder: string; readonly home: string },
+): Promise<Result> {
+  const reason = client.lacks?.[name];
+  if (reason !== undefined) return { mark: '–', note: reason, differences: [] };
+  const refusal = REFUSALS.find((one) => one === name);
+  const cause: Cause = refusal ? CAUSES[refusal] : {};
+  const { credits = 1_000, key: settings = {} } = cause;
+  const account = await world.gateway.account({ credits, key: { ...settings, canManage: true } });
+  world.provider.begin({
+    fault: cause.fault,
+    intervalMs: name === 'left' ? SLOW_PIECE_MS : undefined,
+  });
+  for (let used = 0; used < (cause.usedUp ?? 0); used++) await useUp(world, account);
+  world.tap.begin();
+  const task: Task = {
+    deed: deedOf(name),
+    url: world.tap.url,
+    key: cause.isKeyUnknown ? `${account.key.slice(0, -4)}0000` : account.key,
+    model: cause.model ?? client.model,
+    prompt: name === 'tools' ? `Take ${STEPS} steps.` : 'Say hello.',
+    ...place,
+  };
+  const away = cause.redisAwayMs === undefined ? undefined : await loseRedis(world, cause.redisAwayMs);
+  const run = launch(client.command(task), place.home);
+  const isOver = await overWithin(world, run, name);
+  await away?.back;
+  const verdict = refusal
+    ? resultOfRefusal(client, refusal, world.tap.answers, run, isOver)
+    : resultOf(world, client, name, run);
+  const found = await ledgerDifferences(world, account);
+  if (name === 'left' && found.length > 0)
+    return { mark: '○', note: found[0], differences: found, output: run.output() };
+  return { ...verdict, differences: found, output: run.output() };
+}
+
+function deedOf(name: Case): Deed {
+  if (name === 'left') return 'stream';
+  return name === 'call' || name === 'stream' || name === 'tools' || name === 'models' ? name : 'refused';
+}
+
+/** A call of the account's own, so that its limit is used up. */
+async function useUp({ gateway }: World, { key }: TestAccount): Promise<void> {
+  const response = await gateway.chat(key, { model: 'gpt-4.1-mini', max_tokens: 100 });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`a call before the limit got ${response.status}`);
+}
+
+/** Ends Redis. Resolves with a promise that the gateway has it again, some time later. */
+async function loseRedis(
+  { redis, gateway }: World,
+  awayMs: number,
+): Promise<{ readonly back: Promise<unknown> }> {
+  await redis.kill();
+  const hasIt = () =>
+    gateway.settled().then(
+      () => true,
+      () => undefined,
+    );
+  const back = sleep(awayMs)
+    .then(() => redis.start())
+    .then(() => until('the gateway to have Redis again', hasIt));
+  // An await of this function must not await that.
+  return { back };
+}
+
+/** Waits for the end of a run, which is interrupted in the case `left`. Resolves with whether it ended by itself. */
+async function overWithin({ provider }: World, run: Run, name: Case): Promise<boolean> {
+  if (name === 'left') {
+    const came = until('a streamed call', () => provider.calls.some(({ isStream }) => isStream), PATIENCE_MS);
+    await Promise.race([came.catch(() => {}), run.ended]);
+    await sleep(INTERRUPTED_AFTER_MS);
+    run.kill('SIGINT');
+  }
+  const timer = new AbortController();
+  const late = sleep(name === 'left' ? 5_000 : PATIENCE_MS, 'late', { signal: timer.signal }).catch(
+    () => 'over',
+  );
+  const first = await Promise.race([late, run.ended]);
+  timer.abort();
+  run.kill('SIGKILL');
+  await run.ended;
+  return first !== 'late';
+}
+
+function resultOf(
+  { provider, tap }: World,
+  client: Client,
+  name: Case,
+  run: Run,
+): Pick<Result, 'mark' | 'note'> {
+  if (name === 'left') return { mark: '●' };
+  if (name === 'models') {
+    const isListed = lettersOf(run.output()).includes(lettersOf(client.model));
+    return isListed ? { mark: '●' } : { mark: '○', note: lastWords(run) };
+  }
+  const refused = tap.answers.filter(({ method, status }) => method === 'POST' && status >= 400);
+  if (!lettersOf(run.output()).includes(lettersOf(SAID))) {
+    return { mark: '○', note: refused[0]?.message ?? lastWords(run) };
+  }
+  const calls = provider.calls.filter(({ count }) => count).length;
+  const wanted = (STEPS + 1) * (client.loops ?? 1);
+  if (name === 'tools' && calls < wanted)
+    return { mark: '◐', note: `made ${calls} calls instead of ${wanted}` };
+  if (name === 'stream' && !provider.calls.some(({ isStream }) => isStream))
+    return { mark: '○', note: 'does not ask for a stream' };
+  return { mark: '●' };
+}
+
+const lastWords = (run: Run) => run.output().trim().split('\n').at(-1)?.slice(0, 200) ?? '';
+
+function resultOfRefusal(
+  client: Client,
+  name: Refusal,
+  answers: readonly Answered[],
+  run: Run,
+  isOver: boolean,
+): Pick<Result, 'mark' | 'note'> {
+  const refused = answers.filter(({ method, status }) => method === 'POST' && status >= 400);
+  const [first] = refused.toSorted((a, b) => a.atMs - b.atMs);
+  if (!first) return { mark: '○', note: 'sent nothing that was refused' };
+  const repeats = [...Map.groupBy(refused, ({ request }) => request).values()];
+  const sent = Math.max(...repeats.map(({ length }) => length));
+  const times = sent === 1 ? 'sent once' : `sent ${sent} times`;
+  const since = (atMs: number) => `${((atMs - first.atMs) / 1_000).toFixed(1)} s`;
+  // A repeat helps where a limit or the gateway comes back.
+  const mayRepeat = name === '503' || name === '429';
+  const wentOnMs = mayRepeat ? run.shownAtMs(SAID) : undefined;
+  if (wentOnMs !== undefined) return { mark: '●', note: `${times}, goes on after ${since(wentOnMs)}` };
+  const words = refused
+    .map(({ message }) => message?.slice(0, 80) ?? '')
+    .find((one) => run.shownAtMs(one) !== undefined);
+  const own = client.ownWords?.[name];
+  const shownMs = (words === undefined ? undefined : run.shownAtMs(words)) ?? (own && run.shownAtMs(own));
+  if (shownMs === undefined) {
+    const why = isOver
+      ? 'does not show the words'
+      : `still repeats after ${PATIENCE_MS / 1_000} s, without words`;
+    return { mark: '○', note: `${times}, ${why}` };
+  }
+  const seconds = (shownMs - first.atMs) / 1_000;
+  const isRight = (sent === 1 && seconds <= AT_ONCE_S) || (mayRepeat && isOver);
+  return { mark: isRight ? '●' : '◐', note: `${times}, words after ${since(shownMs)}` };
+}
+
+/** What differs between the rows of the account and the provider's calls, once all of them have ended. */
+async function ledgerDifferences(
+  { gateway, provider }: World,
+  { accountId }: TestAccount,
+): Promise<string[]> {
+  await Promise.all(provider.calls.map(({ ended }) => ended));
+  const rows = async () => {
+    await gateway.settled();
+    const entries = await gateway.book.ledger({ accountId, limit: 200 });
+    return entries.filter(({ type }) => type === 'charge');
+  };
+  const enough = async () => ((await rows()).length >= provider.calls.length ? true : undefined);
+  // What is missing then is a difference.
+  await until('the rows of all calls', enough, 15_000).catch(() => {});
+  return differences(await rows(), provider.calls);
+}

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Command } from './clients.ts';
+
+/** A client that runs. */
+export interface Run {
+  /** Everything that it has written. */
+  output(): string;
+  /** When the words first stood in its output, in milliseconds of `performance.now`; undefined: they never did. */
+  shownAtMs(words: RegExp | string): number | undefined;
+  /** Sends the signal to it and to what it started. */
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code; null where a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Letters and digits alone: what remains of words that a client breaks into lines, quotes or colors. */
+export function lettersOf(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of terminals begin with one
+  return text.replace(/\x1b\[[0-9;?]*[a-zA-Z]/g, '').replace(/\\u[0-9a-f]{4}|[^a-zA-Z0-9]/g, '');
+}
+
+/** Starts a client without a terminal, with nothing of this process' environment but what programs need. */
+export function launch({ argv: [program, ...args], env }: Command, home: string): Run {
+  const { PATH, LANG = 'C.UTF-8', TMPDIR } = process.env;
+  const child = spawn(program, args, {
+    cwd: home,
+    // A group of its own, so that what it starts ends with it.
+    detached: true,
+    env: { PATH, LANG, ...(TMPDIR && { TMPDIR }), HOME: home, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written: { readonly text: string; readonly atMs: number }[] = [];
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      written.push({ text: output, atMs: performance.now() });
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    output: () => output,
+    shownAtMs(words) {
+      const shows = (text: string) =>
+        typeof words === 'string' ? lettersOf(text).includes(lettersOf(words)) : words.test(text);
+      return shows(output) ? written.find(({ text }) => shows(text))?.atMs : undefined;
+    },
+    kill(signal) {
+      try {
+        process.kill(-(child.pid as number), signal);
+      } catch {
+        // It has ended.
+      }
+    },
+    ended,
+  };
+}

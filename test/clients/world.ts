@@ -1,0 +1,84 @@
+import { loadConfig } from '../../src/config/load.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { KeySettings } from '../../src/domain/key.ts';
+import { shippedCatalog } from '../helper/fixtures/client-bodies.ts';
+import {
+  type AgentProvider,
+  type Fault,
+  startAgentProvider,
+} from '../helper/stand-ins/agents/agent-provider.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { type RedisProcess, startRedis } from '../helper/start/redis-process.ts';
+import type { Scope } from '../helper/start/scope.ts';
+import type { Refusal } from './clients.ts';
+import { startTap, type Tap } from './tap.ts';
+
+/** The gateway with the shipped models, a provider behind it, and a tap before it. */
+export interface World {
+  readonly gateway: InProcessGateway;
+  readonly provider: AgentProvider;
+  readonly tap: Tap;
+  readonly redis: RedisProcess;
+}
+
+export async function startWorld(t: Scope): Promise<World> {
+  const [redis, provider] = await Promise.all([startRedis(t), startAgentProvider()]);
+  t.teardown(() => provider.close());
+  const shipped = shippedCatalog();
+  const moved = [...shipped].map(([slug, model]) => {
+    const upstream = { ...model.upstream, url: provider.url };
+    return [slug, { ...model, upstream }] as const;
+  });
+  const catalog = new Map(moved);
+  const { limits } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  const gateway = await startGatewayInProcess(t, {
+    provider,
+    config: {
+      catalog,
+      upstreams: new Map(moved.map(([, { upstream }]) => [upstream.name, upstream])),
+      limits,
+      redisUrl: redis.url,
+      redisTimeoutMs: 6_000,
+    },
+  });
+  const tap = await startTap(gateway.url);
+  t.teardown(() => tap.close());
+  return { gateway, provider, tap, redis };
+}
+
+/** What makes the gateway refuse a call. */
+export interface Cause {
+  readonly credits?: number;
+  readonly key?: Partial<KeySettings>;
+  /** A model that it does not have. */
+  readonly model?: string;
+  /** A key that it does not know. */
+  readonly isKeyUnknown?: true;
+  /** Calls that use up the key's limit. */
+  readonly usedUp?: number;
+  readonly fault?: Fault;
+  /** Time without Redis, which the gateway answers with 503. */
+  readonly redisAwayMs?: number;
+}
+
+/** A call each 3 s. */
+const RPM = 20;
+
+export const CAUSES: Readonly<Record<Refusal, Cause>> = {
+  401: { isKeyUnknown: true },
+  limit: { key: { spendingLimit: micro(0), spendingPeriod: 'daily' } },
+  credits: { credits: 0 },
+  hold: { credits: 0.01 },
+  403: { key: { allowedModels: ['gpt-4.1-mini'] } },
+  404: { model: 'no-such-model' },
+  429: { key: { rpmLimit: RPM }, usedUp: RPM },
+  502: {
+    fault: {
+      status: 401,
+      body: {
+        error: { message: 'Incorrect API key', type: 'invalid_request_error', code: 'invalid_api_key' },
+      },
+    },
+  },
+  503: { redisAwayMs: 10_000 },
+};
