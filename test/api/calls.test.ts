@@ -169,6 +169,24 @@ t.test('refused calls are recorded with the facts that they were refused by', as
   t.same(short.detail, { hold: '1.000000', estimate: '1.000000', balance: '0.500000', held: '0.000000' });
 });
 
+t.test(
+  'a call of a key that was just deleted is recorded as every later one: its body counts as unread',
+  async (t) => {
+    const { key, keyId, accountId } = await world.account({ credits: 100 });
+    await ended(world.chat(key));
+    await operator.delete(`/api/admin/accounts/${accountId}/keys/${keyId}/`);
+    for (const _ of ['by the cached record', 'by the current one'])
+      t.equal((await world.chat(key)).status, 401);
+    const calls = await until('both records', async () => {
+      const { body } = await operator.get<CallPageView>(
+        `/api/admin/accounts/${accountId}/calls/?result=refused`,
+      );
+      return body.calls.length === 2 && body.calls;
+    });
+    for (const call of calls) t.match(call, { model: null, category: null, streamed: null });
+  },
+);
+
 t.test('a key that cannot manage sees its own calls, and no balance', async (t) => {
   const owner = await world.account({ credits: 0.5 });
   const { body: other } = await apiOf(world, owner.key).post<{ id: number; key: string }>('/api/keys/', {

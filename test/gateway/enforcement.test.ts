@@ -63,6 +63,7 @@ const ROWS: readonly Row[] = [
   ['a body that ends too soon', {}, { body: '{' }, '400 invalid_json'],
   ['a body that is no object', {}, { body: '[]' }, '400 invalid_json'],
   ['two models', {}, { body: '{"model":"flat","model":"tokens","messages":[]}' }, '400 invalid_json'],
+  ['a model by an escaped name', {}, { body: '{"mod\\u0065l":"flat"}' }, '400 invalid_json'],
   ['two models, one escaped', {}, { body: '{"model":"flat","\\u006dodel":"tokens"}' }, '400 invalid_json'],
   ['two models, one capitalised', {}, { body: '{"model":"flat","Model":"tokens"}' }, '400 invalid_json'],
   ['no model', {}, { body: '{"messages":[]}' }, '400 model_required'],

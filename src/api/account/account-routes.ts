@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
-import { callsRoutes } from '../calls/calls-routes.ts';
+import { type CallsRouteDeps, callsRoutes } from '../calls/calls-routes.ts';
 import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
@@ -13,7 +13,7 @@ import { usageRoute } from '../usage/usage-routes.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { accountView } from './account-view.ts';
 
-export type AccountDeps = AlertRouteDeps & LedgerRouteDeps;
+export type AccountDeps = AlertRouteDeps & LedgerRouteDeps & CallsRouteDeps;
 
 const docs = { tags: ['Account'], security: BY_KEY };
 

@@ -33,7 +33,9 @@ const CALL = {
   id: Type.String({ description: '`x-request-id` of the call, and the id of its ledger entry.' }),
   created_at: timestamp('When the call came in.'),
   key_id: orNull(Type.Integer(), 'The key that called.'),
-  model: text('The model as the request named it; null: the refusal came before the body was read.'),
+  model: text(
+    'The model; a name that no model has as the request gave it; null: the refusal came before the body was read.',
+  ),
   category: orNull(Type.Enum(CATEGORIES), 'The modality of the model; null: there is no such model.'),
   endpoint: text('The path that was called.'),
   streamed: Type.Union([Type.Boolean(), Type.Null()], {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '../../book/book-calls.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { parseDay, parseTimestamp } from '../../domain/period.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -25,6 +26,7 @@ export interface CallsReading {
   readonly book: Book;
   readonly ledger: Pick<Ledger, 'flush'>;
   readonly pools: Pools;
+  readonly catalog: () => Catalog;
 }
 
 /** Answers a query of an account's calls: resolves with a page, or streams an export by `reply`. */
@@ -36,7 +38,7 @@ export async function readCalls(
 ) {
   const query = queryOf(request);
   const keyId = await keyAsked(reading.book, query, reader);
-  const filter = { ...filterOf(query), accountId: reader.accountId, keyId };
+  const filter = { ...filterOf(query, reading.catalog()), accountId: reader.accountId, keyId };
   await reading.ledger.flush(reader.accountId);
   return await answer(reading, { query, filter, owner: reader.owner }, reply, (record) =>
     callView(record, reader),
@@ -52,7 +54,7 @@ export async function readAllCalls(reading: CallsReading, request: FastifyReques
     throw accountNotFound();
   }
   if (keyId !== undefined && !(await reading.book.keysAmong([keyId])).has(keyId)) throw keyNotFound();
-  const filter = { ...filterOf(query), accountId, keyId };
+  const filter = { ...filterOf(query, reading.catalog()), accountId, keyId };
   await reading.ledger.flush('all');
   return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
 }
@@ -118,9 +120,10 @@ async function answer<View extends ReturnType<typeof callView>>(
   return { calls: calls.map(viewOf), next };
 }
 
-function filterOf(query: Query): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
+function filterOf(query: Query, catalog: Catalog): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
   const from = timeParam(query, 'from', 0);
   const to = timeParam(query, 'to', DAY_MS - 1);
+  const named = textParam(query, 'model');
   if (from !== undefined && to !== undefined && from > to) {
     throw invalidField('from', 'from must not be later than to.');
   }
@@ -128,7 +131,8 @@ function filterOf(query: Query): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'
     before: placeParam(query),
     from,
     to,
-    model: textParam(query, 'model'),
+    // A call by an alias is recorded as a call of the model.
+    model: named && (modelOf(catalog, named)?.slug ?? named),
     endpoint: wordParam(query, 'endpoint', ENDPOINT_PATHS),
     code: textParam(query, 'code'),
     outcome: wordParam(query, 'outcome', CALL_OUTCOMES),

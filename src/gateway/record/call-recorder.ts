@@ -10,6 +10,7 @@ import {
   recordedText,
   recordedUserAgent,
 } from '../../domain/refused-call.ts';
+import { CALLER_CHECKS } from '../../domain/rules.ts';
 import type { EnteredCall, HeldCall } from '../call.ts';
 import { answeredRefusal } from '../codex.ts';
 import type { Endpoint } from '../endpoints.ts';
@@ -76,12 +77,15 @@ export class CallRecorder {
   ): void {
     const { log, refusals, catalog } = this.#parts;
     const durationMs = call ? Math.round(performance.now() - call.startedAt) : 0;
-    const { model, isStream } = call?.asked ?? NOT_ASKED;
+    const { model, isStream } = (!BEFORE_THE_BODY.has(code) && call?.asked) || NOT_ASKED;
+    const known = model === null ? undefined : modelOf(catalog(), model);
+    const slug = known?.slug ?? null;
+    const name = slug ?? model;
     log.refused(owner?.id ?? null, code, () => ({
       reqId: id,
       accountId: owner?.accountId ?? null,
       keyId: owner?.id ?? null,
-      model,
+      model: name,
       endpoint: path,
       status: refusal().status,
       code,
@@ -90,8 +94,6 @@ export class CallRecorder {
       ms: durationMs,
     }));
     if (!owner) return;
-    const known = model === null ? undefined : modelOf(catalog(), model);
-    const slug = known?.slug ?? null;
     const createdAt = Date.now() - durationMs;
     if (refusals.countRepeated({ keyId: owner.id, code, createdAt, slug })) return;
     const { status, message, param, detail } = refusal();
@@ -105,7 +107,7 @@ export class CallRecorder {
       accountId: owner.accountId,
       keyId: owner.id,
       createdAt,
-      model: model === null ? null : recordedText(model, LONGEST_MODEL),
+      model: name === null ? null : recordedText(name, LONGEST_MODEL),
       slug,
       category: known?.category ?? null,
       endpoint: path,
@@ -138,6 +140,16 @@ export class CallRecorder {
     else log.failed(line, outcome !== 'client_left' && isProviders(upstreamStatus));
   }
 }
+
+/**
+ * Codes of checks 1 to 8, which come before the body. By a cached record the body may be read first; equal calls have equal
+ * records all the same.
+ */
+const BEFORE_THE_BODY: ReadonlySet<RefusedCode> = new Set([
+  'missing_api_key',
+  'invalid_api_key',
+  ...CALLER_CHECKS.map(({ code }) => code),
+]);
 
 const NOT_ASKED = { model: null, isStream: null } as const;
 

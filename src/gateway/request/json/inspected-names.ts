@@ -12,11 +12,11 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The inspected fields of a body, none of which may come twice or in another spelling. */
+/** The inspected fields of a body, none of which may come twice, in another spelling, or with escapes in its name. */
 export class InspectedNames implements RootNames {
   readonly #seen = new Set<string>();
 
-  take(name: string): boolean {
+  take(name: string, isEscaped: boolean): boolean {
     const folded = foldName(name);
     if (!INSPECTED_FIELDS.has(folded)) return false;
     if (this.#seen.has(folded)) {
@@ -24,6 +24,12 @@ export class InspectedNames implements RootNames {
     }
     // An upstream that ignores the case of names would read a value that was not checked.
     if (name !== folded) throw otherCase('The body', name, folded);
+    if (isEscaped) {
+      throw invalidJson(
+        `The request body has escapes in the name of the field "${folded}". Write it plainly.`,
+        folded,
+      );
+    }
     this.#seen.add(folded);
     return true;
   }

@@ -36,8 +36,11 @@ export interface Span {
 
 /** The names of the outermost object that a reader looks for. */
 export interface RootNames {
-  /** Takes each name in turn. Returns whether its value's place is wanted. Throws GatewayError for a name that must not be. */
-  take(name: string): boolean;
+  /**
+   * Takes each name in turn; `isEscaped`: it is written with escapes. Returns whether its value's place is wanted. Throws
+   * GatewayError for a name that must not be.
+   */
+  take(name: string, isEscaped: boolean): boolean;
 }
 
 /** A JSON body without its long strings. The text is valid JSON if and only if the body is. */
@@ -246,9 +249,10 @@ class JsonReader {
       return;
     }
     const raw = bytes.toString('latin1', from, end);
-    const name = raw.includes('\\') || !isAscii(bytes.subarray(from, end)) ? decoded(raw) : raw;
+    const isEscaped = raw.includes('\\');
+    const name = isEscaped || !isAscii(bytes.subarray(from, end)) ? decoded(raw) : raw;
     this.#names.root(name);
-    if (this.#rootNames.take(name)) this.#wanted = { name, start };
+    if (this.#rootNames.take(name, isEscaped)) this.#wanted = { name, start };
   }
 
   #comma(from: number, at: number): void {
