@@ -52,7 +52,7 @@ async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
 
 async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Book> {
   if (!readOnly) await migrateServer(databaseUrl);
-  const { postgresDialect } = await import('./postgres.ts');
+  const { postgresDialect, tookTooLong } = await import('./postgres.ts');
   // A report sums whole ledgers: it may take its time, on one connection.
   const dialect = postgresDialect(databaseUrl, {
     readOnly,
@@ -62,7 +62,12 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   const db = new Kysely<BookSchema>({ dialect });
   return orDestroy(db, async () => {
     if (readOnly) await requireCurrentSchema(db, 'postgres');
-    return await sqlBook(new Store(db, 'postgres'));
+    const open = () => sqlBook(new Store(db, 'postgres'));
+    // The migration has just reached the server: one slow connection is no reason to refuse the start.
+    return await open().catch((error: unknown) => {
+      if (!tookTooLong(error)) throw error;
+      return open();
+    });
   });
 }
 

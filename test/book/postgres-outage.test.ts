@@ -185,3 +185,19 @@ onPostgres(
     t.same(await book.account(account.id), account, 'the next query has a new connection');
   },
 );
+
+onPostgres(
+  'a report waits for a server that takes more than five seconds to connect',
+  async (t, { place, open }) => {
+    await (await open()).close();
+    const direct = new URL(place.databaseUrl ?? '');
+    const proxy = await startTcpProxy(t, Number(direct.port));
+    direct.port = String(proxy.port);
+    // The first message comes after 2.6 s, its answer after 5.2; what follows is not delayed.
+    proxy.delay(2_600);
+    setTimeout(() => proxy.delay(0), 5_000);
+    const book = await openBook({ databaseUrl: direct.href, dataDir }, { readOnly: true });
+    t.type(book.id, 'string');
+    await book.close();
+  },
+);
