@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findRedisServer } from '../src/redis-server/binary.ts';
+import { findRedisServer } from '../src/redis-server/server.ts';
 import { freePort } from '../test/helper/start/redis-process.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startListener } from './program.ts';

@@ -41,6 +41,9 @@ const APART = /^test\/(?:torture|process|redis-server|[^/]+$)/;
 /** What changes the whole process, or measures it: a file with this in it has a process to itself. */
 const OF_THE_PROCESS = /keptBytes|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
 
+// From the start: on a busy machine, preparing takes longer than tap's own 30 s.
+t.setTimeout(0);
+
 const named = process.argv.slice(2);
 const found = named.length > 0 ? named.flatMap(filesAt) : filesAt('test');
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
@@ -111,7 +114,6 @@ t.on('spawn', (subtest) => {
   });
 });
 
-t.setTimeout(0);
 t.jobs = JOBS;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, ClaimedAlert } from '../book/book.ts';
+import { Loop } from '../log/loop.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
@@ -17,13 +18,10 @@ const ACCOUNTS_AT_ONCE = 100;
 /**
  * Background worker that claims the alerts queued in the book and has them sent (specification section 6).
  *
- * States of the worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer
- * armed, or in a pass. A pass claims the next alert of each account, again and again, until no account that the sender
- * has room for has one. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an
- * account that a pass left waiting. One account's alerts never wait for another's (AlertSender). A pass that fails,
- * because the book is out of reach, is tried again: first after FIRST_RETRY_MS, then after twice as long each time, up
- * to the poll interval. (The worker is no `Loop`, because a Loop retries later than its interval, and not at all when
- * it is woken.)
+ * A pass claims the next alert of each account, again and again, until no account that the sender has room for has one.
+ * `notify` starts a pass, or makes another one follow; so does room for an account that a pass left waiting. One
+ * account's alerts never wait for another's (AlertSender). A pass that fails, because the book is out of reach, is tried
+ * again soon, and a `notify` meanwhile waits for that.
  *
  * States of an alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one
  * POST for each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`,
@@ -32,29 +30,29 @@ const ACCOUNTS_AT_ONCE = 100;
 export class AlertWorker {
   readonly #options: AlertWorkerOptions;
   readonly #sender: AlertSender;
+  readonly #passes: Loop;
   /** Accounts that have an alert in the book, and had no room in the sender when a pass looked. */
   readonly #left = new Set<number>();
-  #state: 'idle' | 'running' | 'stopped' = 'idle';
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #again = false;
-  #failures = 0;
+  #isStopped = false;
 
   constructor(options: AlertWorkerOptions) {
+    const { log, pollMs = POLL_MS } = options;
     this.#options = options;
     this.#sender = new AlertSender(options, () => this.#roomMade());
+    this.#passes = new Loop('claiming alerts', pollMs, () => this.#claimQueued(), log, {
+      firstMs: FIRST_RETRY_MS,
+      longestMs: pollMs,
+    });
   }
 
   start(): void {
-    this.#state = 'running';
+    this.#passes.start();
     this.notify();
   }
 
   /** Starts a pass now, because an alert may have been queued. Cheap, and harmless at any time. */
   notify(): void {
-    if (this.#state !== 'running') return;
-    if (this.#pass) this.#again = true;
-    else this.#beginPass();
+    this.#passes.wake();
   }
 
   /**
@@ -63,53 +61,13 @@ export class AlertWorker {
    * as `unknown`.
    */
   async stop(deadlineMs: number): Promise<void> {
-    const until = performance.now() + LAST_PASS_MS;
-    for (let left = LAST_PASS_MS; this.#pass && left > 0; left = until - performance.now()) {
-      await within(left, this.#pass);
-    }
-    this.#state = 'stopped';
-    clearTimeout(this.#timer);
-    await within(deadlineMs, this.#settled());
-    this.#sender.giveUp();
-  }
-
-  async #settled(): Promise<void> {
-    await this.#pass;
-    await this.#sender.idle();
-  }
-
-  #beginPass(): void {
-    clearTimeout(this.#timer);
-    this.#again = false;
-    this.#pass = this.#claimQueued()
-      .then(
-        () => {
-          this.#failures = 0;
-        },
-        (error: unknown) => {
-          // The first failure says what is wrong; its repeats would only fill the log.
-          if (this.#failures === 0)
-            this.#options.log.warn({ err: error }, 'alerts wait: the book cannot be read');
-          this.#failures += 1;
-        },
-      )
-      .then(() => this.#endPass());
-  }
-
-  #endPass(): void {
-    this.#pass = undefined;
-    if (this.#state !== 'running') return;
-    if (this.#again) {
-      this.#beginPass();
-      return;
-    }
-    const pollMs = this.#options.pollMs ?? POLL_MS;
-    const retryMs = FIRST_RETRY_MS * 2 ** (this.#failures - 1);
-    this.#timer = setTimeout(
-      () => this.#beginPass(),
-      this.#failures > 0 ? Math.min(retryMs, pollMs) : pollMs,
+    await within(LAST_PASS_MS, this.#passes.idle());
+    this.#isStopped = true;
+    await within(
+      deadlineMs,
+      this.#passes.stop().then(() => this.#sender.idle()),
     );
-    this.#timer.unref();
+    this.#sender.giveUp();
   }
 
   async #claimQueued(): Promise<void> {
@@ -125,7 +83,7 @@ export class AlertWorker {
           if (alert) this.#sender.begin(alert);
         }
       }
-      if (this.#state !== 'running') return;
+      if (this.#isStopped) return;
     }
   }
 
@@ -134,7 +92,7 @@ export class AlertWorker {
   }
 
   async #claim(id: number): Promise<ClaimedAlert | undefined> {
-    if (this.#state !== 'running') return undefined;
+    if (this.#isStopped) return undefined;
     return await this.#options.book.claimAlert(id, Date.now());
   }
 }

@@ -80,14 +80,14 @@ export interface AccountSnapshot {
 
 export interface LedgerQuery {
   readonly accountId: number;
-  readonly keyId?: number;
-  readonly type?: EntryType;
-  readonly model?: string;
+  readonly keyId?: number | undefined;
+  readonly type?: EntryType | undefined;
+  readonly model?: string | undefined;
   /** Entries booked to these UTC days only: days since 1970-01-01, both included. */
-  readonly fromDay?: number;
-  readonly toDay?: number;
+  readonly fromDay?: number | undefined;
+  readonly toDay?: number | undefined;
   /** Entries with a lower seq than this only. */
-  readonly before?: number;
+  readonly before?: number | undefined;
   /** 1–1,000. */
   readonly limit: number;
 }

@@ -18,43 +18,24 @@ export function callQueries(store: Store): Pick<BookCalls, 'calls' | 'call'> {
   const id = engine === 'postgres' ? sql<string>`id collate "C"` : sql<string>`id`;
 
   const charged = async (query: CallQuery): Promise<CallRecord[]> => {
-    const { accountId, keyId, model, endpoint, code, outcome, result, upstream, from, to, before } = query;
+    const { outcome, result, from, to, before } = query;
     if (result === 'refused' || outcome === 'refused') return [];
-    let rows = db.selectFrom('ledger').selectAll();
+    const where = conditions(query, 'started_at', id);
     // SQLite would take it for a second bound of the time, and so prefer the index of all calls to that of a filter.
     const isBounded = from !== undefined || to !== undefined || before !== undefined;
-    if (!isBounded) rows = rows.where('started_at', 'is not', null);
-    if (accountId !== undefined) rows = rows.where('account_id', '=', accountId);
-    else if (keyId !== undefined) rows = rows.where('account_id', '=', accountOf(keyId));
-    if (keyId !== undefined) rows = rows.where('key_id', '=', keyId);
-    if (model !== undefined) rows = rows.where('model', '=', model);
-    if (endpoint !== undefined) rows = rows.where('endpoint', '=', endpoint);
-    if (code !== undefined) rows = rows.where('code', '=', code);
-    if (upstream !== undefined) rows = rows.where('upstream', '=', upstream);
-    if (outcome !== undefined) rows = rows.where('outcome', '=', outcome);
-    if (result === 'ok') rows = rows.where('outcome', '=', 'complete');
-    if (result === 'failed' || (outcome !== undefined && outcome !== 'complete')) rows = rows.where(FAILED);
-    if (from !== undefined) rows = rows.where('started_at', '>=', from);
-    if (to !== undefined) rows = rows.where('started_at', '<=', to);
-    if (before) rows = rows.where(olderThan(sql`started_at`, id, before));
+    if (!isBounded) where.push(sql<SqlBool>`started_at is not null`);
+    if (result === 'ok') where.push(sql<SqlBool>`outcome = 'complete'`);
+    if (result === 'failed' || (outcome !== undefined && outcome !== 'complete')) where.push(FAILED);
+    const rows = where.reduce((all, one) => all.where(one), db.selectFrom('ledger').selectAll());
     const found = await rows.orderBy('started_at', 'desc').orderBy(id, 'desc').limit(query.limit).execute();
     return found.map(callOfRow);
   };
 
-  const refused = async (query: CallQuery): Promise<CallRecord[]> => {
-    const { accountId, keyId, model, endpoint, code, outcome, result, upstream, from, to, before } = query;
-    if (upstream !== undefined) return [];
-    if ((result ?? 'refused') !== 'refused' || (outcome ?? 'refused') !== 'refused') return [];
-    let rows = db.selectFrom('refusals').selectAll();
-    if (accountId !== undefined) rows = rows.where('account_id', '=', accountId);
-    else if (keyId !== undefined) rows = rows.where('account_id', '=', accountOf(keyId));
-    if (keyId !== undefined) rows = rows.where('key_id', '=', keyId);
-    if (model !== undefined) rows = rows.where('model', '=', model);
-    if (endpoint !== undefined) rows = rows.where('endpoint', '=', endpoint);
-    if (code !== undefined) rows = rows.where(sql<string>`code`, '=', code);
-    if (from !== undefined) rows = rows.where('created_at', '>=', from);
-    if (to !== undefined) rows = rows.where('created_at', '<=', to);
-    if (before) rows = rows.where(olderThan(sql`created_at`, id, before));
+  const refused = async ({ outcome = 'refused', ...query }: CallQuery): Promise<CallRecord[]> => {
+    if (query.upstream !== undefined) return [];
+    if ((query.result ?? 'refused') !== 'refused' || outcome !== 'refused') return [];
+    const where = conditions(query, 'created_at', id);
+    const rows = where.reduce((all, one) => all.where(one), db.selectFrom('refusals').selectAll());
     const found = await rows.orderBy('created_at', 'desc').orderBy(id, 'desc').limit(query.limit).execute();
     return found.map(refusedCall);
   };
@@ -82,9 +63,24 @@ export function callQueries(store: Store): Pick<BookCalls, 'calls' | 'call'> {
   };
 }
 
-/** The account of a key, whose calls are found by the account. */
-function accountOf(keyId: number) {
-  return sql<number>`(select account_id from keys where keys.id = ${keyId})`;
+/** The conditions of a query on a table whose rows came in at the column `time`. */
+function conditions(
+  { accountId, keyId, model, endpoint, code, upstream, outcome, from, to, before }: CallQuery,
+  time: 'started_at' | 'created_at',
+  id: Expression<string>,
+): Expression<SqlBool>[] {
+  // Calls of a key are found by its account.
+  const ofKey = keyId && sql<number>`(select account_id from keys where keys.id = ${keyId})`;
+  const exact = { account_id: accountId ?? ofKey, key_id: keyId, model, endpoint, code, upstream, outcome };
+  const at = sql.ref(time);
+  return [
+    ...Object.entries(exact).flatMap(([column, value]) =>
+      value === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} = ${value}`],
+    ),
+    ...(from === undefined ? [] : [sql<SqlBool>`${at} >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`${at} <= ${to}`]),
+    ...(before ? [olderThan(at, id, before)] : []),
+  ];
 }
 
 function olderThan(time: Expression<unknown>, id: Expression<string>, { createdAt, id: of }: CallPlace) {

@@ -1,4 +1,15 @@
-import { boolean, number, optional, section } from './reader.ts';
+import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
+import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
+import {
+  boolean,
+  type Field,
+  type JsonSchema,
+  number,
+  optional,
+  type Reader,
+  reader,
+  section,
+} from './reader.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -71,5 +82,63 @@ export const limitsSection = section({
     number(1, 1_000_000_000),
     1_000_000,
     'Ledger entries of all gateways that wait for the database; beyond it calls get 503',
+  ),
+});
+
+/** Credits, 0 or more. */
+const credits: Reader<Micro> = reader(
+  { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+  (value, path, faults) => {
+    const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
+    if (amount !== undefined && amount >= 0) return amount;
+    return faults.add(
+      path,
+      `must be a number of credits from 0 to ${MAX_CREDITS}, with at most six decimals`,
+    );
+  },
+);
+
+/** A limit of calls of new accounts, or null for none. */
+function callLimit(description: string): Field<number | null> {
+  const whole = number(1, MAX_CALL_LIMIT);
+  const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
+  const limit = reader({ anyOf: [...anyOf, { type: 'null' }] }, whole);
+  return optional(limit, null, `${description}; null: no limit`);
+}
+
+/** The section `accounts`: bounds of accounts, and what new ones begin with. */
+export const accountsSection = section({
+  maxKeys: optional(
+    number(1, 100_000),
+    10_000,
+    'Most keys of one account, including inactive ones; keys are never removed',
+  ),
+  maxKeyBytes: optional(
+    number(1_000, 1_000_000_000),
+    33_554_432,
+    'Most bytes of the settings of all keys of one account, as JSON in UTF-8; Redis holds them all',
+  ),
+  overdraft: optional(
+    credits,
+    micro(0),
+    'Overdraft of new accounts, in credits; existing accounts keep their overdraft and limits',
+  ),
+  rpmLimit: callLimit('Calls of all keys of a new account that may begin in a minute'),
+  tpmLimit: callLimit('Tokens of all keys of a new account in a minute'),
+  maxParallelRequests: callLimit('Calls of all keys of a new account in flight'),
+});
+
+/** The section `calls`: how much is kept of calls that were refused. */
+export const callsSection = section({
+  refusalsPerMinute: optional(
+    number(0, 10_000),
+    20,
+    'Refused calls of one key and error code with their own entry in a minute; the rest of the minute shares one',
+  ),
+  refusalDays: optional(number(1, 3_650), 30, 'Days for which refused calls are kept'),
+  refusalRows: optional(
+    number(1, 100_000_000),
+    1_000_000,
+    'Most entries of refused calls, of all accounts; the oldest go first',
   ),
 });

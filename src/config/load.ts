@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { checkAliases } from './aliases.ts';
 import { catalogOf } from './catalog.ts';
 import { type Config, LOGGED_CALLS, TRACE_SAMPLERS } from './config.ts';
 import { presetOf, withPresets } from './presets.ts';
@@ -322,4 +321,27 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const item of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(item);
   return Object.freeze(value);
+}
+
+/**
+ * Checks that each alias of a model is a name of that model alone. It looks at the tree before that is read, so that a fault
+ * elsewhere hides none of these.
+ */
+function checkAliases(tree: unknown, faults: Faults): void {
+  const models = tree instanceof Map ? tree.get('models') : undefined;
+  if (!(models instanceof Map)) return;
+  const owners = new Map<string, string>();
+  for (const [slug, model] of models) {
+    const aliases: unknown = model instanceof Map ? model.get('aliases') : undefined;
+    if (!Array.isArray(aliases)) continue;
+    for (const [index, alias] of aliases.entries()) {
+      if (typeof alias !== 'string') continue;
+      const at = `models.${slug}.aliases[${index}]`;
+      const owner = owners.get(alias);
+      if (models.has(alias)) faults.add(at, `must not be ${alias}, which is the name of a model`);
+      else if (owner === String(slug)) faults.add(at, `must not repeat ${alias}`);
+      else if (owner !== undefined) faults.add(at, `must not be ${alias}, which is an alias of ${owner}`);
+      else owners.set(alias, String(slug));
+    }
+  }
 }

@@ -1,10 +1,8 @@
 import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
-import { accountsSection } from './accounts-schema.ts';
-import { callsSection } from './calls-schema.ts';
 import { DEMO_URL } from './config.ts';
-import { limitsSection } from './limits-schema.ts';
+import { accountsSection, callsSection, limitsSection } from './limits-schema.ts';
 import { passHeader } from './pass-header.ts';
 import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';

@@ -1,52 +1,52 @@
 /**
- * Every error code that a client can see, in one place (specification sections 2, 3, 4, 7): HTTP status and type.
- * docs/api.md lists them; a test holds the two together.
+ * Every error code that a client can see, in one place (specification sections 2, 3, 4, 7): HTTP status, type, and whether
+ * the same request may succeed later (`repeat`) or never does (`final`: `x-should-retry: false`). docs/api.md lists them.
  */
 export const ERRORS = {
-  missing_api_key: [401, 'authentication_error'],
-  invalid_api_key: [401, 'authentication_error'],
-  inactive_api_key: [401, 'authentication_error'],
-  expired_api_key: [401, 'authentication_error'],
-  invalid_admin_token: [401, 'authentication_error'],
-  inactive_account: [403, 'permission_error'],
-  outside_active_hours: [403, 'permission_error'],
-  ip_not_allowed: [403, 'permission_error'],
-  country_blocked: [403, 'permission_error'],
-  origin_not_allowed: [403, 'permission_error'],
-  category_not_allowed: [403, 'permission_error'],
-  model_not_allowed: [403, 'permission_error'],
-  management_not_allowed: [403, 'permission_error'],
-  invalid_json: [400, 'invalid_request_error'],
-  invalid_field: [400, 'invalid_request_error'],
-  unpriced_parameter: [400, 'invalid_request_error'],
-  model_required: [400, 'invalid_request_error'],
-  endpoint_mismatch: [400, 'invalid_request_error'],
-  invalid_request: [400, 'invalid_request_error'],
-  body_too_large: [413, 'invalid_request_error'],
-  unsupported_media_type: [415, 'invalid_request_error'],
-  request_timeout: [408, 'invalid_request_error'],
-  email_taken: [409, 'invalid_request_error'],
-  too_many_keys: [409, 'invalid_request_error'],
-  idempotency_key_reused: [409, 'invalid_request_error'],
-  version_conflict: [412, 'invalid_request_error'],
-  model_not_found: [404, 'not_found_error'],
-  key_not_found: [404, 'not_found_error'],
-  account_not_found: [404, 'not_found_error'],
-  entry_not_found: [404, 'not_found_error'],
-  call_not_found: [404, 'not_found_error'],
-  object_not_found: [404, 'not_found_error'],
-  unknown_endpoint: [404, 'not_found_error'],
-  upgrade_required: [426, 'invalid_request_error'],
-  spending_limit_exceeded: [402, 'billing_error'],
-  insufficient_credits: [402, 'billing_error'],
-  rate_limit_exceeded: [429, 'rate_limit_error'],
-  usage_limit_reached: [429, 'usage_limit_reached'],
-  upstream_auth_failed: [502, 'upstream_error'],
-  upstream_unavailable: [502, 'upstream_error'],
-  upstream_timeout: [504, 'upstream_error'],
-  service_unavailable: [503, 'service_unavailable_error'],
-  internal_error: [500, 'internal_error'],
-} as const satisfies Record<string, readonly [status: number, type: string]>;
+  missing_api_key: [401, 'authentication_error', 'final'],
+  invalid_api_key: [401, 'authentication_error', 'final'],
+  inactive_api_key: [401, 'authentication_error', 'final'],
+  expired_api_key: [401, 'authentication_error', 'final'],
+  invalid_admin_token: [401, 'authentication_error', 'final'],
+  inactive_account: [403, 'permission_error', 'final'],
+  outside_active_hours: [403, 'permission_error', 'final'],
+  ip_not_allowed: [403, 'permission_error', 'final'],
+  country_blocked: [403, 'permission_error', 'final'],
+  origin_not_allowed: [403, 'permission_error', 'final'],
+  category_not_allowed: [403, 'permission_error', 'final'],
+  model_not_allowed: [403, 'permission_error', 'final'],
+  management_not_allowed: [403, 'permission_error', 'final'],
+  invalid_json: [400, 'invalid_request_error', 'final'],
+  invalid_field: [400, 'invalid_request_error', 'final'],
+  unpriced_parameter: [400, 'invalid_request_error', 'final'],
+  model_required: [400, 'invalid_request_error', 'final'],
+  endpoint_mismatch: [400, 'invalid_request_error', 'final'],
+  invalid_request: [400, 'invalid_request_error', 'final'],
+  body_too_large: [413, 'invalid_request_error', 'final'],
+  unsupported_media_type: [415, 'invalid_request_error', 'final'],
+  request_timeout: [408, 'invalid_request_error', 'repeat'],
+  email_taken: [409, 'invalid_request_error', 'final'],
+  too_many_keys: [409, 'invalid_request_error', 'final'],
+  idempotency_key_reused: [409, 'invalid_request_error', 'final'],
+  version_conflict: [412, 'invalid_request_error', 'final'],
+  model_not_found: [404, 'not_found_error', 'final'],
+  key_not_found: [404, 'not_found_error', 'final'],
+  account_not_found: [404, 'not_found_error', 'final'],
+  entry_not_found: [404, 'not_found_error', 'final'],
+  call_not_found: [404, 'not_found_error', 'final'],
+  object_not_found: [404, 'not_found_error', 'final'],
+  unknown_endpoint: [404, 'not_found_error', 'final'],
+  upgrade_required: [426, 'invalid_request_error', 'final'],
+  spending_limit_exceeded: [402, 'billing_error', 'final'],
+  insufficient_credits: [402, 'billing_error', 'final'],
+  rate_limit_exceeded: [429, 'rate_limit_error', 'repeat'],
+  usage_limit_reached: [429, 'usage_limit_reached', 'final'],
+  upstream_auth_failed: [502, 'upstream_error', 'final'],
+  upstream_unavailable: [502, 'upstream_error', 'repeat'],
+  upstream_timeout: [504, 'upstream_error', 'repeat'],
+  service_unavailable: [503, 'service_unavailable_error', 'repeat'],
+  internal_error: [500, 'internal_error', 'repeat'],
+} as const satisfies Record<string, readonly [status: number, type: string, retry: 'final' | 'repeat']>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
@@ -128,7 +128,7 @@ export class GatewayError extends Error {
   readonly resetsAtS: number | undefined;
   /** Headers of its answer, beside those of its status. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True if the same request must not be sent again by itself, although its status alone would allow that. */
+  /** True if the same request must not be sent again. */
   readonly isFinal: boolean;
   /** The facts that the check went by, for the record of the call. */
   readonly facts: RefusalDetail | undefined;
@@ -158,7 +158,7 @@ export class GatewayError extends Error {
     this.lack = options?.lack;
     this.resetsAtS = options?.resetsAtS;
     this.headers = options?.headers ?? NO_HEADERS;
-    this.isFinal = options?.isFinal ?? false;
+    this.isFinal = options?.isFinal ?? ERRORS[code][2] === 'final';
     this.facts = options?.facts;
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;

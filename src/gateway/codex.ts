@@ -47,7 +47,6 @@ function usageLimit({ message, metadata, lack }: GatewayError): GatewayError {
   };
   const resets = lack?.what === 'limit' ? { resetsAtS: lack.resetsAtS } : {};
   return new GatewayError('usage_limit_reached', message, null, undefined, {
-    isFinal: true,
     headers,
     ...(metadata && { metadata }),
     ...resets,

@@ -100,7 +100,7 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
     ...refusal.headers,
     'x-content-type-options': 'nosniff',
     'x-tollgate-source': 'gateway',
-    ...(refusal.isFinal || isFinal(status) ? { 'x-should-retry': 'false' } : {}),
+    ...(refusal.isFinal ? { 'x-should-retry': 'false' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
     ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),
@@ -108,11 +108,6 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
     // OpenAI's and Anthropic's SDKs wait by this one if it is there.
     ...(retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) }),
   };
-}
-
-/** Whether the request would be refused again if it were repeated. 408 and 429 depend on the moment. */
-export function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /** The body of a refusal, in the shape of the route that was asked. */

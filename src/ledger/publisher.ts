@@ -1,8 +1,8 @@
 import type { Book } from '../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { Log } from '../log/log.ts';
+import { Failures } from '../log/loop.ts';
 import { limitsText } from './limits-text.ts';
-import { Failures } from './loop.ts';
 import type { RedisClient } from './redis/connect.ts';
 import {
   accountRedisKey,

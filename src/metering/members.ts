@@ -1,4 +1,4 @@
-import { foldName } from '../domain/errors.ts';
+import { foldName, GatewayError } from '../domain/errors.ts';
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
 import { refuseModels, type Surcharge } from './plan.ts';
@@ -15,7 +15,7 @@ interface Member {
   /** Whether checks and holds read its value, so that a body must not have it twice or in other letters. */
   readonly isRead: boolean;
   /** A refusal that its presence alone decides. Others depend on the value, and the code beside it decides. */
-  readonly refusal?: 'other model' | 'fee' | 'always';
+  readonly refusal?: 'other model' | 'fee' | 'unreported' | 'always';
   /** Table of the members of its value, or of the elements of its value; undefined: what is inside is not looked at. */
   readonly within?: Members;
   /** Whether what is inside is the client's own or the provider's text, and needs no table. */
@@ -42,6 +42,8 @@ interface Lists {
   readonly otherModels?: string;
   /** Refused unless null or false: fees that no unit charges. */
   readonly fees?: string;
+  /** Refused unless null or false: the answer would not report the cost. */
+  readonly unreported?: string;
   /** Refused with any value, in any letters. */
   readonly always?: string;
   /** Tables for the members of objects, by the name of the object. `self`: this table once more. */
@@ -57,6 +59,7 @@ const LISTS: readonly (readonly [keyof Lists, Omit<Member, 'isOpen' | 'within'>]
   ['refused', { treatment: 'refused', isRead: true }],
   ['otherModels', { treatment: 'refused', isRead: true, refusal: 'other model' }],
   ['fees', { treatment: 'refused', isRead: true, refusal: 'fee' }],
+  ['unreported', { treatment: 'refused', isRead: true, refusal: 'unreported' }],
   ['always', { treatment: 'refused', isRead: false, refusal: 'always' }],
 ];
 
@@ -136,6 +139,14 @@ export function checkMembers({ kind, model, value }: MeteredBody, table: Members
   return walk;
 }
 
+/** Anthropic's tool runners ask for a thread, and go on without it by these details. */
+const THREAD = { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } } as const;
+
+function unreported(name: string): GatewayError {
+  const message = `${name} is not supported, because the response does not report its cost. Leave it out.`;
+  return new GatewayError('invalid_field', message, name, undefined, name === 'thread' ? THREAD : {});
+}
+
 class Walk implements MemberFindings {
   readonly charges: Surcharge[] = [];
   readonly unknown: string[] = [];
@@ -190,8 +201,10 @@ class Walk implements MemberFindings {
 
   #refused(name: string, value: unknown, { refusal }: Member): void {
     if (refusal === 'always') this.#always(name);
-    else if (refusal === 'fee' && (value ?? false) !== false) this.charges.push({ param: name, what: name });
     else if (refusal === 'other model') refuseModels({ [name]: value }, [name]);
+    else if ((value ?? false) === false) return;
+    else if (refusal === 'fee') this.charges.push({ param: name, what: name });
+    else throw unreported(name);
   }
 
   #always(name: string): void {

@@ -1,5 +1,4 @@
 import type { Terms } from '../domain/bill.ts';
-import { GatewayError, invalidField } from '../domain/errors.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { asksLongCache, CacheLife } from './cache-life.ts';
@@ -31,7 +30,7 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { messagesToolBounds, messagesToolKind, ToolTally } from './tools.ts';
+import { messagesToolBounds, messagesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { reportedBy } from './usage.ts';
 
 /** Tools of the Messages API; their types are in tools.ts. */
@@ -45,6 +44,13 @@ const MESSAGES_TOOL = membersOf({
   refused: 'caching.* max_tokens',
   within: { cache_control: CACHE_CONTROL },
 });
+
+const TOOLS: ToolFormat = {
+  members: MESSAGES_TOOL,
+  kindOf: messagesToolKind,
+  identity: 'name',
+  boundsOf: messagesToolBounds,
+};
 
 /** A tool that a message adds or removes. */
 const TOOL_CHANGE = membersOf({
@@ -84,8 +90,9 @@ export const MESSAGES = membersOf({
     compaction`,
   otherModels: `${EVERYWHERE.otherModels} moderation.*`,
   fees: 'provider plugins preset',
-  // By `checkMessage`.
-  refused: 'container.* thread.* billing_policy.*',
+  // A conversation that the provider holds, which no account here owns; another payer than the operator.
+  unreported: 'thread.* billing_policy.*',
+  refused: 'container.*',
   free: 'metadata.* stop_sequences temperature top_k top_p tool_choice.* diagnostics fallback_credit_token',
   within: {
     system: BLOCK,
@@ -177,7 +184,6 @@ const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'fl
 /** The surcharges of a message call. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
 function planMessages(body: MeteredBody): CostPlan {
   const { value, model } = body;
-  checkMessage(value);
   const said = new MessageParts(body);
   said.read();
   const { tools } = said;
@@ -211,22 +217,6 @@ function planMessages(body: MeteredBody): CostPlan {
     hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
     cost: (bounds) => tokenCost(model, plan, bounds),
   };
-}
-
-/**
- * Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. Anthropic's
- * tool runners ask for such a conversation, and go on without it by these details.
- */
-function checkMessage(value: MeteredBody['value']): void {
-  if (isSet(value.thread)) {
-    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] } as const;
-    throw new GatewayError('invalid_field', unsupported('thread'), 'thread', undefined, { details });
-  }
-  if (isSet(value.billing_policy)) throw invalidField('billing_policy', unsupported('billing_policy'));
-}
-
-function unsupported(name: string): string {
-  return `${name} is not supported, because the response does not report its cost. Leave it out.`;
 }
 
 function chargesOf(value: MeteredBody['value'], said: MessageParts): Surcharge[] {
@@ -275,7 +265,7 @@ const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
 class MessageParts extends PartCounts {
   readonly #value: MeteredBody['value'];
   readonly cacheLife = new CacheLife();
-  readonly tools = new ToolTally(messagesToolKind, this.cacheLife, 'name', messagesToolBounds);
+  readonly tools = new ToolTally(TOOLS, this.cacheLife);
 
   constructor({ value, elidedStrings }: MeteredBody) {
     super(elidedStrings);

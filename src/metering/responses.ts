@@ -37,7 +37,7 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { responsesToolKind, ToolTally } from './tools.ts';
+import { responsesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { isSearch, reportedBy, reportedSearches, withSearchesOf } from './usage.ts';
 
 /** Tools of the Responses API; their types are in tools.ts. */
@@ -55,6 +55,8 @@ const RESPONSES_TOOL = membersOf({
   free: 'filters.*',
   within: { tools: 'self' },
 });
+
+const TOOLS: ToolFormat = { members: RESPONSES_TOOL, kindOf: responsesToolKind, identity: 'function' };
 
 /** Items of the input and their parts. */
 const ITEM = membersOf({
@@ -85,8 +87,9 @@ export const RESPONSES = membersOf({
     context_management`,
   otherModels: `${EVERYWHERE.otherModels} moderation.*`,
   fees: 'provider plugins preset',
-  // `background` by `checkResponse`; the others name what another account may own.
-  refused: 'background prompt.* conversation.*',
+  unreported: 'background',
+  // They name what another account may own.
+  refused: 'prompt.* conversation.*',
   free: `access_programs image include metadata.* client_metadata.* parallel_tool_calls
     prompt_cache_retention safety_identifier store temperature tool_choice.* top_logprobs top_p truncation user`,
   within: {
@@ -299,7 +302,7 @@ function planResponses(body: MeteredBody): CostPlan {
   const said = new PartCounts(body.elidedStrings);
   const cacheLife = new CacheLife();
   cacheLife.read(value);
-  const tools = new ToolTally(responsesToolKind, cacheLife, 'function');
+  const tools = new ToolTally(TOOLS, cacheLife);
   tools.add(value.tools, 'tools');
   for (const part of contentParts(value.instructions)) cacheLife.read(part);
   for (const part of contentParts(value.input)) {
@@ -359,20 +362,11 @@ function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
   };
 }
 
-/**
- * Refuses a response in the background, which ends after its call and would not be charged, and a previous id that is no
- * string, whose owner could not be checked.
- */
+/** Refuses a previous id that is no string, whose owner could not be checked. */
 function checkResponse(value: MeteredBody['value']): void {
   const previous = value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
-  if ((value.background ?? false) !== false) {
-    throw invalidField(
-      'background',
-      'background is not supported, because the response would not report usage. Leave it out.',
-    );
-  }
 }
 
 /** Input tokens from which on an entry of the type `compaction` has the conversation summarised. */

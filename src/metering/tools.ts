@@ -1,6 +1,7 @@
 import { invalidField } from '../domain/errors.ts';
 import { addRounds, NO_ROUNDS, type ProviderTools, type Rounds, UNNAMED_ROUNDS } from './bounds.ts';
 import type { CacheLife } from './cache-life.ts';
+import { type Members, refusedIn } from './members.ts';
 import {
   type FieldToSet,
   listOf,
@@ -118,17 +119,25 @@ function adviceOn(type: unknown): Pick<Surcharge, 'advice' | 'setting'> {
   return type === 'image_generation' ? ALWAYS_SENT : {};
 }
 
-/** Members of a tool by which another model runs: an advisor, the model that draws, the one that writes an SVG. */
-const MODELS = ['model', 'svg'] as const;
 /** Most tools of one request whose bound the gateway sends: no provider has as many kinds of them. */
 const MAX_SET = 32;
 
+/** The tools of a wire format. */
+export interface ToolFormat {
+  /** The table of their members. */
+  readonly members: Members;
+  readonly kindOf: (tool: Tool) => ToolKind;
+  /** The member of a tool without a type. */
+  readonly identity: 'function' | 'name';
+  /** The members that bound a tool; absent: there are none. */
+  readonly boundsOf?: (tool: Tool) => readonly ToolBound[];
+}
+
 /** The tools of a request, wherever they stand, counted as they are found. */
 export class ToolTally {
-  readonly #kindOf: (tool: Tool) => ToolKind;
-  readonly #boundsOf: (tool: Tool) => readonly ToolBound[];
+  readonly #format: ToolFormat;
+  readonly #otherModels: readonly string[];
   readonly #cacheLife: CacheLife;
-  readonly #identity: 'function' | 'name';
   readonly charges: Surcharge[] = [];
   /** Bounds of tools that the request leaves open, which the gateway sends. */
   readonly sets: FieldToSet[] = [];
@@ -153,17 +162,10 @@ export class ToolTally {
   #isUnbounded = false;
   #isUnboundedGrowing = false;
 
-  /** `identity`: the member of a tool without a type. `boundsOf`: the members that bound a tool, in formats that have such. */
-  constructor(
-    kindOf: (tool: Tool) => ToolKind,
-    cacheLife: CacheLife,
-    identity: 'function' | 'name',
-    boundsOf: (tool: Tool) => readonly ToolBound[] = () => [],
-  ) {
-    this.#identity = identity;
-    this.#kindOf = kindOf;
+  constructor(format: ToolFormat, cacheLife: CacheLife) {
+    this.#format = format;
+    this.#otherModels = refusedIn(format.members, 'other model');
     this.#cacheLife = cacheLife;
-    this.#boundsOf = boundsOf;
   }
 
   /**
@@ -175,7 +177,7 @@ export class ToolTally {
     // The list grows while it is walked: a client decides how deep its JSON is.
     for (const tools of open) {
       for (const one of tools) {
-        const tool = toolOf(one, param, this.#identity);
+        const tool = toolOf(one, param, this.#format.identity);
         this.#add(tool, param);
         if (tool.type === 'namespace') open.push(listOf(tool.tools, param));
       }
@@ -203,8 +205,8 @@ export class ToolTally {
     this.count++;
     if (typeof tool.type === 'string') this.typed++;
     this.#cacheLife.read(tool);
-    const kind = this.#kindOf(tool);
-    refuseModels(kind === 'model' ? { model: tool.type } : tool, MODELS, param);
+    const kind = this.#format.kindOf(tool);
+    refuseModels(kind === 'model' ? { model: tool.type } : tool, this.#otherModels, param);
     if (kind === 'client') return;
     this.provided.push(String(tool.type).slice(0, 100));
     this.#bound(tool, kind, param);
@@ -220,7 +222,7 @@ export class ToolTally {
     const isGrowing = kind !== 'listed';
     if (isGrowing) this.isGrowing = true;
     if (kind === 'open') this.isOpen = true;
-    const bounds = this.#boundsOf(tool);
+    const bounds = this.#format.boundsOf?.(tool) ?? [];
     if (bounds.includes('max_content_tokens')) {
       const tokens = this.#named(tool, 'max_content_tokens', param);
       this.#contentTokens = Math.max(this.#contentTokens, tokens ?? 0);

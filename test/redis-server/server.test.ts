@@ -7,9 +7,8 @@ import type { Readable, Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
 import type { Log } from '../../src/log/log.ts';
-import { findRedisServer, RedisServerMissing } from '../../src/redis-server/binary.ts';
 import { serversOn } from '../../src/redis-server/leftover.ts';
-import { startPrivateRedis } from '../../src/redis-server/server.ts';
+import { findRedisServer, RedisServerMissing, startPrivateRedis } from '../../src/redis-server/server.ts';
 
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

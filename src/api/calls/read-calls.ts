@@ -59,7 +59,6 @@ export async function readAllCalls(reading: CallsReading, request: FastifyReques
   return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
 }
 
-/** The call that the path names. Throws `call_not_found`, even if the reader may not see it. */
 /** The call of any account that the path names. Throws `call_not_found`. */
 export async function readCallOfAll({ book, ledger }: CallsReading, request: FastifyRequest) {
   await ledger.flush('all', CALL_FLUSH_MS);
@@ -73,6 +72,7 @@ function callNotFound(): GatewayError {
   return new GatewayError('call_not_found', 'There is no call with this id, or it is no longer recorded.');
 }
 
+/** The call that the path names. Throws `call_not_found`, even if the reader may not see it. */
 export async function readCall({ book, ledger }: CallsReading, reader: Reader, request: FastifyRequest) {
   await ledger.flush(reader.accountId, CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };

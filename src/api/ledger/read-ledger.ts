@@ -36,18 +36,15 @@ export async function readLedger(
   const format = wordParam(query, 'format', FORMATS) ?? 'json';
   const limit = limitParam(query);
   const before = cursorParam(query, 'before');
-  const type = wordParam(query, 'type', ENTRY_TYPES);
-  const model = textParam(query, 'model');
   const { from, to } = ledgerDays(query);
-  const keyId = await keyAsked(book, query, reader);
   const filter = {
     accountId: reader.accountId,
-    ...(before === undefined ? {} : { before }),
-    ...(keyId === undefined ? {} : { keyId }),
-    ...(type === undefined ? {} : { type }),
-    ...(model === undefined ? {} : { model }),
-    ...(from === undefined ? {} : { fromDay: from }),
-    ...(to === undefined ? {} : { toDay: to }),
+    keyId: await keyAsked(book, query, reader),
+    type: wordParam(query, 'type', ENTRY_TYPES),
+    model: textParam(query, 'model'),
+    fromDay: from,
+    toDay: to,
+    before,
   };
   // Drained first, so that a caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
@@ -58,8 +55,7 @@ export async function readLedger(
       owner: reader.owner,
       limit: limit ?? Number.POSITIVE_INFINITY,
       before,
-      read: (place, count) =>
-        book.ledger({ ...filter, ...(place === undefined ? {} : { before: place }), limit: count }),
+      read: (place, count) => book.ledger({ ...filter, before: place, limit: count }),
       placeOf: ({ seq }) => seq,
       viewOf: (entry) => entryView(entry, reader),
       csvHeader,

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
 import { reportsLimits } from '../../gateway/limits.ts';
-import { isFinal, refusalText } from '../../gateway/refuse.ts';
+import { refusalText } from '../../gateway/refuse.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { JsonSchema } from './json-type.ts';
 import type { Answer, Reference, RouteDocs } from './operation.ts';
@@ -180,7 +180,7 @@ export function errorAnswers(
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
       headers: {
         ...SOURCE,
-        ...(isFinal(status) ? FINAL : {}),
+        ...(ofStatus.every((code) => ERRORS[code][2] === 'final') ? FINAL : {}),
         ...HEADERS[status],
         ...(status === 429 ? toCodex : {}),
         ...(reportsLimits(status) ? limitHeaders : {}),

@@ -1,7 +1,7 @@
 import type { BookCalls, RefusedCount, RepeatedRefusal } from '../../book/book-calls.ts';
 import type { RefusedCall } from '../../domain/refused-call.ts';
-import { Loop } from '../../ledger/loop.ts';
 import type { Log } from '../../log/log.ts';
+import { Loop } from '../../log/loop.ts';
 
 /** Records, and sums, that wait for the book at most; more are dropped. */
 export const MOST_WAITING = 10_000;
@@ -61,13 +61,9 @@ export class RefusalWriter {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#now = parts.now ?? Date.now;
-    this.#writing = new Loop(
-      'recording refused calls',
-      WRITE_EVERY_MS,
-      () => this.write(),
-      parts.log,
-      LONGEST_BACKOFF_MS,
-    );
+    this.#writing = new Loop('recording refused calls', WRITE_EVERY_MS, () => this.write(), parts.log, {
+      longestMs: LONGEST_BACKOFF_MS,
+    });
     this.#forgetting = new Loop(
       'removing old refused calls',
       FORGET_EVERY_MS,

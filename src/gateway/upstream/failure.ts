@@ -72,7 +72,7 @@ export function unforwardableStatus(statusCode: number): GatewayError | undefine
 
 function credentialRefused(): GatewayError {
   const message = 'The model provider rejected the credential of this gateway. The operator must replace it.';
-  return new GatewayError('upstream_auth_failed', message, null, undefined, { isFinal: true });
+  return new GatewayError('upstream_auth_failed', message);
 }
 
 /** The error for an answer in an encoding that was not asked for and that the gateway cannot read. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import { Loop } from '../loop.ts';
+import { Loop } from '../../log/loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { ALL_BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';

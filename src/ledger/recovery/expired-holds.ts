@@ -1,8 +1,8 @@
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
+import { Failures } from '../../log/loop.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
-import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS, holdsRedisKey, postingRedisKeys } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';

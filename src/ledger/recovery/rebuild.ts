@@ -5,12 +5,12 @@ import { type Micro, micro } from '../../domain/credits.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
+import { Failures } from '../../log/loop.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
 import { applyGrant } from '../journal/post-once.ts';
 import { BalanceBeyondBound, type Stale } from '../ledger.ts';
 import { limitsText } from '../limits-text.ts';
-import { Failures } from '../loop.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {

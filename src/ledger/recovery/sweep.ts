@@ -1,5 +1,5 @@
 import type { Log } from '../../log/log.ts';
-import { Failures, Loop } from '../loop.ts';
+import { Failures, Loop } from '../../log/loop.ts';
 import type { Publisher } from '../publisher.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { ConnectionGate } from './connection-gate.ts';
@@ -39,7 +39,7 @@ export class Sweep {
     const { log } = parts;
     const cancel = () => this.cancelUnanswered();
     this.#loops = [
-      new Loop('cancelling unanswered admissions', CANCEL_MS, cancel, log, CANCEL_BACKOFF_MS),
+      new Loop('cancelling unanswered admissions', CANCEL_MS, cancel, log, { longestMs: CANCEL_BACKOFF_MS }),
       new Loop('releasing expired holds', EXPIRE_MS, () => this.#expireDue(), log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), log),
       new Loop('noting until when redis has everything', KNOWN_MS, () => parts.gate.recordCheckpoint(), log),

@@ -1,5 +1,5 @@
+import { Failures } from '../../log/loop.ts';
 import type { HoldId } from '../ledger.ts';
-import { Failures } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findRedisServer } from '../../../src/redis-server/binary.ts';
+import { findRedisServer } from '../../../src/redis-server/server.ts';
 import { until } from '../check/until.ts';
 import { endWithProcess } from './end-with-process.ts';
 import type { Scope } from './scope.ts';

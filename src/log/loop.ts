@@ -1,36 +1,38 @@
-import type { Log } from '../log/log.ts';
+import type { Log } from './log.ts';
 
 const LONGEST_BACKOFF_MS = 30_000;
+
+/** Waits after failed runs, in milliseconds: the first, doubled with each further failure up to the longest. */
+export interface Backoff {
+  /** Default: twice the interval. */
+  readonly firstMs?: number;
+  /** Default: 30 s; never less than the interval. */
+  readonly longestMs?: number;
+}
 
 /**
  * A background loop that can be trusted to stop. States: idle (timer armed) → running → idle; stopped is final.
  * Runs never overlap; `wake()` while running makes one more run follow; a run that throws is logged and tried again after
- * the interval, doubled with each failure up to `longestBackoffMs`.
+ * a backoff.
  */
 export class Loop {
   readonly #name: string;
   readonly #intervalMs: number;
   readonly #run: () => Promise<void>;
   readonly #log: Log;
-  readonly #longestBackoffMs: number;
+  readonly #backoff: Backoff;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
   #failures = 0;
 
-  constructor(
-    name: string,
-    intervalMs: number,
-    run: () => Promise<void>,
-    log: Log,
-    longestBackoffMs = LONGEST_BACKOFF_MS,
-  ) {
+  constructor(name: string, intervalMs: number, run: () => Promise<void>, log: Log, backoff: Backoff = {}) {
     this.#name = name;
     this.#intervalMs = intervalMs;
     this.#run = run;
     this.#log = log;
-    this.#longestBackoffMs = longestBackoffMs;
+    this.#backoff = backoff;
   }
 
   start(): void {
@@ -45,6 +47,11 @@ export class Loop {
     else if (this.#failures === 0) this.#begin();
   }
 
+  /** Resolves when no run is under way, and none is to follow at once. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
   /** No new run; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#started = false;
@@ -54,10 +61,10 @@ export class Loop {
 
   #arm(): void {
     clearTimeout(this.#timer);
-    const delay = Math.min(
-      this.#intervalMs * 2 ** Math.min(this.#failures, 10),
-      Math.max(this.#longestBackoffMs, this.#intervalMs),
-    );
+    const { firstMs = this.#intervalMs * 2, longestMs = LONGEST_BACKOFF_MS } = this.#backoff;
+    const backoffMs = firstMs * 2 ** Math.min(this.#failures - 1, 10);
+    const delay =
+      this.#failures === 0 ? this.#intervalMs : Math.min(backoffMs, Math.max(longestMs, this.#intervalMs));
     this.#timer = setTimeout(() => this.#begin(), delay);
     this.#timer.unref();
   }

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { test } from 'tap';
-import { Loop } from '../../src/ledger/loop.ts';
+import { Loop } from '../../src/log/loop.ts';
 import { log } from '../helper/start/ledger.ts';
 
 test('a run that fails is tried again, at intervals that grow no further than the longest', async (t) => {
@@ -14,7 +14,7 @@ test('a run that fails is tried again, at intervals that grow no further than th
       throw new Error('still out of reach');
     },
     log,
-    10,
+    { longestMs: 10 },
   );
   const twentieth = once(runs, 'twentieth');
   loop.start();
