@@ -1,4 +1,5 @@
 import type { Terms } from '../domain/bill.ts';
+import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
@@ -218,9 +219,9 @@ function planMessages(body: MeteredBody): CostPlan {
  * tool runners ask for such a conversation, and go on without it by these details.
  */
 function checkMessage(value: MeteredBody['value']): void {
-  if (isSet(value.thread)) {
-    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] } as const;
-    throw new GatewayError('invalid_field', unsupported('thread'), 'thread', undefined, { details });
+  const { field, details } = CLIENT_QUIRKS.toolRunners;
+  if (isSet(value[field])) {
+    throw new GatewayError('invalid_field', unsupported(field), field, undefined, { details });
   }
   if (isSet(value.billing_policy)) throw invalidField('billing_policy', unsupported('billing_policy'));
 }

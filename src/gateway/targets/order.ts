@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Model, type Target, targetName } from '../../domain/catalog.ts';
+import { CONVERSATION_HEADERS } from '../../domain/clients.ts';
 import { isObject } from '../../metering/json/value.ts';
 
 /** Whether a target may be asked now, and if not, when again: by `Date.now()`. */
@@ -105,16 +106,6 @@ export function hasEncryptedReasoning({ input }: Readonly<Record<string, unknown
   );
 }
 
-/** Headers by which agents name their conversation, the first of which counts (specification section 12). */
-const SESSION_HEADERS = [
-  'session-id',
-  'session_id',
-  'thread-id',
-  'x-claude-code-session-id',
-  'x-session-affinity',
-  'x-session-id',
-  'x-opencode-session',
-] as const;
 const MAX_AFFINITY_CHARS = 256;
 
 /** What the calls of one conversation have in common, as providers' prompt caches are per credential; else the key. */
@@ -124,7 +115,7 @@ export function affinityOf(
   keyId: number,
 ): string {
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, MAX_AFFINITY_CHARS);
-  for (const name of SESSION_HEADERS) {
+  for (const name of CONVERSATION_HEADERS) {
     const value = headers[name];
     if (typeof value === 'string' && value !== '') return value.slice(0, MAX_AFFINITY_CHARS);
   }
