@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { type ErrorCode, GatewayError } from '../domain/errors.ts';
 
 /** Routes at which Codex makes its calls. */
 const ROUTES: ReadonlySet<string | undefined> = new Set(['/v1/responses', '/v1/responses/compact']);
-const CODEX = /^codex/i;
 
 /**
  * Answers to Codex in place of refusals that it repeats, or shows without their words. It was run behind this gateway (Codex CLI
@@ -29,8 +29,9 @@ const REPEATED: ReadonlySet<number> = new Set([401, 403]);
  * calls have.
  */
 export function answeredRefusal(refusal: GatewayError, request: FastifyRequest): GatewayError {
-  const { originator } = request.headers;
-  const isCodex = typeof originator === 'string' && CODEX.test(originator);
+  const { header, begins } = CLIENT_QUIRKS.codex;
+  const named = request.headers[header];
+  const isCodex = typeof named === 'string' && begins.test(named);
   if (!isCodex || !ROUTES.has(request.routeOptions?.url)) return refusal;
   const answer = ANSWERS[refusal.code];
   if (answer) return answer(refusal);

@@ -1,3 +1,4 @@
+import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { foldName, GatewayError } from '../domain/errors.ts';
 import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
@@ -139,12 +140,10 @@ export function checkMembers({ kind, model, value }: MeteredBody, table: Members
   return walk;
 }
 
-/** Anthropic's tool runners ask for a thread, and go on without it by these details. */
-const THREAD = { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } } as const;
-
 function unreported(name: string): GatewayError {
   const message = `${name} is not supported, because the response does not report its cost. Leave it out.`;
-  return new GatewayError('invalid_field', message, name, undefined, name === 'thread' ? THREAD : {});
+  const { field, details } = CLIENT_QUIRKS.toolRunners;
+  return new GatewayError('invalid_field', message, name, undefined, name === field ? { details } : {});
 }
 
 class Walk implements MemberFindings {

@@ -1,3 +1,4 @@
+import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { invalidField } from '../domain/errors.ts';
 import { addRounds, NO_ROUNDS, type ProviderTools, type Rounds, UNNAMED_ROUNDS } from './bounds.ts';
 import type { CacheLife } from './cache-life.ts';
@@ -109,14 +110,9 @@ function typeOf(value: unknown): unknown {
   return (value as { type?: unknown } | null | undefined)?.type;
 }
 
-/** Cline sends this tool always if its provider is OpenAI itself, and not if it is a compatible one. */
-const ALWAYS_SENT = {
-  advice: 'If your client always sends it, set its provider to "OpenAI Compatible"',
-  setting: 'pricing.unpriced: pass',
-} as const;
-
 function adviceOn(type: unknown): Pick<Surcharge, 'advice' | 'setting'> {
-  return type === 'image_generation' ? ALWAYS_SENT : {};
+  const { tool, advice, setting } = CLIENT_QUIRKS.cline;
+  return type === tool ? { advice, setting } : {};
 }
 
 /** Most tools of one request whose bound the gateway sends: no provider has as many kinds of them. */

@@ -49,8 +49,15 @@ export async function runCase(
     fault: cause.fault,
     intervalMs: name === 'left' ? SLOW_PIECE_MS : undefined,
   });
-  for (let used = 0; used < (cause.usedUp ?? 0); used++) await useUp(world, account);
-  world.tap.begin();
+  let back: Promise<unknown> | undefined;
+  const { usedUp, redisAwayMs } = cause;
+  // As late as can be: a limit, and Redis, come back while a slow client starts.
+  world.tap.begin(async () => {
+    if (usedUp !== undefined) await useUp(world, account, usedUp);
+    if (redisAwayMs === undefined) return;
+    await world.redis.kill();
+    back = sleep(redisAwayMs).then(() => redisBack(world));
+  });
   const task: Task = {
     deed: deedOf(name),
     url: world.tap.url,
@@ -59,10 +66,9 @@ export async function runCase(
     prompt: name === 'tools' ? `Take ${STEPS} steps.` : 'Say hello.',
     ...place,
   };
-  const away = cause.redisAwayMs === undefined ? undefined : await loseRedis(world, cause.redisAwayMs);
   const run = launch(client.command(task), place.home);
   const isOver = await overWithin(world, run, name);
-  await away?.back;
+  await back;
   const verdict = refusal
     ? resultOfRefusal(client, refusal, world.tap.answers, run, isOver)
     : resultOf(world, client, name, run);
@@ -77,29 +83,25 @@ function deedOf(name: Case): Deed {
   return name === 'call' || name === 'stream' || name === 'tools' || name === 'models' ? name : 'refused';
 }
 
-/** A call of the account's own, so that its limit is used up. */
-async function useUp({ gateway }: World, { key }: TestAccount): Promise<void> {
-  const response = await gateway.chat(key, { model: 'gpt-4.1-mini', max_tokens: 100 });
-  await response.arrayBuffer();
-  if (!response.ok) throw new Error(`a call before the limit got ${response.status}`);
+/** Makes calls of the account's own, which use up its limit. */
+async function useUp({ gateway }: World, { key }: TestAccount, times: number): Promise<void> {
+  for (let used = 0; used < times; used++) {
+    const response = await gateway.chat(key, { model: 'gpt-4.1-mini', max_tokens: 100 });
+    await response.arrayBuffer();
+    if (response.status === 429) return;
+    if (!response.ok) throw new Error(`a call before the limit got ${response.status}`);
+  }
 }
 
-/** Ends Redis. Resolves with a promise that the gateway has it again, some time later. */
-async function loseRedis(
-  { redis, gateway }: World,
-  awayMs: number,
-): Promise<{ readonly back: Promise<unknown> }> {
-  await redis.kill();
+/** Starts Redis again, and waits until the gateway has it. */
+async function redisBack({ redis, gateway }: World): Promise<void> {
+  await redis.start();
   const hasIt = () =>
     gateway.settled().then(
       () => true,
       () => undefined,
     );
-  const back = sleep(awayMs)
-    .then(() => redis.start())
-    .then(() => until('the gateway to have Redis again', hasIt));
-  // An await of this function must not await that.
-  return { back };
+  await until('the gateway to have Redis again', hasIt);
 }
 
 /** Waits for the end of a run, which is interrupted in the case `left`. Resolves with whether it ended by itself. */
@@ -159,7 +161,8 @@ function resultOfRefusal(
   if (!first) return { mark: '○', note: 'sent nothing that was refused' };
   const repeats = [...Map.groupBy(refused, ({ request }) => request).values()];
   const sent = Math.max(...repeats.map(({ length }) => length));
-  const times = sent === 1 ? 'sent once' : `sent ${sent} times`;
+  const spanS = Math.round((Math.max(...refused.map(({ atMs }) => atMs)) - first.atMs) / 1_000);
+  const times = sent === 1 ? 'sent once' : `sent ${sent} times in ${spanS} s`;
   const since = (atMs: number) => `${((atMs - first.atMs) / 1_000).toFixed(1)} s`;
   // A repeat helps where a limit or the gateway comes back.
   const mayRepeat = name === '503' || name === '429';

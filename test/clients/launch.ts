@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { endWithProcess } from '../helper/start/end-with-process.ts';
 import type { Command } from './clients.ts';
 
 /** A client that runs. */
@@ -30,6 +32,7 @@ export function launch({ argv: [program, ...args], env }: Command, home: string)
     env: { PATH, LANG, ...(TMPDIR && { TMPDIR }), HOME: home, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithProcess(child);
   const written: { readonly text: string; readonly atMs: number }[] = [];
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -55,4 +58,19 @@ export function launch({ argv: [program, ...args], env }: Command, home: string)
     },
     ended,
   };
+}
+
+/**
+ * Ends what clients with this home left running, as Cline leaves a server that its runs share. On Linux alone, which shows the
+ * environment of processes.
+ */
+export function endLeftovers(home: string): void {
+  for (const file of globSync('/proc/[0-9]*/environ')) {
+    try {
+      if (!readFileSync(file, 'utf8').split('\0').includes(`HOME=${home}`)) continue;
+      process.kill(Number(file.split('/')[2]), 'SIGKILL');
+    } catch {
+      // It has ended, or is somebody else's.
+    }
+  }
 }

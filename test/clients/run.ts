@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { CASES, type Result, runCase } from './cases.ts';
 import { type Case, CLIENTS, type Client } from './clients.ts';
 import { type Installed, install, type Packages } from './install.ts';
+import { endLeftovers } from './launch.ts';
 import { brokenPromises, type Row, withRows } from './page.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -102,6 +103,7 @@ async function rowOf(world: World, client: Client, version: string | undefined):
       if (options.verbose) console.error(result.output);
     }
   } finally {
+    endLeftovers(home);
     rmSync(home, { recursive: true, force: true });
   }
   return { name, date, version: Object.values(installed.versions).join(', '), results };

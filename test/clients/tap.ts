@@ -6,7 +6,7 @@ export interface Answered {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** When the request came, in milliseconds. */
+  /** When the request was passed on, in milliseconds. */
   readonly atMs: number;
   /** What a repeat of the same request has, too. */
   readonly request: string;
@@ -17,15 +17,20 @@ export interface Answered {
 export interface Tap extends Listening {
   /** Answers since `begin`, in the order of the requests' ends. */
   readonly answers: readonly Answered[];
-  begin(): void;
+  /** Forgets them. The first call of a model waits for `before`. */
+  begin(before?: () => Promise<void>): void;
 }
 
 /** Starts a server between a client and the gateway that passes everything on, and notes what was asked and answered. */
 export async function startTap(gateway: string): Promise<Tap> {
   let answers: Answered[] = [];
+  let before: (() => Promise<void>) | undefined;
   const server = await listen({}, async (message, response) => {
-    const atMs = performance.now();
     const { method, url, body } = await receive(message);
+    const first = method === 'POST' ? before : undefined;
+    if (first) before = undefined;
+    await first?.();
+    const atMs = performance.now();
     const upstream = send(`${gateway}${url}`, { method, headers: message.headers });
     response.on('close', () => upstream.destroy());
     upstream.on('error', () => response.destroy());
@@ -55,7 +60,8 @@ export async function startTap(gateway: string): Promise<Tap> {
     get answers() {
       return answers;
     },
-    begin() {
+    begin(next) {
+      before = next;
       answers = [];
     },
   };

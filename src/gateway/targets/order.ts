@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Model, type Target, targetName } from '../../domain/catalog.ts';
+import { CONVERSATION_HEADERS } from '../../domain/clients.ts';
 
 /** Whether a target may be asked now, and if not, when again: by `Date.now()`. */
 export interface Availability {
@@ -94,16 +95,6 @@ export function onlyPlaceOf(
 
 const UP: Availability = { isAvailable: true, outUntil: 0 };
 
-/** Headers by which agents name their conversation, the first of which counts (specification section 12). */
-const SESSION_HEADERS = [
-  'session-id',
-  'session_id',
-  'thread-id',
-  'x-claude-code-session-id',
-  'x-session-affinity',
-  'x-session-id',
-  'x-opencode-session',
-] as const;
 const MAX_AFFINITY_CHARS = 256;
 
 /** What the calls of one conversation have in common, as providers' prompt caches are per credential; else the key. */
@@ -113,7 +104,7 @@ export function affinityOf(
   keyId: number,
 ): string {
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, MAX_AFFINITY_CHARS);
-  for (const name of SESSION_HEADERS) {
+  for (const name of CONVERSATION_HEADERS) {
     const value = headers[name];
     if (typeof value === 'string' && value !== '') return value.slice(0, MAX_AFFINITY_CHARS);
   }

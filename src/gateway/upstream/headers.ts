@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
+import { CLIENT_HEADER_FAMILIES, CLIENT_HEADER_NAMES } from '../../domain/clients.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { withoutCredential } from './credential.ts';
 
 /**
- * Request headers of a client that go upstream, besides those of PASSED_FAMILIES and of `passHeaders` (specification
- * section 4). A list of what passes, because a gateway behind the upstream's address would obey headers that nobody can
+ * Request headers of a client that go upstream, besides CLIENT_HEADER_FAMILIES and `passHeaders` (specification section 4). A list of what passes, because a gateway behind the upstream's address would obey headers that nobody can
  * list: where to send the call, with whose credential, under which path.
  */
 const PASSED: ReadonlySet<string> = new Set([
@@ -15,23 +15,8 @@ const PASSED: ReadonlySet<string> = new Set([
   'user-agent',
   'traceparent',
   'tracestate',
-  'openai-beta',
-  'anthropic-beta',
-  'anthropic-version',
-  'anthropic-dangerous-direct-browser-access',
-  'x-client-request-id',
-  'session-id',
-  'session_id',
-  'thread-id',
-  'conversation_id',
-  'originator',
-  'x-app',
-  'http-referer',
-  'x-title',
+  ...CLIENT_HEADER_NAMES,
 ]);
-
-/** Beginnings of names that pass: what the SDKs say of themselves, and the sessions of agents. */
-const PASSED_FAMILIES = ['x-stainless-', 'x-session-', 'x-codex-', 'x-claude-code-', 'x-opencode-'] as const;
 
 const IDEMPOTENCY_KEY = 'idempotency-key';
 
@@ -135,7 +120,7 @@ function addClientHeaders(
 /** 0.1 µs for all headers of a call: most names do not begin with `x-`. */
 function isOfFamily(name: string): boolean {
   if (name.charCodeAt(0) !== 0x78 || name.charCodeAt(1) !== 0x2d) return false;
-  return PASSED_FAMILIES.some((family) => name.startsWith(family));
+  return CLIENT_HEADER_FAMILIES.some((family) => name.startsWith(family));
 }
 
 /**

@@ -106,7 +106,7 @@ function nextOf(body: Json): { use?: { name: string; input: Json }; compaction?:
   if (text.includes('"type":"compaction_trigger"')) return { compaction: btoa('A summary.') };
   const [, steps = '0'] = STEPS.exec(text) ?? [];
   const taken = text.match(/"type":"function_call_output"|"role":"tool"|"type":"tool_result"/g)?.length ?? 0;
-  const tool = taken < Number(steps) ? toolOf(body.tools) : undefined;
+  const tool = taken < Number(steps) ? toolOf(body.tools, `true ${taken}`) : undefined;
   return tool ? { use: tool } : {};
 }
 
@@ -114,32 +114,31 @@ function nextOf(body: Json): { use?: { name: string; input: Json }; compaction?:
 const STEP_TOOLS =
   /^(step|bash|shell|shell_command|exec_command|run_commands?|execute_command|run_terminal_command)$/i;
 
-/** The first tool that takes a step, with arguments that fit its schema. */
-function toolOf(tools: unknown): { name: string; input: Json } | undefined {
+/** The first tool that takes a step, with arguments that fit its schema. Agents give up where the same command comes again. */
+function toolOf(tools: unknown, command: string): { name: string; input: Json } | undefined {
   for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
     const described = isObject(tool.function) ? tool.function : tool;
     const { name } = described;
     const schema = described.parameters ?? described.input_schema;
     if (typeof name === 'string' && STEP_TOOLS.test(name) && isObject(schema))
-      return { name, input: valueFor('', schema) as Json };
+      return { name, input: valueFor(schema, command) as Json };
   }
   return undefined;
 }
 
-/** A value of the schema with what is required and nothing else; a command is `true`. */
-function valueFor(name: string, schema: unknown): unknown {
-  if (!isObject(schema)) return 'true';
-  const { type, properties, required, items, enum: values, anyOf, $ref } = schema;
+/** A value of the schema with what is required and nothing else; every text is `text`. */
+function valueFor(schema: unknown, text: string): unknown {
+  if (!isObject(schema)) return text;
+  const { type, properties, required, items, enum: values, anyOf } = schema;
   if (Array.isArray(values)) return values[0];
-  if (Array.isArray(anyOf)) return valueFor(name, anyOf[0]);
-  if ($ref !== undefined) return 'true';
+  if (Array.isArray(anyOf)) return valueFor(anyOf[0], text);
   const kind = Array.isArray(type) ? type[0] : type;
-  if (kind === 'object' || properties) {
+  if (kind === 'object' || isObject(properties)) {
+    const fields = isObject(properties) ? properties : {};
     const names = Array.isArray(required) ? required.map(String) : [];
-    return Object.fromEntries(names.map((each) => [each, valueFor(each, (properties as Json)?.[each])]));
+    return Object.fromEntries(names.map((name) => [name, valueFor(fields[name], text)]));
   }
-  if (kind === 'array') return [valueFor(name, items)];
+  if (kind === 'array') return [valueFor(items, text)];
   if (kind === 'boolean') return false;
-  if (kind === 'integer' || kind === 'number') return 1;
-  return 'true';
+  return kind === 'integer' || kind === 'number' ? 1 : text;
 }
