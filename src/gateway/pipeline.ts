@@ -177,7 +177,8 @@ export class Pipeline {
     const { body } = request;
     checkEncoding(request.headers);
     const spool = body instanceof Spool ? body : undefined;
-    const reads = largeReadsOf(this.#parts.pools, entered.compiled.key.accountId);
+    const { pools, response } = this.#parts;
+    const reads = largeReadsOf(pools, response.turns, entered.compiled.key.accountId);
     if (!isJson(request, this.#endpoint)) {
       const read = () => this.#readForm(request, entered);
       return spool ? await reads.run(spool.size, read) : await read();

@@ -28,6 +28,7 @@ import { RequestLog } from '../log/log.ts';
 import type { LoopTurns } from '../shares/loop-turns.ts';
 import type { MemoryBudget, Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
+import { PatientRequest, paceServer } from './paced-server.ts';
 
 /** Interval at which Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
@@ -76,6 +77,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     connectionTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
+      IncomingMessage: PatientRequest,
       // Fastify sets its own only later, and Node requires the next one to be no longer.
       requestTimeout: server.bodyTimeoutMs,
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
@@ -87,7 +89,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // During a stop, requests on open connections are still served, and told to close the connection (serve.ts).
     return503OnClosing: false,
     frameworkErrors: refuse,
-    clientErrorHandler: connections.refuse,
+    clientErrorHandler: (error, socket) =>
+      parts.turns.run(connections, () => connections.refuse(error, socket)),
     routerOptions: { ignoreTrailingSlash: true },
     // The gatekeeper reads the client's address itself, and believes only proxies in trusted CIDRs.
     trustProxy: false,
@@ -98,6 +101,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     .on('connect', connections.refuseTunnel);
   boundConnections(app.server, parts.memory.connections);
   expectations(app.server);
+  paceServer(app.server, parts.turns);
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request) => {
     throw noSuchEndpoint(request);
@@ -109,8 +113,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     checkHead(request.raw);
     // A preflight would be allowed by the plugin below, whose headers no route can take out of it.
     if (request.method === 'OPTIONS' && METRICS.test(request.url)) throw noSuchEndpoint(request);
-    const { authorization, 'x-api-key': key } = request.headers;
-    parts.turns.run(authorization ?? key, done);
+    done();
   });
   await app.register(cors, {
     origin: '*',

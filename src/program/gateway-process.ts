@@ -2,7 +2,8 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -34,6 +35,7 @@ async function start(): Promise<Running> {
   hangup.onReload = () => running.reload();
   // V8's default again, which main.ts lowered while modules load: under load a larger young generation saves CPU.
   setFlagsFromString('--semi-space-growth-factor=2');
+  boundYoungGeneration();
   // Lets the old generation grow to three times the live data before a full collection. V8's default, half as much
   // again, makes one every 5 s at 2,500 calls a second; each takes 60 ms of two cores. The p99 was 24 to 51 ms, and is
   // 7 to 28.
@@ -46,6 +48,25 @@ async function start(): Promise<Running> {
     process.stdout.write(`${JSON.stringify(line)}\n`);
   } else if (!cluster.isPrimary) process.send?.({ serving: url } satisfies Serving);
   return running;
+}
+
+/** The most that V8 lets the young generation take, in a heap of 512 MB as in one of 4 GB. */
+const YOUNG_MAX_BYTES = 128 * 1024 * 1024;
+
+/**
+ * Stops the growth of V8's young generation at a 24th of the heap's limit, to the next power of two. In a heap of 512 MB,
+ * that is 32 MB: 1,000 calls of 64 KB then take 195 to 200 MB, and 290 to 330 MB without it, the rest being garbage.
+ */
+function boundYoungGeneration(): void {
+  const mostBytes = getHeapStatistics().heap_size_limit / 24;
+  if (mostBytes > YOUNG_MAX_BYTES) return;
+  const collected = new PerformanceObserver(() => {
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    if (!young || young.space_size < mostBytes) return;
+    setFlagsFromString('--semi-space-growth-factor=1');
+    collected.disconnect();
+  });
+  collected.observe({ entryTypes: ['gc'] });
 }
 
 /**

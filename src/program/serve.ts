@@ -17,10 +17,10 @@ import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 
 /**
- * Connections that wait to be accepted. A client whose connection finds no room tries again after a second. All that wait are
- * accepted in one turn of the event loop: 45 µs each, so that more would hold it for over 50 ms.
+ * Connections that wait to be accepted: as many as Linux allows. A client whose connection finds no room tries again after a
+ * second; one that waits behind 4,096 others, for half a second (loop-turns.ts).
  */
-const BACKLOG = 1_024;
+const BACKLOG = 4_096;
 
 /** Time for settles and the journal after the last request (specification section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;

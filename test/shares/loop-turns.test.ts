@@ -49,3 +49,48 @@ test('what a step does in promises counts as its time', async (t) => {
   t.ok(done < 10, `${done} in one turn`);
   while (done < 10) await nextTurn();
 });
+
+test('small pieces of work waited each for a large one of another owner', async (t) => {
+  const turns = new LoopTurns();
+  const order: string[] = [];
+  const run = (owner: string, ms: number) =>
+    turns.run(owner, () => {
+      order.push(owner);
+      work(ms);
+    });
+  for (let i = 0; i < 30; i++) run('crowd', 5);
+  for (let i = 0; i < 30; i++) run('other', 0);
+  while (order.length < 60) await nextTurn();
+  const before = order.slice(0, order.lastIndexOf('other')).filter((owner) => owner === 'crowd').length;
+  t.ok(before < 15, `${before} of 30 pieces of the crowd came before the last one of the other`);
+});
+
+test('work waits while connections are accepted, but not for ever', async (t) => {
+  const turns = new LoopTurns();
+  let done = 0;
+  turns.accepted();
+  turns.run('a', () => done++);
+  t.equal(done, 0);
+  await nextTurn();
+  await nextTurn();
+  t.equal(done, 1, 'a turn without a new connection has come');
+  turns.accepted();
+  turns.run('a', () => done++);
+  while (done < 2) {
+    await nextTurn();
+    turns.accepted();
+  }
+  t.equal(done, 2);
+});
+
+test('what a piece of work leads to elsewhere counts as its time', async (t) => {
+  const turns = new LoopTurns();
+  let done = 0;
+  for (let i = 0; i < 10; i++) turns.run('a', () => done++, 3);
+  t.ok(done < 4, `${done} at once`);
+  while (done < 10) {
+    const before = done;
+    await nextTurn();
+    t.ok(done - before < 4, `${done - before} in a turn`);
+  }
+});

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts';
 import type { Share } from '../../shares/fair-pool.ts';
+import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { type HeavyStep, heavyStepOf } from './json/heavy-step.ts';
 import type { Spool } from './spool/spool.ts';
@@ -120,9 +121,9 @@ export interface LargeReads {
   readonly heavyStep: HeavyStep;
 }
 
-export function largeReadsOf({ reading, steps }: Pools, accountId: number): LargeReads {
+export function largeReadsOf({ reading, steps }: Pools, turns: LoopTurns, accountId: number): LargeReads {
   return {
     run: (size, read) => reading.run(accountId, read, Math.max(size, LEAST_BYTES)),
-    heavyStep: heavyStepOf(steps, accountId),
+    heavyStep: heavyStepOf(steps, turns, accountId),
   };
 }
