@@ -6,6 +6,10 @@ import { interruptPrograms } from './program.ts';
 import { type ProfileReport, printable, resultOf, type Skipped, store } from './report.ts';
 
 function optionsOrExit(): Options {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${USAGE}\n`);
+    process.exit(0);
+  }
   try {
     return readOptions(process.argv.slice(2), [...PROFILES.keys()]);
   } catch (error) {
