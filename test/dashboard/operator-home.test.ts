@@ -10,6 +10,8 @@ t.test('the operator sees charges, refusals by code, and who runs dry', async (t
   const large = await world.account({ credits: 3, email: 'large@example.com' });
   await (await world.chat(large.key)).text();
   await (await world.chat(large.key, { model: 'unknown' })).text();
+  const dryOwner = await world.account({ credits: 1, email: 'dry@example.com' });
+  await (await world.chat(dryOwner.key)).text();
   await world.settled();
   await until('the refusal is recorded', async () => {
     const { body } = await apiOf(world, large.key).get<{ calls: unknown[] }>(
@@ -23,10 +25,10 @@ t.test('the operator sees charges, refusals by code, and who runs dry', async (t
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
   t.same(links, ['Home', 'Accounts', 'Requests', 'Usage', 'Models', 'Providers', 'Health']);
   const figure = page.locator('.figure', { hasText: 'Charged today' });
-  t.match(await figure.textContent(), /Charged today1\.001 calls?, 0 failed/);
+  t.match(await figure.textContent(), /Charged today2\.002 calls, 0 failed/);
   await page.getByRole('region', { name: 'Largest accounts' }).getByText('large@example.com').waitFor();
   const dry = page.getByRole('region', { name: 'Accounts that run dry' });
-  t.match(await dry.textContent(), /large@example\.com2\.00about 2 days/);
+  t.match(await dry.textContent(), /dry@example\.com0\.00drylarge@example\.com2\.00about 2 days/);
   await page.getByRole('region', { name: 'Refusals by code' }).getByText('model_not_found').click();
   await page.waitForURL(/#\/requests\?result=refused&code=model_not_found/);
   await open('accounts', 'Accounts');

@@ -37,32 +37,14 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
       );
     }
   }
-});
-
-t.test('L6: what is tapped in a table is at least 24 pixels high', async (t) => {
-  const world = await startGatewayInProcess(t);
-  const { key } = await world.account();
-  const { page, signIn, open } = await openDashboard(t, world, PHONE);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('keys', 'Keys');
-  const link = page.getByRole('link', { name: 'test', exact: true });
-  t.ok(Number((await link.boundingBox())?.height) >= 24);
-});
-
-t.test('the credits of a ledger entry are seen whole without scrolling', async (t) => {
-  const world = await startGatewayInProcess(t);
-  const { key } = await world.account({ credits: 1_000 });
-  await (await world.chat(key)).text();
-  await world.settled();
-  const { page, signIn, open } = await openDashboard(t, world, PHONE);
-  await signIn(key);
-  await open('billing', 'Billing');
   const frame = page.getByRole('region', { name: 'Ledger entries' });
   const right = async (element: typeof frame) => {
     const box = await element.boundingBox();
     return box ? box.x + box.width : Number.NaN;
   };
-  const credits = frame.getByRole('cell', { name: '+1,000.00' });
-  t.ok((await right(credits)) <= (await right(frame)), 'the column ends before the frame does');
+  const credits = frame.getByRole('cell', { name: /^\+99,999/ });
+  t.ok((await right(credits)) <= (await right(frame)), 'the credits of an entry are seen without scrolling');
+  await open('keys', 'Keys');
+  const link = page.getByRole('link', { name: 'test', exact: true });
+  t.ok(Number((await link.boundingBox())?.height) >= 24, 'what is tapped is at least 24 pixels high');
 });

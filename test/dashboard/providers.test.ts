@@ -30,10 +30,11 @@ t.test('a target that failed is out, and the entry of the call names each try', 
   await owner.signIn(key);
   await owner.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await owner.open('billing', 'Billing');
-  const row = owner.page.getByRole('row', { name: /Charge ranked/ });
-  await row.getByText('Details').click();
-  t.match(
-    await row.locator('.entry-detail').textContent(),
-    /Tried ata \(503, [\d.,]+ m?s\); b \(200, [\d.,]+ m?s\)/,
-  );
+  await owner.page
+    .getByRole('row', { name: /Charge ranked/ })
+    .getByRole('button')
+    .click();
+  const detail = owner.page.getByRole('dialog', { name: 'Charge' });
+  await detail.waitFor();
+  t.match(await detail.textContent(), /Tried ata \(503, [\d.,]+ m?s\); b \(200, [\d.,]+ m?s\)/);
 });

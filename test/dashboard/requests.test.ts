@@ -74,7 +74,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
 });
 
 t.test('the operator sees the requests of all accounts by their e-mail addresses', async (t) => {
-  const { page, signIn, open } = await openDashboard(t, world);
+  const { page, signIn, open } = await openDashboard(t, world, { width: 1_440 });
   await signIn(ADMIN_TOKEN);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
@@ -82,6 +82,12 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
   await rows.first().waitFor();
   t.match(await rows.first().textContent(), /^requests@example\.com/);
   await rows.filter({ hasText: 'Berlin app' }).first().waitFor();
+  for (const row of await rows.all())
+    t.ok(Number((await row.boundingBox())?.height) <= 48, 'a call is one line');
+  const hidden = await page
+    .getByRole('region', { name: 'Requests', exact: true })
+    .evaluate((frame: { scrollWidth: number; clientWidth: number }) => frame.scrollWidth - frame.clientWidth);
+  t.equal(hidden, 0, 'every column is seen');
   await page.getByLabel('Request ID').fill(id);
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();

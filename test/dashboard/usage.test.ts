@@ -9,7 +9,7 @@ const world = await startGatewayInProcess(t);
 
 t.test('spend, calls, tokens and errors are shown by model or key, as chart, table and file', async (t) => {
   const owner = await world.account({ key: { name: 'First' } });
-  const second = await makeKey(world, owner.key, { name: 'Second, of "two"' });
+  const second = await makeKey(world, owner.key, { name: 'Second, v1.5 of "two"' });
   for (const key of [owner.key, second.key, second.key]) await (await world.chat(key)).text();
   await (await world.chat(second.key, { model: 'unknown' })).text();
   await world.settled();
@@ -28,7 +28,14 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   await page.getByText('3.00 in all, 0.00 in the span before').waitFor();
   await page.getByRole('combobox', { name: 'By' }).selectOption('key');
   const keys = page.getByRole('region', { name: 'Usage by key' });
-  await keys.getByRole('row', { name: /^Second, of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
+  await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
+  await page
+    .getByRole('list', { name: 'Colors of the chart Spend by key' })
+    .getByText('Second, v1.5 of "two"')
+    .waitFor();
+  await page.getByText('24 hours').click();
+  await page.getByText('3.00 in all, 0.00 in the span before').waitFor();
+  await page.goBack();
   await page.getByLabel('Show').selectOption('Errors');
   await page.getByRole('heading', { name: 'Errors by key' }).waitFor();
   await page.getByText('1 in all').waitFor();
@@ -38,7 +45,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const text = readFileSync(await (await download).path(), 'utf8');
   t.match(text, /^day,key_id,key_name,calls,refused,failed,credits,/);
-  t.match(text, /,"Second, of ""two""",2,1,0,2\.000000,/);
+  t.match(text, /,"Second, v1\.5 of ""two""",2,1,0,2\.000000,/);
   await page.goBack();
   await page.getByRole('heading', { name: 'Spend by key' }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();

@@ -59,6 +59,9 @@ body, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--ground
 .swagger-ui .scheme-container, html.dark-mode .swagger-ui .scheme-container { background: var(--surface); border-block: 1px solid var(--line); box-shadow: none; padding: 16px 0; margin-bottom: 16px }
 .swagger-ui .btn.authorize, .swagger-ui .btn.execute { border-color: var(--fill) !important; background: var(--fill) !important; color: #fff !important; border-radius: 8px }
 .swagger-ui .btn.authorize svg { fill: #fff !important }
+.swagger-ui .wrapper { max-width: 80rem; padding: 0 24px }
+.swagger-ui .info .title { font-size: 26px }
+.swagger-ui .info code, .swagger-ui .renderedMarkdown code { color: var(--text); font-weight: 500 }
 .swagger-ui .opblock { border-radius: 8px; box-shadow: none }
 .swagger-ui .info { margin: 24px 0 }
 .swagger-ui .response-col_links { display: none }

@@ -146,8 +146,13 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await look('explanation');
   await open('billing', 'Billing');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
-  await page.getByText('Details').first().click();
-  await look('ledger with the details of a call');
+  await page
+    .getByRole('button', { name: /Details of/ })
+    .first()
+    .click();
+  await page.getByRole('dialog').getByText('Balance after').waitFor();
+  await look('ledger with the details of an entry');
+  await page.keyboard.press('Escape');
   await open('alerts', 'Alerts');
   await page.getByText('Test alert', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show the secret' }).click();

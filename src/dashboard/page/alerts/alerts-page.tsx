@@ -39,19 +39,21 @@ export default function AlertsPage() {
                 When a call takes the balance below {credits(account.alert_threshold)} credits, every active
                 key with a webhook address gets one POST.
               </p>
-              <Threshold
-                account={account}
-                onChanged={(changed) => loaded.replace({ alerts, keys, account: changed })}
-              />
-              {account.webhook_secret !== undefined && (
-                <div className="columns">
-                  <TestAlert
-                    receivers={receivers.size}
-                    onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}
-                  />
-                  <Secret value={account.webhook_secret} />
-                </div>
-              )}
+              <div className="columns columns-thirds">
+                <Threshold
+                  account={account}
+                  onChanged={(changed) => loaded.replace({ alerts, keys, account: changed })}
+                />
+                {account.webhook_secret !== undefined && (
+                  <>
+                    <TestAlert
+                      receivers={receivers.size}
+                      onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}
+                    />
+                    <Secret value={account.webhook_secret} />
+                  </>
+                )}
+              </div>
               <Events alerts={alerts} keys={keys} />
             </>
           );

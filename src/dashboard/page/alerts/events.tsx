@@ -1,7 +1,7 @@
 import type { AlertView, DeliveryView } from '../../../api/alerts/alert-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { credits } from '../format/credits.ts';
 import { KeyLink } from '../keys/key-label.tsx';
+import { Amount } from '../ui/amount.tsx';
 import { Badge, Empty, Section, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -58,7 +58,7 @@ function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView
     <li>
       <p>
         <strong>{alert.test ? 'Test alert' : 'Low credits'}</strong> <Time at={alert.created_at} seconds />,
-        at a balance of {credits(alert.credits_balance)}
+        at a balance of <Amount of={alert.credits_balance} />
       </p>
       {alert.deliveries.length === 0 ? (
         <p className="hint">Sent to nobody: no active key had a webhook address.</p>
@@ -66,7 +66,7 @@ function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView
         <Table label={`Deliveries of alert ${alert.id}`} columns={['Key', 'Outcome', 'Answer', 'Address']}>
           {alert.deliveries.map((delivery) => (
             <tr key={delivery.key_id}>
-              <th scope="row">
+              <th scope="row" className="clip-short">
                 <KeyLink id={delivery.key_id} keys={keys} />
               </th>
               <td>

@@ -6,6 +6,7 @@ import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
+import { Section } from '../ui/elements.tsx';
 import { focusFirstFault } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 
@@ -26,37 +27,29 @@ export function Threshold({
     requestAnimationFrame(() => opener.current?.focus());
   };
   return (
-    <dl className="figures">
-      <div className="figure">
-        <dt>Alert threshold</dt>
-        {text === undefined ? (
-          <>
-            <dd className="figure-value">
-              <Amount of={account.alert_threshold} />
-            </dd>
-            <dd className="figure-note">
-              {mayEdit ? (
-                <button
-                  type="button"
-                  className="link"
-                  ref={opener}
-                  aria-label="Change alert threshold"
-                  onClick={() => setText(String(account.alert_threshold))}
-                >
-                  Change
-                </button>
-              ) : (
-                'alert when the balance falls below'
-              )}
-            </dd>
-          </>
-        ) : (
-          <dd>
-            <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
-          </dd>
-        )}
-      </div>
-    </dl>
+    <Section title="Alert threshold">
+      {text === undefined ? (
+        <>
+          <p className="threshold">
+            <Amount of={account.alert_threshold} />
+          </p>
+          {mayEdit ? (
+            <button
+              type="button"
+              ref={opener}
+              aria-label="Change alert threshold"
+              onClick={() => setText(String(account.alert_threshold))}
+            >
+              Change
+            </button>
+          ) : (
+            <p className="hint">alert when the balance falls below</p>
+          )}
+        </>
+      ) : (
+        <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
+      )}
+    </Section>
   );
 }
 

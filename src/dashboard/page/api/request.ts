@@ -11,9 +11,18 @@ export class ApiFailure extends Error {
   readonly code: string;
   /** The API's name of the field that was refused; null where none is named. */
   readonly param: string | null;
+  /** True where a provider refused the call, and not the gateway. */
+  readonly isOfProvider: boolean;
 
-  constructor(status: number, code: string, message: string, param: string | null = null) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    param: string | null = null,
+    isOfProvider = false,
+  ) {
     super(message);
+    this.isOfProvider = isOfProvider;
     this.name = 'ApiFailure';
     this.status = status;
     this.code = code;
@@ -133,7 +142,8 @@ async function failureOf(response: Response): Promise<ApiFailure> {
     const { error } = (await response.json()) as {
       error: { message: string; code: string; param: string | null };
     };
-    return new ApiFailure(response.status, error.code, error.message, error.param);
+    const isOfProvider = response.headers.get('x-tollgate-source') === 'provider';
+    return new ApiFailure(response.status, error.code, error.message, error.param, isOfProvider);
   } catch (error) {
     return unreadable(error, response.status);
   }

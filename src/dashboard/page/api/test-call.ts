@@ -20,12 +20,33 @@ const LOOK_EVERY_MS = 300;
  * is refused or fails.
  */
 export async function sendTestCall(token: string, model: ModelView): Promise<TestAnswer> {
-  const path = model.endpoints.includes(CHAT) ? CHAT : MESSAGES;
-  const body = { model: model.id, max_tokens: OUTPUT_TOKENS, messages: [{ role: 'user', content: MESSAGE }] };
-  const response = await askRaw('POST', path, { token, body });
+  const response = model.endpoints.includes(CHAT)
+    ? await sendChat(token, model)
+    : await send(token, MESSAGES, model, 'max_tokens');
   const id = response.headers.get('x-request-id') ?? '';
   const text = textOf((await response.json()) as Answer);
-  return { text: text || '(no text)', charge: await chargeOf(token, id), id };
+  return { text: text || `no text within ${OUTPUT_TOKENS} tokens`, charge: await chargeOf(token, id), id };
+}
+
+/** OpenAI's models that reason refuse `max_tokens`, and some other providers its newer name: those are asked again. */
+async function sendChat(token: string, model: ModelView): Promise<Response> {
+  try {
+    return await send(token, CHAT, model, 'max_completion_tokens');
+  } catch (refusal) {
+    const isOfProvider = refusal instanceof ApiFailure && refusal.isOfProvider;
+    if (!isOfProvider || ![400, 422].includes(refusal.status)) throw refusal;
+    return await send(token, CHAT, model, 'max_tokens');
+  }
+}
+
+function send(
+  token: string,
+  path: string,
+  { id: model }: ModelView,
+  maximum: 'max_tokens' | 'max_completion_tokens',
+): Promise<Response> {
+  const body = { model, [maximum]: OUTPUT_TOKENS, messages: [{ role: 'user', content: MESSAGE }] };
+  return askRaw('POST', path, { token, body });
 }
 
 /** The parts of a chat answer, or of one of the messages API, that have its text. */

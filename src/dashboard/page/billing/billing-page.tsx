@@ -18,13 +18,16 @@ import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { LedgerFilters } from './billing-filters.tsx';
+import { EntryDetail } from './entry-detail.tsx';
 import { EntryTable } from './entry-table.tsx';
 import { Export } from './export.tsx';
 
 const PAGE = 50;
+/** Parameter of the address with the id of the entry that is open. */
+const OPEN = 'entry';
 const NO_FILTER = Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) as LedgerFilter;
 
-/** Page of the ledger: every change of the balance, newest first. */
+/** The balance, and the ledger: every change of it, newest first. */
 export default function BillingPage() {
   return (
     <PageFrame title="Billing">
@@ -81,41 +84,59 @@ export function Entries({ of: base }: { of: Base }) {
   const hasAll = base !== OWN || manages();
   return (
     <>
-      <LedgerFilters
-        filter={filter}
-        keys={keys}
-        models={names.data?.models ?? []}
-        onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
-      />
-      <div className="actions export">
-        <Export of={base} filter={filter} />
-        {isFiltered && (
-          <button
-            type="button"
-            onClick={() =>
-              choose({ ...FIRST_PAGE, ...Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) })
-            }
-          >
-            Show all
-          </button>
-        )}
+      <div className="toolbar">
+        <LedgerFilters
+          filter={filter}
+          keys={keys}
+          models={names.data?.models ?? []}
+          onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
+        />
+        <div className="actions">
+          {isFiltered && (
+            <button
+              type="button"
+              onClick={() =>
+                choose({ ...FIRST_PAGE, ...Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) })
+              }
+            >
+              Show all
+            </button>
+          )}
+          <Export of={base} filter={filter} />
+        </div>
       </div>
       <Shown of={page}>
-        {({ entries, next }) => (
-          <Paged label="Pages of the ledger" back="Newer" on="Older" next={next} of={page}>
-            {entries.length === 0 ? (
-              <Empty title={isFiltered ? 'No results' : 'The ledger is empty'}>
-                <p>
-                  {isFiltered
-                    ? 'Change the filters or show all entries.'
-                    : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} appear here.`}
-                </p>
-              </Empty>
-            ) : (
-              <EntryTable entries={entries} keys={keys ?? []} hasBalance={hasAll} />
-            )}
-          </Paged>
-        )}
+        {({ entries, next }) => {
+          const opened = entries.find(({ id }) => id === query.value.get(OPEN));
+          return (
+            <Paged label="Pages of the ledger" back="Newer" on="Older" next={next} of={page}>
+              {entries.length === 0 ? (
+                <Empty title={isFiltered ? 'No results' : 'The ledger is empty'}>
+                  <p>
+                    {isFiltered
+                      ? 'Change the filters or show all entries.'
+                      : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} appear here.`}
+                  </p>
+                </Empty>
+              ) : (
+                <EntryTable
+                  entries={entries}
+                  keys={keys ?? []}
+                  hasBalance={hasAll}
+                  onOpen={({ id }) => choose({ [OPEN]: id })}
+                />
+              )}
+              {opened && (
+                <EntryDetail
+                  key={opened.id}
+                  of={opened}
+                  keys={keys ?? []}
+                  onClose={() => choose({ [OPEN]: '' })}
+                />
+              )}
+            </Paged>
+          );
+        }}
       </Shown>
     </>
   );

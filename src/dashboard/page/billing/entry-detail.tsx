@@ -1,17 +1,57 @@
 import type { ReactNode } from 'react';
+import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { callDuration } from '../format/duration.ts';
 import { priceWords, usageWords } from '../format/usage.ts';
+import { keyName } from '../keys/key-label.tsx';
+import { Amount } from '../ui/amount.tsx';
+import { CopyValue } from '../ui/copy-value.tsx';
+import { Time } from '../ui/elements.tsx';
+import { SidePanel } from '../ui/side-panel.tsx';
+import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
-/** Prices and course of a call; empty for entries that are no calls. */
-export function EntryDetail({ of: entry }: { of: EntryView }) {
-  const { id, price, passes = [], multiplier, upstream, attempts, duration_ms, streamed } = entry;
-  if (price === null && duration_ms === null) return null;
+/** A ledger entry with all that it says; of a call with its prices and its course. */
+export function EntryDetail({
+  of: entry,
+  keys,
+  onClose,
+}: {
+  of: EntryView;
+  keys: readonly KeyView[];
+  onClose: () => void;
+}) {
+  const { id, price, passes = [], multiplier, upstream, attempts, duration_ms, streamed, outcome } = entry;
   const prices = Object.entries(price ?? {});
   return (
-    <details className="entry-detail">
-      <summary aria-label={`Details of ${id}`}>Details</summary>
-      <dl>
+    <SidePanel title={named(ENTRY_NAMES, entry.type)} onClose={onClose}>
+      <dl className="request-detail">
+        <Fact name="Credits">
+          <Amount of={entry.credits} isChange />
+        </Fact>
+        {entry.balance_after !== null && (
+          <Fact name="Balance after">
+            <Amount of={entry.balance_after} />
+          </Fact>
+        )}
+        <Fact name="Time">
+          <Time at={entry.created_at} seconds />
+        </Fact>
+        {entry.note !== null && <Fact name="Note">{entry.note}</Fact>}
+        {entry.key_id !== null && <Fact name="Key">{keyName(entry.key_id, keys)}</Fact>}
+        {entry.model !== null && <Fact name="Model">{entry.model}</Fact>}
+        {entry.endpoint !== null && <Fact name="Endpoint">{entry.endpoint}</Fact>}
+        {entry.status !== null && (
+          <Fact name="Status">
+            {entry.status}
+            {outcome !== null && outcome !== 'complete' && `, ${named(OUTCOME_NAMES, outcome)}`}
+          </Fact>
+        )}
+        {usageWords(entry.usage) !== '' && (
+          <Fact name="Used">
+            {usageWords(entry.usage)}
+            {entry.estimated && ' (estimated)'}
+          </Fact>
+        )}
         {prices.length > 0 && (
           <Fact name="Price">
             {prices.map(([unit, amount]) => (
@@ -36,9 +76,9 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
         {attempts !== null && attempts.length > 1 && (
           <Fact name="Tried at">{attempts.map(attemptWords).join('; ')}</Fact>
         )}
-        <Fact name="Request">{id}</Fact>
       </dl>
-    </details>
+      <CopyValue label={duration_ms === null ? 'Entry ID' : 'Request ID'} value={id} verb="Copy ID" />
+    </SidePanel>
   );
 }
 

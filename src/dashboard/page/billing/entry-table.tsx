@@ -6,18 +6,20 @@ import { KeyLink } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
-import { EntryDetail } from './entry-detail.tsx';
-import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
+import { ENTRY_NAMES, named } from './entry-names.ts';
 
+/** Ledger entries, a line each. */
 export function EntryTable({
   entries,
   keys,
   hasBalance,
+  onOpen,
 }: {
   entries: readonly EntryView[];
   keys: readonly KeyView[];
   /** False for a key that sees itself only, which is not shown the balance. */
   hasBalance: boolean;
+  onOpen: (entry: EntryView) => void;
 }) {
   return (
     <Table
@@ -28,55 +30,51 @@ export function EntryTable({
         ['Credits', 'number'],
         ...(hasBalance ? [['Balance after', 'number'] as const] : []),
         'Key',
-        'Used',
-        'Answered',
+        ['Used', 'wide-only'],
+        ['Status', 'number'],
       ]}
     >
       {entries.map((entry) => (
-        <tr key={entry.id}>
+        <tr key={entry.id} className="opens compact">
           <th scope="row" className="nowrap">
-            <Time at={entry.created_at} seconds />
+            <button type="button" className="link" onClick={() => onOpen(entry)}>
+              <Time at={entry.created_at} seconds brief />
+              <span className="unseen"> Details of {entry.id}</span>
+            </button>
           </th>
-          <td>
+          <td className="clip compact-whole">
             {named(ENTRY_NAMES, entry.type)}
-            {entry.model && <span className="sub">{entry.model}</span>}
-            {entry.note && <span className="sub entry-note">{entry.note}</span>}
+            {(entry.model ?? entry.note) && (
+              <>
+                {' '}
+                <span className="beside">{entry.model ?? entry.note}</span>
+              </>
+            )}
           </td>
-          <td className={isGain(entry.credits) ? 'number gain' : 'number'}>
+          <td className={isGain(entry.credits) ? 'number compact-figure gain' : 'number compact-figure'}>
             <Amount of={entry.credits} isInRow isChange />
           </td>
           {hasBalance && (
-            <td className="number">
+            <td className="number compact-hidden">
               {entry.balance_after === null ? '–' : <Amount of={entry.balance_after} isInRow />}
             </td>
           )}
-          <td>
+          <td className="clip-short">
             <KeyLink id={entry.key_id} keys={keys} />
           </td>
-          <td className="used">
-            {usageWords(entry.usage) || '–'}
-            {entry.estimated && (
-              <>
-                {' '}
-                <Badge kind="plain">estimated</Badge>
-              </>
-            )}
-            <EntryDetail of={entry} />
+          <td className="clip wide-only compact-hidden">
+            <span title={usageWords(entry.usage) || undefined}>
+              {entry.estimated && <Badge kind="plain">estimated</Badge>} {usageWords(entry.usage) || '–'}
+            </span>
           </td>
-          <td>{answered(entry)}</td>
+          <td className="number at-right">{status(entry)}</td>
         </tr>
       ))}
     </Table>
   );
 }
 
-function answered({ status, outcome, endpoint }: EntryView) {
-  if (status === null) return '–';
-  const isComplete = outcome === 'complete';
-  return (
-    <span title={endpoint ?? undefined}>
-      {isComplete ? status : <Badge kind="warning">{status}</Badge>}
-      {!isComplete && outcome && <span className="sub">{named(OUTCOME_NAMES, outcome)}</span>}
-    </span>
-  );
+function status({ status: answered, outcome }: EntryView) {
+  if (answered === null) return '–';
+  return outcome === 'complete' ? answered : <Badge kind="warning">{answered}</Badge>;
 }

@@ -5,6 +5,7 @@ import { type Base, explainCall, OWN, readEndpoints, readKeys, readModels } from
 import { readModelsOfOperator } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
+import { Empty } from '../ui/elements.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { NO_QUESTION, questionInAddress, questionOf } from './call-question.ts';
 import type { Checked } from './detail.tsx';
@@ -76,7 +77,14 @@ function Asking(props: {
         }}
         action={action}
       />
-      <div aria-live="polite">{answer && <Verdict of={answer.explanation} checked={answer.checked} />}</div>
+      <div aria-live="polite">
+        {!answer && (
+          <Empty title="No answer yet">
+            <p>Choose a key and a model. The checks appear here in their order.</p>
+          </Empty>
+        )}
+        {answer && <Verdict of={answer.explanation} checked={answer.checked} />}
+      </div>
     </div>
   );
 }

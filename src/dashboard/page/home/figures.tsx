@@ -3,7 +3,6 @@ import type { AccountView } from '../../../api/account/account-view.ts';
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
 import { count, credits } from '../format/credits.ts';
 import { Amount } from '../ui/amount.tsx';
-import { Email } from '../ui/elements.tsx';
 import { changeOf, daysLeft, endsOf, paceOf } from './pace.ts';
 
 /** A figure with its name above and a note below. */
@@ -31,12 +30,11 @@ export function BalanceFigure({
       name="Balance"
       isLow={account.credits_balance < account.alert_threshold}
       note={
-        <>
-          {left !== undefined && (
-            <span className="figure-pace">lasts {daysInWords(left)}, at the pace of 7 days</span>
-          )}
-          <Email address={account.email} />
-        </>
+        left === undefined ? (
+          'nothing spent in 7 days'
+        ) : (
+          <span className="figure-pace">lasts {daysInWords(left)} at the pace of 7 days</span>
+        )
       }
     >
       <Amount of={account.credits_balance} />
@@ -54,8 +52,8 @@ export function daysInWords(days: number): string {
 
 const SPANS = [
   [1, 'Spent today', 'yesterday'],
-  [7, 'Spent in 7 days', 'the 7 days before'],
-  [30, 'Spent in 30 days', 'the 30 days before'],
+  [7, 'Spent in 7 days', '7 days before'],
+  [30, 'Spent in 30 days', '30 days before'],
 ] as const;
 
 /** Spend of today, 7 and 30 days with the change, and calls with the shares refused and failed. */
@@ -98,7 +96,7 @@ function Change({ of: percents, than }: { of: number | undefined; than: string }
   const sign = percents > 0 ? '▲' : percents < 0 ? '▼' : '';
   return (
     <>
-      {sign} {count(Math.abs(percents))} % against {than}
+      {sign} {count(Math.abs(percents))} % vs {than}
     </>
   );
 }

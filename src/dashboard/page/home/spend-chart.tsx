@@ -72,9 +72,10 @@ export function chartRows<Row extends { day?: string | undefined; hour?: string 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** The clock hours of the last 24, the current one included, as the gateway reports them. */
 function hoursBefore(now: number): string[] {
   const last = Math.floor(now / HOUR_MS) * HOUR_MS;
-  return Array.from({ length: 25 }, (_, at) => new Date(last - (24 - at) * HOUR_MS).toISOString());
+  return Array.from({ length: 24 }, (_, at) => new Date(last - (23 - at) * HOUR_MS).toISOString());
 }
 
 /** Every UTC day of a report, the days without calls too. */

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
 import { Field, TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
@@ -50,9 +51,14 @@ export function Basics(part: KeyFormPart) {
   );
 }
 
-function expiryHint(text: string): string {
+function expiryHint(text: string): ReactNode {
   const at = text === '' ? undefined : fromLocalInput(text);
   if (at === undefined) return `In your time zone (${zoneName()}). Leave empty for no expiry.`;
-  const passed = Date.parse(at) <= Date.now() ? ' This time has passed, so the key is expired.' : '';
-  return `${moment(at, 'utc')} UTC.${passed}`;
+  const isPassed = Date.parse(at) <= Date.now();
+  return (
+    <>
+      {moment(at, 'utc')} UTC.
+      {isPassed && <strong className="typing-wrong"> This time has passed, so the key is expired.</strong>}
+    </>
+  );
 }

@@ -32,7 +32,7 @@ export function ShownOnce(props: {
         <p>{of._service.note}</p>
       </Note>
       {props.children}
-      <CopyValue label="Key value" value={of.key} />
+      <CopyValue label="Key value" value={of.key} isMain />
       <div className="actions">
         <button
           type="button"

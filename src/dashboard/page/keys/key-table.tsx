@@ -51,8 +51,10 @@ export function KeyTable({
         'Status',
         'Spend / limit',
         'Last used',
-        ['Restrictions', 'wide-only'],
-        actions ? 'Change' : ['Created', 'wide-only'],
+        // The operator reads them in the key's settings: the buttons need their room.
+        ...(actions
+          ? ['Change']
+          : [['Restrictions', 'wide-only'] as const, ['Created', 'wide-only'] as const]),
       ]}
     >
       {keys.map((key) => (
@@ -91,13 +93,15 @@ export function KeyTable({
           <td className="nowrap">
             <LastUsed of={key} refused={refusals?.get(key.id) ?? 0} />
           </td>
-          <td className="wide-only">
-            <Restrictions of={key} />
-          </td>
           {actions === undefined ? (
-            <td className="wide-only nowrap">
-              <Ago at={key.created_at} words={dateOf(key.created_at)} />
-            </td>
+            <>
+              <td className="wide-only">
+                <Restrictions of={key} />
+              </td>
+              <td className="wide-only nowrap">
+                <Ago at={key.created_at} words={dateOf(key.created_at)} />
+              </td>
+            </>
           ) : (
             <td>
               <div className="row-actions">

@@ -78,13 +78,13 @@ function ModelTable({ models, of: key }: { models: readonly ModelView[]; of: Key
       ]}
     >
       {models.map((model) => (
-        <tr key={model.id}>
+        <tr key={model.id} className="opens">
           <th scope="row" className="clip">
             <button type="button" className="link" onClick={() => choose({ model: model.id })}>
               {model.id}
             </button>
           </th>
-          <td>{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <td className="nowrap">{CATEGORY_NAMES[model.category] ?? model.category}</td>
           <PriceCells of={model.price} isFree={Object.keys(model.price).length === 0} />
           <td className="number">{model.context_length === null ? '–' : count(model.context_length)}</td>
           <td className="nowrap">

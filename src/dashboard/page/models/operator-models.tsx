@@ -47,8 +47,8 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
         ['Input', 'number'],
         ['Output', 'number'],
         ['Other prices', 'wide-only'],
-        ['List price in', 'number'],
-        ['List price out', 'number'],
+        ['List in', 'number'],
+        ['List out', 'number'],
         ['Markup', 'number'],
         'Source',
         'Provider',
@@ -59,13 +59,13 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
           <th scope="row" className="clip">
             {model.id}
           </th>
-          <td>{CATEGORY_NAMES[model.category] ?? model.category}</td>
-          <PriceCells of={model.price} isFree={model.source === 'free'} />
+          <td className="nowrap">{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <PriceCells of={model.price} isFree={model.source === 'free'} isShort />
           <td className="number">{listPrice(model, 'input')}</td>
           <td className="number">{listPrice(model, 'output')}</td>
           <td className="number">{markupWords(model)}</td>
           <td className="nowrap">{SOURCES[model.source]}</td>
-          <td className="clip" title={model.targets.join(', ')}>
+          <td className="clip-short" title={model.targets.join(', ')}>
             {model.targets.join(', ')}
           </td>
         </tr>

@@ -5,7 +5,16 @@ import { count, credits } from '../format/credits.ts';
 type Price = ModelView['price'];
 
 /** The three columns of a price: input and output, and the rest in words. */
-export function PriceCells({ of: price, isFree }: { of: Price; isFree: boolean }) {
+export function PriceCells({
+  of: price,
+  isFree,
+  isShort = false,
+}: {
+  of: Price;
+  isFree: boolean;
+  /** True in a table of many columns. */
+  isShort?: boolean;
+}) {
   const rest = Object.entries(price).filter(([unit]) => unit !== 'input' && unit !== 'output') as [
     Unit,
     UnitPriceView,
@@ -15,7 +24,7 @@ export function PriceCells({ of: price, isFree }: { of: Price; isFree: boolean }
     <>
       <td className="number">{price.input === undefined ? '–' : shortPrice(price.input)}</td>
       <td className="number">{price.output === undefined ? '–' : shortPrice(price.output)}</td>
-      <td className="clip" title={words.join('\n')}>
+      <td className={isShort ? 'clip-short wide-only' : 'clip wide-only'} title={words.join('\n')}>
         {isFree ? 'free' : words.join(', ') || '–'}
       </td>
     </>

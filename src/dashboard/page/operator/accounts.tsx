@@ -124,6 +124,7 @@ function AccountTable({
 
 export function AccountStatus({ of }: { of: OperatorAccountView }) {
   if (!of.is_active) return <Badge kind="bad">Inactive</Badge>;
+  if (of.credits_balance <= 0) return <Badge kind="bad">No credits</Badge>;
   if (of.credits_balance < of.alert_threshold) return <Badge kind="warning">Low credits</Badge>;
   return <Badge kind="good">Active</Badge>;
 }

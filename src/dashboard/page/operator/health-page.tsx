@@ -80,7 +80,7 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
       ...(Number.isNaN(lag + refused)
         ? warning('Unknown', 'Redis has the journal, and does not answer.')
         : refused > 0
-          ? bad('Stuck', `${count(refused)} entries are refused by the book. The log names each.`)
+          ? bad('Stuck', `The book refuses ${backlogWords(refused)}. The log names each.`)
           : lag > 60
             ? warning(
                 'Behind',
@@ -93,7 +93,10 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
       ...(Number.isNaN(value('tollgate_alerts_queued'))
         ? warning('Unknown', 'The book has the queue, and does not answer.')
         : failed > 0
-          ? warning('Failures', `${count(failed)} deliveries failed since the start.`)
+          ? warning(
+              'Failures',
+              `${count(failed)} ${failed === 1 ? 'delivery' : 'deliveries'} failed since the start.`,
+            )
           : good(
               `${count(sum('tollgate_alert_deliveries_total', { status: 'delivered' }))} delivered since the start, ${count(value('tollgate_alerts_queued'))} waiting.`,
             )),

@@ -2,14 +2,17 @@ import type { MarginRowView } from '../../../api/operator/margin-view.ts';
 import { NO_FILTER, readCalls } from '../api/calls.ts';
 import { listAccounts, readModelsOfOperator, readUsageOfAll } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
-import { count } from '../format/credits.ts';
+import { rounded } from '../format/amount.ts';
+import { callsInWords, count } from '../format/credits.ts';
 import { daysInWords, Figure } from '../home/figures.tsx';
 import { sumOf } from '../home/pace.ts';
+import { chartRows } from '../home/spend-chart.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Section } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
-import { dayOf } from '../ui/range-picker.tsx';
+import { dayOf, rangeOf } from '../ui/range-picker.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
 import { type AccountSums, readAccountSums } from './account-sums.ts';
 import { FirstSteps } from './first-steps.tsx';
@@ -19,6 +22,7 @@ const MOST_ACCOUNTS = 1_000;
 const MOST_REFUSALS = 200;
 const SHOWN = 5;
 const SOON_DAYS = 3;
+const LAST_30 = rangeOf(new URLSearchParams());
 
 /** Home page of the operator: charges, cost and margin, what fails, and which accounts need attention. */
 export function OperatorHome() {
@@ -42,7 +46,27 @@ export function OperatorHome() {
             <dl className="figures">
               <MarginFigures name="in 30 days" rows={data.days} />
             </dl>
-            <div className="columns columns-top">
+            <section className="card">
+              <div className="card-head">
+                <h2>Charged by day</h2>
+                <p className="hint">
+                  <a href="#/usage">By account, key or model</a>
+                </p>
+              </div>
+              <StackedChart
+                title="Charged by day"
+                axis="Day (UTC)"
+                rows={chartRows(
+                  data.report,
+                  LAST_30,
+                  ({ charged }) => Number(charged),
+                  () => 'Charged',
+                )}
+                format={rounded}
+                height={180}
+              />
+            </section>
+            <div className="columns">
               <LargestAccounts sums={data.sums} />
               <RunningDry accounts={data.accounts} sums={data.sums} />
               <Failures rows={data.upstreams} />
@@ -77,6 +101,7 @@ async function read(signal: AbortSignal) {
   }
   return {
     days: days.rows,
+    report: days,
     upstreams: upstreams.rows,
     sums,
     accounts: page.accounts,
@@ -96,7 +121,7 @@ function MarginFigures({ name, rows }: { name: string; rows: readonly MarginRowV
   const failed = rows.reduce((sum, row) => sum + (row.failed ?? 0), 0);
   return (
     <>
-      <Figure name={`Charged ${name}`} note={`${count(calls)} calls, ${count(failed)} failed`}>
+      <Figure name={`Charged ${name}`} note={`${callsInWords(calls)}, ${count(failed)} failed`}>
         <Amount of={sumOf(rows.map(({ charged }) => charged))} />
       </Figure>
       <Figure
@@ -141,7 +166,9 @@ function RunningDry(props: {
   sums: ReadonlyMap<number, AccountSums>;
 }) {
   const soon = props.accounts.flatMap((account) => {
-    const left = props.sums.get(account.id)?.daysLeft(account.credits_balance);
+    const sums = props.sums.get(account.id);
+    // One that was used and has nothing left is dry already.
+    const left = account.credits_balance <= 0 && sums ? 0 : sums?.daysLeft(account.credits_balance);
     return account.is_active && left !== undefined && left <= SOON_DAYS ? [{ account, left }] : [];
   });
   return (
@@ -163,7 +190,7 @@ function RunningDry(props: {
                 <td className="number">
                   <Amount of={account.credits_balance} isInRow />
                 </td>
-                <td className="number">{daysInWords(left)}</td>
+                <td className="number">{left === 0 ? 'dry' : daysInWords(left)}</td>
               </tr>
             ))}
         </Table>

@@ -1,9 +1,9 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { readProviders } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
-import { Badge, Empty, Section, Time } from '../ui/elements.tsx';
+import { Badge, Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Table } from '../ui/table.tsx';
@@ -12,6 +12,8 @@ type Provider = ProviderListView['providers'][number];
 type Target = Provider['targets'][number];
 
 const REFRESH_MS = 5_000;
+/** Fewer models without calls are not folded away. */
+const FOLDED = 5;
 
 /** The health of every model at every provider, as all gateways see it; read again every few seconds. */
 export default function ProvidersPage() {
@@ -41,60 +43,108 @@ function ProviderTables({ providers }: { providers: readonly Provider[] }) {
     callsOf.set(model, (callsOf.get(model) ?? 0) + calls);
   return (
     <>
-      {providers.map(({ name, format, targets }) => (
-        <Section key={name} title={name}>
-          <p className="hint">{format === 'openai' ? "OpenAI's format" : "Anthropic's format"}</p>
-          <Table
-            label={`Targets at ${name}`}
-            columns={[
-              'Model',
-              'State',
-              ['Calls', 'number'],
-              ['Share', 'number'],
-              ['Latency', 'number'],
-              'Last error',
-            ]}
-          >
-            {targets.map((target) => (
-              <TargetRow
-                key={`${target.target} ${target.model}`}
-                of={target}
-                allCalls={callsOf.get(target.model) ?? 0}
-              />
-            ))}
-          </Table>
-        </Section>
+      {providers.map((provider) => (
+        <ProviderSection key={provider.name} of={provider} callsOf={callsOf} />
       ))}
     </>
   );
 }
 
-function TargetRow({ of, allCalls }: { of: Target; allCalls: number }) {
+/** Targets that are out come first, then those with calls; the others are folded away. */
+function ProviderSection({
+  of: { name, format, targets },
+  callsOf,
+}: {
+  of: Provider;
+  callsOf: ReadonlyMap<string, number>;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const sorted = targets.toSorted(
+    (one, other) => Number(other.state === 'out') - Number(one.state === 'out') || other.calls - one.calls,
+  );
+  const busy = sorted.filter(
+    ({ state, calls, last_error }) => state === 'out' || calls > 0 || last_error !== null,
+  );
+  const idle = targets.length - busy.length;
+  const shown = isWhole || idle < FOLDED ? sorted : busy;
+  const out = targets.filter(({ state }) => state === 'out').length;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>
+          {name}{' '}
+          <span className="beside">{format === 'openai' ? "OpenAI's format" : "Anthropic's format"}</span>
+        </h2>
+        <p className="hint">
+          {count(targets.length)} {targets.length === 1 ? 'target' : 'targets'},{' '}
+          {out === 0 ? 'none' : count(out)} out
+          {idle >= FOLDED && (
+            <>
+              {' · '}
+              <button
+                type="button"
+                className="link"
+                aria-expanded={isWhole}
+                onClick={() => setWhole(!isWhole)}
+              >
+                {isWhole ? 'Hide' : 'Show'} {count(idle)} without calls
+              </button>
+            </>
+          )}
+        </p>
+      </div>
+      {shown.length > 0 && (
+        <Table
+          label={`Targets at ${name}`}
+          columns={[
+            'Model',
+            'State',
+            ['Calls', 'number'],
+            ['Share', 'number'],
+            ['Latency', 'number'],
+            'Last error',
+          ]}
+        >
+          {shown.map((target) => (
+            <TargetRow
+              key={`${target.target} ${target.model}`}
+              of={target}
+              provider={name}
+              allCalls={callsOf.get(target.model) ?? 0}
+            />
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; allCalls: number }) {
   const { target, model, state, out_until, last_error, last_error_at, latency_ms, calls } = of;
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className="clip">
         {model}
-        <span className="sub">{target}</span>
+        {target !== provider && <span className="beside">{target}</span>}
       </th>
-      <td>
+      <td className="nowrap">
         {state === 'up' ? <Badge kind="good">Up</Badge> : <Badge kind="bad">Out</Badge>}
         {out_until !== null && (
-          <span className="sub">
-            until <Time at={out_until} seconds />
+          <span className="beside">
+            until <Time at={out_until} seconds brief />
           </span>
         )}
       </td>
       <td className="number">{count(calls)}</td>
       <td className="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)} %`}</td>
       <td className="number">{latency_ms === null ? '–' : `${count(latency_ms)} ms`}</td>
-      <td>
-        {last_error === null ? 'None' : last_error}
+      <td className="clip" title={last_error ?? undefined}>
         {last_error_at !== null && (
-          <span className="sub">
-            <Time at={last_error_at} seconds />
+          <span className="after">
+            <Time at={last_error_at} seconds brief />
           </span>
         )}
+        {last_error ?? 'None'}
       </td>
     </tr>
   );

@@ -1,11 +1,12 @@
 import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/operator/margin-view.ts';
 import { wordsOf } from '../api/failure.ts';
 import { exportUsageOfAll, readUsageOfAll, type UsageChoice } from '../api/operator.ts';
+import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
-import { usageWords } from '../format/usage.ts';
+import { percent } from '../home/figures.tsx';
 import { sumOf } from '../home/pace.ts';
 import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
@@ -19,8 +20,8 @@ import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
-import { spanBefore } from '../usage/account-usage.tsx';
-import { MEASURE_CHOICES, MEASURES, type Measure, measureIn } from '../usage/measures.ts';
+import { MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from '../usage/measures.ts';
+import { readBefore } from '../usage/span-before.ts';
 
 const GROUPS = [
   ['account', 'Account'],
@@ -32,7 +33,7 @@ const GROUPS = [
 type Group = (typeof GROUPS)[number][0];
 
 /** Rows that are drawn; the export has all of them. */
-const SHOWN = 500;
+const SHOWN = 100;
 
 /** What all accounts used and were charged, with the cost and the margin where the price list tells them. */
 export function Usage() {
@@ -45,37 +46,36 @@ export function Usage() {
     group_by: !isHours ? group : group === 'day' ? 'hour' : `hour,${group}`,
     ...usageRange(range),
   };
-  // Accounts and keys have no bounded number: over time, their sums are shown by model.
-  const series = group === 'upstream' ? 'upstream' : 'model';
   const loaded = useLoad(
     async (signal) => {
-      const span = spanBefore(range);
       const [report, chart, before] = await Promise.all([
         readUsageOfAll(choice, signal),
-        readUsageOfAll({ ...choice, group_by: `${unit},${series}` }, signal),
-        span && readUsageOfAll({ group_by: 'day', ...span }, signal),
+        readSeries(choice, unit, group === 'day' ? 'model' : group, signal),
+        readBefore(range, (question) => readUsageOfAll(question, signal)),
       ]);
-      return { report, chart, before: before?.total };
+      return { report, chart, before };
     },
     JSON.stringify([choice, range.name]),
   );
   return (
     <PageFrame title="Usage" actions={<Export of={choice} />}>
-      <search className="filters">
-        <Choice
-          label="Group by"
-          value={group}
-          choices={GROUPS}
-          onValue={(value) => choose({ group_by: value === 'account' ? '' : value })}
-        />
-        <Choice
-          label="Show"
-          value={measure}
-          choices={MEASURE_CHOICES}
-          onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
-        />
-      </search>
-      <RangePicker />
+      <div className="toolbar">
+        <search className="filters">
+          <Choice
+            label="Group by"
+            value={group}
+            choices={GROUPS}
+            onValue={(value) => choose({ group_by: value === 'account' ? '' : value })}
+          />
+          <Choice
+            label="Show"
+            value={measure}
+            choices={MEASURE_CHOICES}
+            onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
+          />
+        </search>
+        <RangePicker />
+      </div>
       <Shown of={loaded}>
         {({ report, chart, before }) =>
           report.rows.length === 0 ? (
@@ -84,7 +84,7 @@ export function Usage() {
             </Empty>
           ) : (
             <>
-              <Chart of={chart} {...{ before, range, series, measure }} />
+              <Chart {...chart} {...{ before, range, measure }} />
               <Report of={report} group={group} isHours={isHours} />
             </>
           )
@@ -94,33 +94,60 @@ export function Usage() {
   );
 }
 
-/** A measure over the range, stacked by model or provider, with its sum and that of the span before. */
+type Series = Exclude<Group, 'day'>;
+
+/** Reads the sums over time of what the report is grouped by; of more accounts or keys than a report has rows, by model. */
+async function readSeries(choice: UsageChoice, unit: 'hour' | 'day', series: Series, signal: AbortSignal) {
+  const report = (by: Series) => readUsageOfAll({ ...choice, group_by: `${unit},${by}` }, signal);
+  try {
+    return { of: await report(series), series };
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.code !== 'invalid_field') throw error;
+    return { of: await report('model'), series: 'model' as const };
+  }
+}
+
+const SERIES_NAMES: Readonly<Record<Series, string>> = {
+  account: 'account',
+  key: 'key',
+  model: 'model',
+  upstream: 'provider',
+};
+
+/** A measure over the range, stacked, with its sum and that of the span before. */
 function Chart(props: {
   of: MarginReportView;
-  before: MarginSumsView | undefined;
+  before: readonly MarginRowView[] | undefined;
   range: Range;
-  series: 'upstream' | 'model';
+  series: Series;
   measure: Measure;
 }) {
   const { of: report, before, range, series, measure } = props;
   const { name, of, format } = MEASURES[measure];
-  const title = `${name} by ${series === 'model' ? 'model' : 'provider'}`;
+  const title = `${name} by ${SERIES_NAMES[series]}`;
   return (
     <section className="card">
       <div className="card-head">
         <h2>{title}</h2>
         <p className="hint">
-          {format(of(report.total))} in all{before && <>, {format(of(before))} in the span before</>}
+          {format(of(report.total))} in all
+          {before && `, ${format(sumBy(before, of))} in the span before`}
         </p>
       </div>
       <StackedChart
         title={title}
         axis={range.name === '24h' ? 'Hour' : 'Day (UTC)'}
-        rows={chartRows(report, range, of, (row) => row[series] ?? 'none')}
+        rows={chartRows(report, range, of, (row) => seriesName(row))}
         format={format}
       />
     </section>
   );
+}
+
+function seriesName({ account_id, email, key_id, key_name, model, upstream }: MarginRowView): string {
+  if (account_id != null) return email ?? `No. ${account_id}`;
+  if (key_id != null) return key_name ?? `Key ${key_id}`;
+  return model ?? upstream ?? 'none';
 }
 
 function Report({ of, group, isHours }: { of: MarginReportView; group: Group; isHours: boolean }) {
@@ -132,7 +159,7 @@ function Report({ of, group, isHours }: { of: MarginReportView; group: Group; is
   const name = GROUPS.find(([known]) => known === group)?.[1] ?? 'Group';
   return (
     <>
-      <p className="hint">
+      <p className="lead">
         {span} Cost is what providers take by the price list; the margin is what is left of the charges whose
         cost is known.
         {rows.length > SHOWN && ` The first ${SHOWN} of ${count(rows.length)} rows: the export has all.`}
@@ -143,10 +170,10 @@ function Report({ of, group, isHours }: { of: MarginReportView; group: Group; is
           isHours && group === 'day' ? 'Hour (UTC)' : name,
           ['Calls', 'number'],
           ['Charged', 'number'],
-          ['Cost coverage', 'number'],
           ['Cost', 'number'],
           ['Margin', 'number'],
-          ['Used', 'wide-only'],
+          ['Cost coverage', 'number'],
+          ['Tokens', 'number'],
         ]}
       >
         <tr className="total">
@@ -212,16 +239,17 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
       <td className="number">
         <Amount of={sums.charged} isInRow />
       </td>
-      <td className="number">
-        <Amount of={sums.charged_with_cost} isInRow />
-      </td>
       <td className="number">{sums.cost === null ? '–' : <Amount of={sums.cost} isInRow />}</td>
       <td className="number">{sums.margin === null ? '–' : <Amount of={sums.margin} isInRow />}</td>
-      <td className="used wide-only clip" title={usageWords(sums.usage)}>
-        {usageWords(sums.usage) || '–'}
-      </td>
+      <td className="number">{coverage(sums)}</td>
+      <td className="number">{count(tokensOf(sums.usage))}</td>
     </>
   );
+}
+
+/** Share of the charges whose cost is known. */
+function coverage({ charged, charged_with_cost }: MarginSumsView): string {
+  return Number(charged) === 0 ? '–' : percent(Number(charged_with_cost) / Number(charged));
 }
 
 /** Saves the whole report, as it is chosen, to a file. */

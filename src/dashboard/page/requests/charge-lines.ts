@@ -10,7 +10,7 @@ export function chargeLines(usage: UsageView, { price, multiplier }: EntryView):
   const lines = (Object.entries(price ?? {}) as [Unit, number][]).flatMap(([unit, amount]) => {
     const { wire, per, words, isFee } = UNITS[unit] ?? {};
     const used = unit === 'request' ? 1 : (usage[wire as keyof UsageView] ?? 0);
-    if (wire === undefined || used === 0) return [];
+    if (wire === undefined || used === 0 || amount === 0) return [];
     const times = isFee || multiplier === null ? 1 : multiplier;
     const each = `${credits(amount)}${per === 1 ? '' : ` per ${count(per)}`}`;
     const factor = times === 1 ? '' : ` × ${times}`;

@@ -70,10 +70,10 @@ export function RequestDetail({
         </Fact>
         {call.outcome !== 'refused' && <Charge of={call} base={account} />}
       </dl>
-      <CopyValue label="Request ID" value={call.id} />
+      <CopyValue label="Request ID" value={call.id} verb="Copy ID" />
       <div className="actions">
         {isExplained && (
-          <a className="button" href={explainAddress(call, account)}>
+          <a className="button primary" href={explainAddress(call, account)}>
             Explain
           </a>
         )}

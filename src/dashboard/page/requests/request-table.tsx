@@ -38,24 +38,34 @@ export function RequestTable({
       {calls.map((call) => {
         const { account_id = 0, created_at, key_id, model, charge, duration_ms } = call;
         return (
-          <tr key={call.id}>
-            {emails && <td className="clip">{emails.get(account_id) ?? `No. ${account_id}`}</td>}
+          <tr key={call.id} className="opens compact">
+            {emails && (
+              <td className="clip-short compact-whole">
+                <span title={emails.get(account_id)}>{emails.get(account_id) ?? `No. ${account_id}`}</span>
+              </td>
+            )}
             <th scope="row" className="nowrap">
               <button type="button" className="link" onClick={() => onOpen(call)}>
-                <Time at={created_at} seconds />
+                <Time at={created_at} seconds brief />
                 <span className="unseen"> Request {call.id}</span>
               </button>
             </th>
-            <td className="clip">{keyName(key_id, keys)}</td>
-            <td className="clip">{model ?? '–'}</td>
-            <td className="nowrap">
+            <td className="clip-short">
+              <span title={keyName(key_id, keys)}>{keyName(key_id, keys)}</span>
+            </td>
+            <td className="clip-short at-right">
+              <span title={model ?? undefined}>{model ?? '–'}</span>
+            </td>
+            <td className="clip compact-whole">
               <CallStatus of={call} />
             </td>
-            <td className="number">{count(tokensOf(call.usage))}</td>
-            <td className="number">
+            <td className="number compact-hidden">{count(tokensOf(call.usage))}</td>
+            <td className="number compact-figure">
               <Amount of={charge} isInRow />
             </td>
-            <td className="number">{duration_ms === null ? '–' : callDuration(duration_ms)}</td>
+            <td className="number compact-hidden">
+              {duration_ms === null ? '–' : callDuration(duration_ms)}
+            </td>
           </tr>
         );
       })}

@@ -71,26 +71,28 @@ export function Calls({ of: base }: { of: CallsBase }) {
   const keys = (base === '/api/admin/' ? theirs.data : names.data?.keys) ?? [];
   return (
     <>
-      <RangePicker fallback={RANGE} also={FIRST_PAGE} />
+      <div className="toolbar">
+        <RangePicker fallback={RANGE} also={FIRST_PAGE} />
+        <div className="actions">
+          {isFiltered && (
+            <button
+              type="button"
+              onClick={() =>
+                choose({ ...FIRST_PAGE, ...Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) })
+              }
+            >
+              Show all
+            </button>
+          )}
+          <Export of={base} filter={filter} />
+        </div>
+      </div>
       <RequestBars of={base} range={range} keyId={chosen.key_id} />
       <RequestFilters
         filter={chosen}
         keys={base === '/api/admin/' ? undefined : keys}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
-      <div className="actions export">
-        <Export of={base} filter={filter} />
-        {isFiltered && (
-          <button
-            type="button"
-            onClick={() =>
-              choose({ ...FIRST_PAGE, ...Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) })
-            }
-          >
-            Show all
-          </button>
-        )}
-      </div>
       <Shown of={page}>
         {({ calls, next }) => (
           <Paged label="Pages of requests" back="Newer" on="Older" next={next} of={page}>

@@ -7,6 +7,8 @@ export interface Session {
   readonly role: 'owner' | 'key' | 'operator';
   /** Id of the session's key; undefined for the operator. */
   readonly keyId: number | undefined;
+  /** Whom the page shows as signed in: the account's e-mail address, or the name of a key that sees itself only. */
+  readonly name?: string;
   /** True if the token is the key's previous value, in its grace, which changes nothing. */
   readonly isPrevious?: boolean;
 }

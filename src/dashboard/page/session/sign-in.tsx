@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { readAccount } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
 import { readKeyOfToken } from '../api/keys.ts';
 import { listAccounts } from '../api/operator.ts';
@@ -35,6 +36,7 @@ export function SignIn() {
           <Mark /> Tollgate
         </p>
         <h1>Sign in</h1>
+        <p className="sign-in-words">Credits, keys and every call of your AI models.</p>
         {farewell.value && (
           <Note kind="warning">
             <p>{farewell.value}</p>
@@ -43,7 +45,7 @@ export function SignIn() {
         <TextField
           name="token"
           label="API key"
-          hint="Operators enter the admin token. The value stays in this tab and is sent to this gateway only."
+          hint="A key that manages its account shows all of it, any other key shows itself. Operators enter the admin token."
           error={error}
           value={token}
           onValue={setToken}
@@ -60,38 +62,69 @@ export function SignIn() {
         <button type="submit" className="primary wide" disabled={action.isBusy}>
           {action.isBusy ? 'Signing in…' : 'Sign in'}
         </button>
+        <p className="sign-in-foot hint">
+          The value stays in this tab and is sent to this gateway only. No key? The operator of this gateway
+          creates your account and its first key.
+        </p>
       </form>
     </main>
   );
 }
 
+/** How the values of keys end: 32 random characters and a checksum of 6. */
+const KEY_FORM = /[0-9A-Za-z]{38}$/;
+
 /**
- * Session for a token. A token that is no key may be the operator's. Where it is not that either, or there is no
- * operator's API, it rejects with the refusal of the token as a key.
+ * Session for a token, which is asked for first as what it looks like: a refusal shows as an error in the browser's
+ * console. Where it is neither a key nor the operator's, it rejects with the refusal of the token as a key.
  */
 async function sessionOf(token: string): Promise<Session> {
   // Characters other than these cannot be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ApiFailure(401, 'invalid_api_key', 'This is not an API key. Check that you copied all of it.');
   }
+  const isKeyLike = KEY_FORM.test(token);
+  const refusal = isKeyLike ? undefined : await refusalOfOperator(token);
+  if (!isKeyLike && refusal === undefined) return operatorWith(token);
   try {
-    const { id, can_manage, prefix } = await readKeyOfToken(token);
-    const role = can_manage ? 'owner' : 'key';
-    return { token, role, keyId: id, isPrevious: !token.startsWith(prefix) };
-  } catch (refusal) {
-    if (!isCode(refusal, 'invalid_api_key')) throw refusal;
-    try {
-      await listAccounts('', 1, { token });
-      return { token, role: 'operator', keyId: undefined };
-    } catch (second) {
-      if (!isCode(second, 'unknown_endpoint')) throw refusal;
-      throw new ApiFailure(
-        401,
-        'invalid_api_key',
-        `${refusal.message} Operators can't sign in, because this gateway runs without ADMIN_TOKEN.`,
-      );
-    }
+    return await sessionOfKey(token);
+  } catch (error) {
+    if (!isCode(error, 'invalid_api_key')) throw error;
+    const second = refusal ?? (await refusalOfOperator(token));
+    if (second === undefined) return operatorWith(token);
+    if (!isCode(second, 'unknown_endpoint')) throw error;
+    throw new ApiFailure(
+      401,
+      'invalid_api_key',
+      `${error.message} Operators can't sign in, because this gateway runs without ADMIN_TOKEN.`,
+    );
   }
+}
+
+function operatorWith(token: string): Session {
+  return { token, role: 'operator', keyId: undefined, name: 'Operator' };
+}
+
+/** Why a token is not the operator's; undefined where it is. */
+async function refusalOfOperator(token: string): Promise<unknown> {
+  try {
+    await listAccounts('', 1, { token });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+async function sessionOfKey(token: string): Promise<Session> {
+  const { id, can_manage, prefix, name } = await readKeyOfToken(token);
+  const owner = can_manage ? await readAccount({ token }) : undefined;
+  return {
+    token,
+    role: can_manage ? 'owner' : 'key',
+    keyId: id,
+    isPrevious: !token.startsWith(prefix),
+    name: owner?.email ?? name,
+  };
 }
 
 function isCode(error: unknown, code: string): error is ApiFailure {

@@ -1,8 +1,18 @@
 import { useRef } from 'react';
 import { announce } from './announcements.tsx';
 
-/** A value with a button that copies it. */
-export function CopyValue({ label, value }: { label: string; value: string }) {
+/** A value with a button that copies it. `isMain`: where copying is what the user is to do next. */
+export function CopyValue({
+  label,
+  value,
+  verb = 'Copy',
+  isMain = false,
+}: {
+  label: string;
+  value: string;
+  verb?: string;
+  isMain?: boolean;
+}) {
   const input = useRef<HTMLInputElement>(null);
   const copy = async () => {
     announce((await copied(value, input.current)) ? `${label} copied.` : 'Press Ctrl+C or ⌘C to copy.');
@@ -16,8 +26,8 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
         value={value}
         onFocus={(event) => selectAll(event.currentTarget)}
       />
-      <button type="button" className="primary" onClick={copy}>
-        Copy
+      <button type="button" className={isMain ? 'primary' : undefined} onClick={copy}>
+        {verb}
       </button>
     </div>
   );

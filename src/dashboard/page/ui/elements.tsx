@@ -40,13 +40,25 @@ export function Email({ address }: { address: string }) {
   );
 }
 
-/** A time in the zone that the user chose; the tooltip has it in the other zone. */
-export function Time({ at, seconds = false }: { at: string; seconds?: boolean }) {
+/**
+ * A time in the zone that the user chose; the tooltip has it in the other zone. `brief`, for tables, leaves out the year
+ * where it is the current one.
+ */
+export function Time({
+  at,
+  seconds = false,
+  brief = false,
+}: {
+  at: string;
+  seconds?: boolean;
+  brief?: boolean;
+}) {
   const here = zone.value;
   const other = here === 'utc' ? moment(at, 'local', true) : `${moment(at, 'utc', true)} UTC`;
+  const whole = moment(at, here, seconds);
   return (
     <time dateTime={at} title={other}>
-      {moment(at, here, seconds)}
+      {brief ? whole.replace(` ${new Date().getFullYear()}`, '') : whole}
       {here === 'utc' && ' UTC'}
     </time>
   );

@@ -47,7 +47,7 @@ export function Paged(props: {
     choose({ [PAGES]: pages.join(',') });
   };
   return (
-    <div ref={frame} aria-busy={isLoading}>
+    <div ref={frame} className="paged" aria-busy={isLoading}>
       {props.children}
       {(before.length > 0 || next !== null) && (
         <nav className="pager" aria-label={props.label}>

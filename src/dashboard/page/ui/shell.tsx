@@ -1,5 +1,5 @@
 import { ActionIcon, Burger, useMantineColorScheme } from '@mantine/core';
-import { IconBook, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
+import { IconBook, IconClock, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { FinderButton } from '../finder/finder-button.tsx';
 import { zone, zoneName } from '../format/time.ts';
@@ -81,8 +81,11 @@ function Navigation() {
 function SideFoot() {
   return (
     <div className="side-foot">
-      <ZoneChoice />
+      <SignedIn />
       <ul>
+        <li>
+          <ZoneChoice />
+        </li>
         <li>
           <a href="/docs">
             <IconBook size={18} stroke={1.75} aria-hidden="true" />
@@ -131,14 +134,31 @@ function ThemeChoice() {
   );
 }
 
+const ROLES = { owner: 'Managing key', key: 'API key', operator: 'All accounts' } as const;
+
+/** Who is signed in, and as what. */
+function SignedIn() {
+  const { name, role = 'owner' } = session.value ?? {};
+  return (
+    <p className="signed-in">
+      <strong title={name}>{name ?? 'Signed in'}</strong>
+      <span>{ROLES[role]}</span>
+    </p>
+  );
+}
+
 function ZoneChoice() {
   const isUtc = zone.value === 'utc';
   return (
-    <p className="zone">
-      Times are shown in {isUtc ? 'UTC' : `your time zone (${zoneName()})`}.{' '}
-      <button type="button" className="link" onClick={() => chooseZone(isUtc ? 'local' : 'utc')}>
-        {isUtc ? 'Show local time' : 'Show UTC'}
-      </button>
-    </p>
+    <button
+      type="button"
+      className="side-button"
+      title={`Times are shown in ${isUtc ? 'UTC' : `your time zone (${zoneName()})`}.`}
+      onClick={() => chooseZone(isUtc ? 'local' : 'utc')}
+    >
+      <IconClock size={18} stroke={1.75} aria-hidden="true" />
+      {isUtc ? 'Show local time' : 'Show UTC'}
+      <small aria-hidden="true">{isUtc ? 'UTC' : zoneName().split('/').at(-1)?.replaceAll('_', ' ')}</small>
+    </button>
   );
 }

@@ -1,4 +1,5 @@
 import { BarChart } from '@mantine/charts';
+import { ColorSwatch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Table } from './table.tsx';
 
@@ -40,9 +41,16 @@ export function StackedChart({
 }) {
   const [isTable, setTable] = useState(false);
   const names = seriesOf(rows);
-  const data = rows.map(({ label, values }, place) => ({ place, label, ...folded(values, names) }));
+  const sums = rows.map(({ values }) => folded(values, names));
+  // Not by their names: the chart reads a dot in one as a path.
+  const data = rows.map(({ label }, place) => ({
+    place,
+    label,
+    ...Object.fromEntries(names.map((name, index) => [seriesKey(index), sums[place]?.[name] ?? 0])),
+  }));
   const series = names.map((name, index) => ({
-    name,
+    name: seriesKey(index),
+    label: name,
     color: colours?.[name] ?? (name === OTHER ? OTHER_COLOUR : (COLOURS[index] ?? OTHER_COLOUR)),
   }));
   return (
@@ -54,39 +62,58 @@ export function StackedChart({
           dataKey="label"
           type="stacked"
           series={series}
-          withLegend
-          legendProps={{ verticalAlign: 'bottom' }}
           gridAxis="x"
           tickLine="none"
           valueFormatter={(value) => String(format(value))}
           yAxisProps={{ tickFormatter: (value: number) => AXIS.format(value), width: 48 }}
+          barChartProps={{ margin: { top: 8 } }}
           barProps={{ maxBarSize: 36, isAnimationActive: false }}
           tooltipAnimationDuration={0}
         />
       </div>
-      <details onToggle={(event) => setTable(event.currentTarget.open)}>
-        <summary>View as table</summary>
-        {isTable && (
-          <Table label={title} columns={[axis, ...names.map((name) => [name, 'number'] as const)]}>
-            {data.toReversed().map((row) => (
-              <tr key={row.place}>
-                <th scope="row">{row.label}</th>
+      <div className="chart-foot">
+        <ul className="legend" aria-label={`Colors of the chart ${title}`}>
+          {series.map(({ name, label, color }) => (
+            <li key={name}>
+              <ColorSwatch
+                color={`var(--mantine-color-${color.replace('.', '-')})`}
+                size={10}
+                withShadow={false}
+              />
+              {label}
+            </li>
+          ))}
+        </ul>
+        <button type="button" className="link" aria-expanded={isTable} onClick={() => setTable(!isTable)}>
+          View as table
+        </button>
+      </div>
+      {isTable && (
+        <Table label={title} columns={[axis, ...names.map((name) => [name, 'number'] as const)]}>
+          {rows
+            .map(({ label }, place) => (
+              <tr key={label + String(place)}>
+                <th scope="row">{label}</th>
                 {names.map((name) => (
                   <td key={name} className="number">
-                    {format(Number((row as Record<string, unknown>)[name] ?? 0))}
+                    {format(sums[place]?.[name] ?? 0)}
                   </td>
                 ))}
               </tr>
-            ))}
-          </Table>
-        )}
-      </details>
+            ))
+            .toReversed()}
+        </Table>
+      )}
     </figure>
   );
 }
 
 const OTHER = 'Other';
 const AXIS = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+function seriesKey(index: number): string {
+  return `series${index}`;
+}
 
 /** Names of the series, the largest first, at most six and "Other". */
 function seriesOf(rows: readonly ChartRow[]): readonly string[] {

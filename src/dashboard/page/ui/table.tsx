@@ -10,7 +10,7 @@ export type Column = string | readonly [name: string, kind: string];
 
 /**
  * Table that scrolls by itself where the screen is too narrow, with a shadow at an edge beyond which there is more. It
- * can be focused, so that the keyboard can scroll it. On phones each row is a card. With `sorting`, the columns that it
+ * can be focused, so that the keyboard can scroll it. On phones each row of more than three columns is a card. With `sorting`, the columns that it
  * names have buttons that sort by them.
  */
 export function Table({
@@ -33,7 +33,12 @@ export function Table({
       for (const [index, cell] of [...row.cells].entries()) cell.dataset.column = names[index];
     }
   });
-  const frame = { className: 'table-frame', role: 'region', tabIndex: 0, 'aria-label': label } as const;
+  const frame = {
+    className: names.length > 3 ? 'table-frame' : 'table-frame few',
+    role: 'region',
+    tabIndex: 0,
+    'aria-label': label,
+  } as const;
   return (
     <div {...frame}>
       <table>

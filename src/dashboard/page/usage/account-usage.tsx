@@ -1,5 +1,6 @@
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
 import { type Base, OWN, readUsageOf } from '../api/account.ts';
+import { ApiFailure } from '../api/request.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { sumOf } from '../home/pace.ts';
@@ -9,19 +10,21 @@ import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
 import { Choice } from '../ui/filters.tsx';
-import { dayOf, type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
+import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
-import { chargeOf, MEASURE_CHOICES, MEASURES, type Measure, measureIn, tokensOf } from './measures.ts';
+import { chargeOf, MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from './measures.ts';
+import { readBefore } from './span-before.ts';
 import { usageCsv } from './usage-csv.ts';
 
 export type UsageGroup = 'model' | 'key';
 type Row = UsageReportView['rows'][number];
 
+/** Rows that are drawn; the export has all of them. */
+const SHOWN = 100;
 const GROUP_NAMES: Readonly<Record<UsageGroup, string>> = { model: 'Model', key: 'Key' };
-const DAY_MS = 86_400_000;
 
 /** Spend, calls, tokens or errors of an account over a range, by model or key, with the span before and an export. */
 export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly UsageGroup[] }) {
@@ -31,64 +34,76 @@ export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly 
   const unit = range.name === '24h' ? 'hour' : 'day';
   const loaded = useLoad(
     async (signal) => {
-      const [report, before] = await Promise.all([
-        readUsageOf(base, { group_by: `${unit},${group}`, ...usageRange(range) }, signal),
-        readBefore(base, range, signal),
+      const [reports, before] = await Promise.all([
+        readOverTime(base, unit, group, range, signal),
+        readBefore(range, (question) => readUsageOf(base, question, signal)),
       ]);
-      return { report, before };
+      return { ...reports, before };
     },
     JSON.stringify([base, group, range.name, usageRange(range)]),
   );
   return (
     <>
-      <search className="filters">
-        <Choice
-          label="Show"
-          value={measure}
-          choices={MEASURE_CHOICES}
-          onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
-        />
-        {groups.length > 1 && (
+      <div className="toolbar">
+        <search className="filters">
           <Choice
-            label="By"
-            value={group}
-            choices={groups.map((value) => [value, GROUP_NAMES[value]])}
-            onValue={(value) => choose({ group_by: value === 'model' ? '' : value })}
+            label="Show"
+            value={measure}
+            choices={MEASURE_CHOICES}
+            onValue={(value) => choose({ measure: value === 'spend' ? '' : value })}
           />
-        )}
-      </search>
-      <RangePicker />
-      <Shown of={loaded}>
-        {({ report, before }) => <Report {...{ report, before, range, group, measure, base }} />}
-      </Shown>
+          {groups.length > 1 && (
+            <Choice
+              label="By"
+              value={group}
+              choices={groups.map((value) => [value, GROUP_NAMES[value]])}
+              onValue={(value) => choose({ group_by: value === 'model' ? '' : value })}
+            />
+          )}
+        </search>
+        <RangePicker />
+      </div>
+      <Shown of={loaded}>{(data) => <Report {...{ ...data, range, group, measure, base }} />}</Shown>
     </>
   );
 }
 
-/** The sums of the span of the same length before a range of days; undefined for hours. */
-async function readBefore(base: Base, range: Range, signal: AbortSignal) {
-  const span = spanBefore(range);
-  return span && (await readUsageOf(base, { group_by: 'day', ...span }, signal)).total;
-}
-
-/** The UTC days of the same length before a range of days; undefined for hours, and for a range with an open end. */
-export function spanBefore({ name, from, to }: Range): { from: string; to: string } | undefined {
-  if (name === '24h' || from === '' || to === '') return undefined;
-  const [first, last] = [Date.parse(from), Date.parse(to)];
-  return { from: dayOf(first - (last - first) - DAY_MS), to: dayOf(first - DAY_MS) };
+/**
+ * Reads the sums over time of each model or key. Of more keys and days than a report has rows, the chart has the models over
+ * time, and the table the keys over the whole range.
+ */
+async function readOverTime(
+  base: Base,
+  unit: 'hour' | 'day',
+  group: UsageGroup,
+  range: Range,
+  signal: AbortSignal,
+): Promise<{ report: UsageReportView; chart: UsageReportView; series: UsageGroup }> {
+  const read = (group_by: string) => readUsageOf(base, { group_by, ...usageRange(range) }, signal);
+  try {
+    const report = await read(`${unit},${group}`);
+    return { report, chart: report, series: group };
+  } catch (error) {
+    const isTooLong = error instanceof ApiFailure && error.code === 'invalid_field';
+    if (!isTooLong || group === 'model' || unit === 'hour') throw error;
+    const [report, chart] = await Promise.all([read(group), read(`${unit},model`)]);
+    return { report, chart, series: 'model' };
+  }
 }
 
 function Report(props: {
   report: UsageReportView;
-  before: UsageReportView['total'] | undefined;
+  chart: UsageReportView;
+  series: UsageGroup;
+  before: readonly Row[] | undefined;
   range: Range;
   group: UsageGroup;
   measure: Measure;
   base: Base;
 }) {
-  const { report, before, range, group, measure, base } = props;
+  const { report, chart, series, before, range, group, measure, base } = props;
   const { name, of, format } = MEASURES[measure];
-  const { total } = report;
+  const { total } = chart;
   if (total.calls === 0 && (total.refused ?? 0) === 0) {
     return (
       <Empty title="No calls in this range">
@@ -96,24 +111,26 @@ function Report(props: {
       </Empty>
     );
   }
-  const title = `${name} by ${group}`;
+  const title = `${name} by ${series}`;
   return (
     <>
       <section className="card">
         <div className="card-head">
           <h2>{title}</h2>
           <p className="hint">
-            {format(of(total))} in all{before && <>, {format(of(before))} in the span before</>}
+            {format(of(total))} in all
+            {before && `, ${format(sumBy(before, of))} in the span before`}
           </p>
         </div>
         <StackedChart
           title={title}
           axis={range.name === '24h' ? 'Hour' : 'Day (UTC)'}
-          rows={chartRows(report, range, of, (row) => nameOf(row, group))}
+          rows={chartRows(chart, range, of, (row) => nameOf(row, series))}
           format={format}
         />
       </section>
-      <div className="actions export">
+      <div className="section-head">
+        <h2>{GROUP_NAMES[group]}s</h2>
         <button
           type="button"
           onClick={() => {
@@ -145,42 +162,47 @@ function GroupTable({ rows, group, base }: { rows: readonly Row[]; group: UsageG
   const groups = [...Map.groupBy(rows, (row) => String(group === 'model' ? row.model : row.key_id))]
     .map(([id, of]) => ({ id, of, spent: sumOf(of.map(chargeOf)), name: nameOf(of[0] as Row, group) }))
     .toSorted((one, other) => Number(other.spent) - Number(one.spent) || one.name.localeCompare(other.name));
-  const sum = (of: readonly Row[], amountOf: (row: Row) => number) =>
-    of.reduce((total, row) => total + amountOf(row), 0);
   return (
-    <Table
-      label={`Usage by ${group}`}
-      columns={[
-        GROUP_NAMES[group],
-        ['Calls', 'number'],
-        ['Refused', 'number'],
-        ['Failed', 'number'],
-        ['Tokens', 'number'],
-        ['Spend', 'number'],
-      ]}
-    >
-      {groups.map(({ id, of, spent, name }) => (
-        <tr key={id}>
-          <th scope="row" className="clip">
-            {id === 'null' ? (
-              name
-            ) : (
-              <a
-                href={`${requests}${and}${group === 'model' ? 'model' : 'key_id'}=${encodeURIComponent(id)}`}
-              >
-                {name}
-              </a>
-            )}
-          </th>
-          <td className="number">{count(sum(of, ({ calls }) => calls))}</td>
-          <td className="number">{count(sum(of, ({ refused = 0 }) => refused))}</td>
-          <td className="number">{count(sum(of, ({ failed = 0 }) => failed))}</td>
-          <td className="number">{count(sum(of, ({ usage }) => tokensOf(usage)))}</td>
-          <td className="number">
-            <Amount of={spent} isInRow />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      {groups.length > SHOWN && (
+        <p className="lead">
+          The {SHOWN} with the highest spend, of {count(groups.length)}. The export has all.
+        </p>
+      )}
+      <Table
+        label={`Usage by ${group}`}
+        columns={[
+          GROUP_NAMES[group],
+          ['Calls', 'number'],
+          ['Refused', 'number'],
+          ['Failed', 'number'],
+          ['Tokens', 'number'],
+          ['Spend', 'number'],
+        ]}
+      >
+        {groups.slice(0, SHOWN).map(({ id, of, spent, name }) => (
+          <tr key={id}>
+            <th scope="row" className="clip">
+              {id === 'null' ? (
+                name
+              ) : (
+                <a
+                  href={`${requests}${and}${group === 'model' ? 'model' : 'key_id'}=${encodeURIComponent(id)}`}
+                >
+                  {name}
+                </a>
+              )}
+            </th>
+            <td className="number">{count(sumBy(of, ({ calls }) => calls))}</td>
+            <td className="number">{count(sumBy(of, ({ refused = 0 }) => refused))}</td>
+            <td className="number">{count(sumBy(of, ({ failed = 0 }) => failed))}</td>
+            <td className="number">{count(sumBy(of, ({ usage }) => tokensOf(usage)))}</td>
+            <td className="number">
+              <Amount of={spent} isInRow />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
   );
 }

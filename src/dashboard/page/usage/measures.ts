@@ -48,3 +48,8 @@ export function tokensOf(usage: UsageView): number {
     0,
   );
 }
+
+/** Sum of an amount over rows. */
+export function sumBy<Row>(rows: readonly Row[], amountOf: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + amountOf(row), 0);
+}

@@ -2,7 +2,7 @@ import type { ModelView } from '../../../api/models/model-view.ts';
 
 /** Bounds of the test call: its message is far below so many tokens, and its answer is cut there. */
 const INPUT_TOKENS = 50;
-export const OUTPUT_TOKENS = 100;
+export const OUTPUT_TOKENS = 300;
 
 export const CHAT = '/v1/chat/completions';
 export const MESSAGES = '/v1/messages';
@@ -10,15 +10,16 @@ export const MESSAGES = '/v1/messages';
 /** The models that write text, the cheapest test call first. */
 export function byTestPrice(models: readonly ModelView[]): readonly ModelView[] {
   return models
-    .filter(
-      ({ endpoints, price }) => writes(price) && [CHAT, MESSAGES].some((path) => endpoints.includes(path)),
-    )
+    .filter((model) => writes(model) && [CHAT, MESSAGES].some((path) => model.endpoints.includes(path)))
     .toSorted((one, other) => testPrice(one) - testPrice(other) || one.id.localeCompare(other.id));
 }
 
+/** Models of a free price say nothing of what they do but their names. */
+const WRITES_NOTHING = /moderat|embed|rerank/i;
+
 /** False for models of embeddings and moderation, whose answers cost nothing. */
-function writes(price: ModelView['price']): boolean {
-  return price.output !== undefined || Object.keys(price).length === 0;
+function writes({ id, price }: ModelView): boolean {
+  return price.output !== undefined || (Object.keys(price).length === 0 && !WRITES_NOTHING.test(id));
 }
 
 /** Most that the test call costs with a model, in credits. */
