@@ -77,7 +77,7 @@ export function EntryDetail({
           <Fact name="Tried at">{attempts.map(attemptWords).join('; ')}</Fact>
         )}
       </dl>
-      <CopyValue label={duration_ms === null ? 'Entry ID' : 'Request ID'} value={id} verb="Copy ID" />
+      <CopyValue label={duration_ms === null ? 'Entry ID' : 'Request ID'} value={id} verb="Copy id" />
     </SidePanel>
   );
 }

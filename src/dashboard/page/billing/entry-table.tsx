@@ -5,7 +5,7 @@ import { usageWords } from '../format/usage.ts';
 import { KeyLink } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
-import { Table } from '../ui/table.tsx';
+import { opening, Table } from '../ui/table.tsx';
 import { ENTRY_NAMES, named } from './entry-names.ts';
 
 /** Ledger entries, a line each. */
@@ -35,9 +35,9 @@ export function EntryTable({
       ]}
     >
       {entries.map((entry) => (
-        <tr key={entry.id} className="opens compact">
+        <tr key={entry.id} className="opens compact" onClick={opening(() => onOpen(entry))}>
           <th scope="row" className="nowrap">
-            <button type="button" className="link" onClick={() => onOpen(entry)}>
+            <button type="button" className="link">
               <Time at={entry.created_at} seconds brief />
               <span className="unseen"> Details of {entry.id}</span>
             </button>

@@ -14,7 +14,7 @@ import { CopyValue } from '../ui/copy-value.tsx';
 import { Badge, Empty } from '../ui/elements.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { SidePanel } from '../ui/side-panel.tsx';
-import { Table } from '../ui/table.tsx';
+import { opening, Table } from '../ui/table.tsx';
 import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
 import { PriceCells, priceLines } from './price-cells.tsx';
 
@@ -78,9 +78,9 @@ function ModelTable({ models, of: key }: { models: readonly ModelView[]; of: Key
       ]}
     >
       {models.map((model) => (
-        <tr key={model.id} className="opens">
+        <tr key={model.id} className="opens" onClick={opening(() => choose({ model: model.id }))}>
           <th scope="row" className="clip">
-            <button type="button" className="link" onClick={() => choose({ model: model.id })}>
+            <button type="button" className="link">
               {model.id}
             </button>
           </th>

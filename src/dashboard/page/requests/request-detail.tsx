@@ -70,7 +70,7 @@ export function RequestDetail({
         </Fact>
         {call.outcome !== 'refused' && <Charge of={call} base={account} />}
       </dl>
-      <CopyValue label="Request ID" value={call.id} verb="Copy ID" />
+      <CopyValue label="Request ID" value={call.id} verb="Copy id" />
       <div className="actions">
         {isExplained && (
           <a className="button primary" href={explainAddress(call, account)}>

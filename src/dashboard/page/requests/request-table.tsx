@@ -6,7 +6,7 @@ import { callDuration } from '../format/duration.ts';
 import { keyName } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
-import { Table } from '../ui/table.tsx';
+import { opening, Table } from '../ui/table.tsx';
 import { tokensOf } from '../usage/measures.ts';
 
 /** Requests, a line each. `emails`: of accounts, in the operator's list over all of them. */
@@ -38,14 +38,14 @@ export function RequestTable({
       {calls.map((call) => {
         const { account_id = 0, created_at, key_id, model, charge, duration_ms } = call;
         return (
-          <tr key={call.id} className="opens compact">
+          <tr key={call.id} className="opens compact" onClick={opening(() => onOpen(call))}>
             {emails && (
               <td className="clip-short compact-whole">
                 <span title={emails.get(account_id)}>{emails.get(account_id) ?? `No. ${account_id}`}</span>
               </td>
             )}
             <th scope="row" className="nowrap">
-              <button type="button" className="link" onClick={() => onOpen(call)}>
+              <button type="button" className="link">
                 <Time at={created_at} seconds brief />
                 <span className="unseen"> Request {call.id}</span>
               </button>

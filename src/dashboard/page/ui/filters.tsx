@@ -29,7 +29,11 @@ export function Choice(props: {
   return (
     <label>
       <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.onValue(event.currentTarget.value)}>
+      <select
+        aria-label={props.label}
+        value={props.value}
+        onChange={(event) => props.onValue(event.currentTarget.value)}
+      >
         {props.none !== undefined && <option value="">{props.none}</option>}
         {props.choices.map(([value, name]) => (
           <option key={value} value={value}>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { useLayoutEffect, useRef } from 'react';
 import type { Sorting } from './sorting.ts';
 
@@ -7,6 +7,18 @@ import type { Sorting } from './sorting.ts';
  * widths between phones and desktops.
  */
 export type Column = string | readonly [name: string, kind: string];
+
+/**
+ * Handler of clicks in a row whose first column has a button: the button's own, and those on the rest of the row, except at the end
+ * of selecting text. The button then has the focus, to which a panel returns it.
+ */
+export function opening(open: () => void) {
+  return ({ currentTarget: row }: MouseEvent<HTMLTableRowElement>) => {
+    if (window.getSelection()?.type === 'Range') return;
+    row.querySelector<HTMLElement>('th button')?.focus();
+    open();
+  };
+}
 
 /**
  * Table that scrolls by itself where the screen is too narrow, with a shadow at an edge beyond which there is more. It
