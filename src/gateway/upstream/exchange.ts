@@ -13,7 +13,7 @@ export interface AnswerSink {
  * Bytes of an answer that wait for their turn before the upstream is paused: what undici reads at once. For each pause, it copies
  * the rest of that, so that 60 streams at full speed that were paused for each part took 700 MB, mostly garbage.
  */
-const LATE_MAX_BYTES = 128 * 1024;
+const LATE_MAX_BYTES = 64 * 1024;
 
 /** Runs the work now or later, in the order of the calls. The work does not throw. */
 export type Pace = (work: () => void) => void;
@@ -112,14 +112,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const parts = this.#parts;
     this.#parts = [];
     this.#partBytes = 0;
+    const isLate = this.#isLate;
+    this.#isLate = false;
     let isFlowing = true;
     for (const part of parts) isFlowing = this.#sink?.data(part) ?? true;
     if (!isFlowing) {
       controller.pause();
       this.#isPaused = true;
       this.#flow?.paused();
-    } else if (this.#isLate) controller.resume();
-    this.#isLate = false;
+    } else if (isLate) controller.resume();
   }
 
   onResponseEnd(): void {

@@ -58,6 +58,9 @@ const KEPT_IDLE = 512;
 /** Time in which exchanges may end at a stop. Longer than an upstream may go on after its answer (stream-relay.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
+/** Has a connection read one piece, up to 64 KiB, until it is taken: undici joins several by copying them. */
+const ONE_PIECE = { highWaterMark: 16 * 1024 };
+
 interface ConnectionOptions {
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -84,7 +87,7 @@ class Connections {
       bodyTimeout: idleTimeoutMs,
       // One connector for all clients, because it caches TLS sessions. An upstream whose certificate cannot be verified
       // counts as unreachable.
-      connect: buildConnector({ rejectUnauthorized: true, timeout: 10_000, allowH2: false }),
+      connect: buildConnector({ rejectUnauthorized: true, timeout: 10_000, allowH2: false, ...ONE_PIECE }),
       // Calls share no connection, so that cancelling one affects no other.
       allowH2: false,
       pipelining: 1,

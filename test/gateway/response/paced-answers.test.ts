@@ -58,11 +58,34 @@ test('for each part of an answer that waited for its turn the rest of what had b
   const controller = { pause: () => pauses++, resume: () => {} } as unknown as Dispatcher.DispatchController;
   exchange.onRequestStart(controller);
   exchange.onResponseStart(controller, 200, {});
-  for (let part = 0; part < 8; part++) exchange.onResponseData(controller, Buffer.alloc(16 * 1024));
+  for (let part = 0; part < 4; part++) exchange.onResponseData(controller, Buffer.alloc(16 * 1024));
   t.equal(pauses, 0);
   t.equal(later.length, 1);
   later[0]?.();
-  t.equal(taken, 128 * 1024);
+  t.equal(taken, 64 * 1024);
+});
+
+test('an answer of which more came while it was resumed stood still', async (t) => {
+  const later: (() => void)[] = [];
+  let resumed = 0;
+  const exchange = new Exchange((work) => later.push(work));
+  exchange.answered = (_error, answer) =>
+    answer?.body.pipe({ data: () => true, end: () => {}, error: (error) => t.fail(error.message) });
+  const send = () => {
+    for (let part = 0; part < 2; part++) exchange.onResponseData(undici, Buffer.alloc(100_000));
+  };
+  const controller = {
+    pause: () => {},
+    resume: () => {
+      if (++resumed === 1) send();
+    },
+  };
+  const undici = controller as unknown as Dispatcher.DispatchController;
+  exchange.onRequestStart(undici);
+  exchange.onResponseStart(undici, 200, {});
+  send();
+  while (later.length > 0) later.shift()?.();
+  t.equal(resumed, 2);
 });
 
 test('answers that come together are paced, and each is whole', async (t) => {
