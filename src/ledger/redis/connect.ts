@@ -107,7 +107,7 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
   };
   client.on('error', hear);
   const connected = client.connect().catch((error: unknown) => {
-    if (heard?.message !== TOOK_TOO_LONG) throw error;
+    if (!tookTooLong(heard)) throw error;
     return ready;
   });
   try {
@@ -129,8 +129,13 @@ export function nodesOf(client: Redis | Cluster): Redis[] {
 }
 
 const CLOSED = 'Connection is closed.';
-/** What ioredis says of an attempt that CONNECT_TIMEOUT_MS ended. */
-const TOOK_TOO_LONG = 'connect ETIMEDOUT';
+/** What ioredis says of an attempt that CONNECT_TIMEOUT_MS ended, and of a cluster's node that did not answer within 1 s. */
+const TOOK_TOO_LONG: ReadonlySet<string | undefined> = new Set(['connect ETIMEDOUT', 'timeout']);
+
+/** Whether an error of the connection says that an attempt only took too long; a cluster's has that of the last node. */
+function tookTooLong(error: (Error & { readonly lastNodeError?: Error }) | undefined): boolean {
+  return TOOK_TOO_LONG.has((error?.lastNodeError ?? error)?.message);
+}
 const MOVED = /^MOVED (\d+) /;
 
 /** The ways in which ioredis can handle a command that failed; only those that we choose ourselves are named here. */

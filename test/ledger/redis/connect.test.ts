@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { pino } from 'pino';
 import { test } from 'tap';
 import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts';
+import { startCluster } from '../../helper/start/redis-cluster.ts';
 import { startRedis } from '../../helper/start/redis-process.ts';
 
 /** Passes connections on to a port, and writes its own port. It keeps one connection that it has not accepted yet. */
@@ -43,4 +44,20 @@ test('a first connection that takes too long is tried again, where a gateway end
   relay.kill('SIGCONT');
   await connected;
   t.equal(await client.ping(), 'PONG');
+});
+
+test('a cluster whose nodes take too long at first is asked again', async (t) => {
+  const { nodes } = await startCluster(t, { nodeTimeoutMs: 30_000 });
+  const client = createRedis(
+    { kind: 'cluster', nodes: nodes.map(({ port }) => ({ host: '127.0.0.1', port })), auth: {} },
+    { name: 'calls', keyPrefix: '', log: pino({ level: 'silent' }) },
+  );
+  t.teardown(() => client.disconnect());
+  for (const node of nodes) node.freeze();
+  const failed = new Promise<Error>((resolve) => client.once('error', resolve));
+  const connected = connectRedis(client, 120_000);
+  t.match(await failed, { message: 'Failed to refresh slots cache.', lastNodeError: { message: 'timeout' } });
+  for (const node of nodes) node.thaw();
+  await connected;
+  t.equal(await client.get('nothing'), null);
 });

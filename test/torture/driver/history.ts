@@ -35,10 +35,7 @@ export class History {
    * A key with plenty of credits for each shard. A call with it succeeds when calls with all accounts of the shard can.
    */
   readonly probes: readonly KeyModel[];
-  /** A machine that stalls is in trouble as one whose Redis does. */
-  readonly stallMeter = new StallMeter((lateMs) => {
-    this.trouble(undefined, AFTERMATH_MS).from -= lateMs;
-  });
+  readonly stallMeter: StallMeter;
   /** Work of the driver and of faults that goes on meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
   readonly #onHealed: (() => Promise<void>)[] = [];
@@ -56,6 +53,10 @@ export class History {
     this.model = model;
     this.raw = live.raw;
     this.probes = live.probes;
+    // A machine that stalls is in trouble as one whose Redis does.
+    this.stallMeter = new StallMeter(world.waitReplicas ? UNHEARD_MS : LONG_MS, (lateMs) => {
+      this.trouble(undefined, AFTERMATH_MS).from -= lateMs + AROUND_MS;
+    });
   }
 
   static async begin(scope: Scope, summary: RunSummary, model: Model, plan: WorldPlan): Promise<History> {
@@ -199,6 +200,10 @@ const TICK_MS = 10;
 const TICKS = 300;
 /** Lateness from which on a stall is told of: a command may then have no reply in time, though nothing is broken. */
 const LONG_MS = 1_000;
+/** The same where calls wait for a replica, which is given 200 ms (replica-wait.ts). */
+const UNHEARD_MS = 100;
+/** Time before a stall in which a busy machine may have let others wait. */
+const AROUND_MS = 2_000;
 
 /**
  * Meter of how late the timers of this process fire. Gateways, Redis and the book share the machine and stall for as
@@ -209,13 +214,13 @@ export class StallMeter {
   readonly #timer: NodeJS.Timeout;
   #dueAt = performance.now() + TICK_MS;
 
-  /** `onLong` is called after each stall of a second or more. */
-  constructor(onLong: (lateMs: number) => void = () => {}) {
+  /** `onLong` is called after each stall of `longMs` or more. */
+  constructor(longMs = Infinity, onLong: (lateMs: number) => void = () => {}) {
     this.#timer = setInterval(() => {
       const now = performance.now();
       const lateMs = Math.max(0, now - this.#dueAt);
       this.#late.push(lateMs);
-      if (lateMs >= LONG_MS) onLong(lateMs);
+      if (lateMs >= longMs) onLong(lateMs);
       this.#dueAt = now + TICK_MS;
       if (this.#late.length > TICKS) this.#late.shift();
     }, TICK_MS);
