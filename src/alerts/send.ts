@@ -13,7 +13,7 @@ export interface Post {
   readonly timeoutMs: number;
   /** True if the POST may go to any address, as in development and tests. */
   readonly allowPrivateNetworks: boolean;
-  /** Signal by which the POST is given up. */
+  /** Aborts the POST. */
   readonly signal: AbortSignal;
 }
 

@@ -229,7 +229,7 @@ const KEPT = 100;
 
 /**
  * Queues a test alert. They are counted in the book, under the lock of the account's row: of two requests at once, at two
- * gateways, the second finds what the first has made.
+ * gateways, the second finds the first one's.
  */
 function createTestAlert(store: Store): Book['createTestAlert'] {
   return (accountId, keyId, creditsBalance, now) =>

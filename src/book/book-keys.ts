@@ -1,6 +1,6 @@
 import type { KeyRecord, KeySettings } from '../domain/key.ts';
 
-/** A key as it is first stored: settings plus what the gateway made. `hash` is the SHA-256 of the value, hex. */
+/** A key as it is first stored: settings plus the fields that the gateway sets. `hash` is the SHA-256 of the value, hex. */
 export interface NewKey extends KeySettings {
   readonly hash: string;
   readonly prefix: string;

@@ -96,11 +96,11 @@ export interface UsageRow {
   /** `YYYY-MM-DD`, the key id, or the model, by group. */
   readonly group: string | number | null;
   readonly calls: number;
-  /** Those of them that did not end as they should. */
+  /** Calls that failed. */
   readonly failed: number;
   /** Calls that the gateway refused, which are not among `calls`. */
   readonly refused: number;
-  /** Positive: micro-credits spent (charges less refunds). Sums may be beyond what a number holds exactly. */
+  /** Positive: micro-credits spent (charges less refunds). Sums may exceed the integers that a number holds exactly. */
   readonly credits: bigint;
   readonly usage: Usage;
 }
@@ -316,7 +316,7 @@ export interface Book extends BookKeys, KeyRotations, BookCalls {
   ): Promise<UsageRow[]>;
 
   /**
-   * Sums of all accounts over whole UTC days, as `usage` counts days, with what providers take. They come in parts, each of
+   * Sums of all accounts over whole UTC days, as `usage` counts days, with the providers' cost. They come in parts, each of
    * some accounts by id ascending: a group other than an account or a key can be in several. Only sums are read, never
    * the ledger; each part is of one moment.
    */

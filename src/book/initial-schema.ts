@@ -143,7 +143,7 @@ async function createGrants(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * `key_id` is no foreign key: what was spent must reach the ledger even if a restored book lacks the key. Pages of one
+ * `key_id` is no foreign key: spend must reach the ledger even if a restored book lacks the key. Pages of one
  * model or type would read an account's whole ledger without an index; few entries are no charges, so theirs is small.
  */
 async function createLedger(db: Kysely<unknown>): Promise<void> {

@@ -34,7 +34,7 @@ interface Plan {
 class IdTaken extends Error {}
 
 /**
- * Posts journal entries to the ledger, which takes each id once and numbers what is new: any gateway may offer any entry, as
+ * Posts journal entries to the ledger, which takes each id once and numbers new ones: any gateway may offer any entry, as
  * often as it likes. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the book:
  * two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */

@@ -11,7 +11,7 @@ export type Engine = 'sqlite' | 'postgres';
 
 /**
  * The tables, the same in SQLite and PostgreSQL: amounts are 64-bit integers of micro-credits, times 64-bit integers of
- * milliseconds, yes/no is 1/0 and lists are JSON text, because those are what both engines hold without a difference.
+ * milliseconds, yes/no is 1/0 and lists are JSON text, because both engines hold those alike.
  */
 export interface BookSchema {
   identity: IdentityTable;
@@ -115,7 +115,7 @@ export interface LedgerTable {
   code: string | null;
   /** Upstream of a call or its refund. */
   upstream: string | null;
-  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger-row.ts); what is absent is not known. */
+  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger-row.ts); absent fields are unknown. */
   call: string | null;
 }
 

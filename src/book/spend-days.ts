@@ -16,7 +16,7 @@ export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
 
 /** Sums that an owner may see. */
 export const SPENT_SUMS = ['calls', 'failed', 'refused', 'credits', ...USAGE_COLUMNS.values()] as const;
-/** All sums. What providers take is for the operator only. */
+/** All sums. Only the operator sees the providers' cost. */
 export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 type Sum = (typeof SUMS)[number];
 

@@ -87,7 +87,7 @@ function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'entry' | 'charge'>
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
       if (keyId !== undefined) query = query.where('key_id', '=', keyId);
       if (type !== undefined) query = query.where('type', '=', type);
-      // A literal, so that both engines can see that the index of what is no charge serves it.
+      // A literal, so that both planners can use the partial index on non-charges.
       if (type !== undefined && type !== 'charge') query = query.where('type', '!=', sql.lit('charge'));
       if (model !== undefined) query = query.where('model', '=', model);
       if (fromDay !== undefined) query = query.where('day', '>=', fromDay);

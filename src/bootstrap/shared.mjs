@@ -12,7 +12,7 @@ export function progress(text) {
 }
 
 /**
- * Runs a command whose output is this program's stderr, and prints there what it is for: at once, and with the seconds
+ * Runs a command whose output is this program's stderr, and prints its purpose there: at once, and with the seconds
  * every 3 s while it runs, so that nobody takes a slow step for a hang. On a terminal that is one line that counts.
  * Resolves with the exit status, and with the error if the command cannot be run.
  */

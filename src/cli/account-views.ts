@@ -27,7 +27,7 @@ interface UsageOptions extends RemoteOptions {
   readonly groupBy: readonly UsageGroup[];
 }
 
-/** Commands `tollgate account ledger|usage|alerts`, which show the operator what the account's owner sees. */
+/** Commands `tollgate account ledger|usage|alerts`, which show the operator the owner's view. */
 export function accountViewCommands(account: Command): void {
   withAccountId(account.command('ledger'))
     .description('list the ledger of an account, newest first')

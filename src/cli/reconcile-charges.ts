@@ -11,7 +11,7 @@ import { Failure } from './arguments.ts';
 const ACCOUNTS_PAGE = 100;
 const ENTRIES_PAGE = 500;
 
-/** The charges to be checked; what is absent bounds nothing. Days since 1970-01-01 UTC, both included. */
+/** The charges to be checked; absent fields bound nothing. Days since 1970-01-01 UTC, both included. */
 export interface ChargeSpan {
   readonly fromDay?: number | undefined;
   readonly toDay?: number | undefined;

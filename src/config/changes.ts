@@ -12,7 +12,7 @@ import { variantKey } from '../domain/written-price.ts';
 import type { Config } from './config.ts';
 
 /**
- * Differences of a new configuration: in what can be called, and in settings that the running gateway cannot take up.
+ * Differences of a new configuration: in callable models, and in settings that need a restart.
  */
 export interface ConfigChanges {
   readonly added: readonly string[];

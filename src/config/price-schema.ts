@@ -14,7 +14,7 @@ const NOT_A_PRICE = 'must be a number of credits, 0 or more, with at most six de
 interface UnitPrice {
   readonly base: bigint;
   readonly above: readonly { readonly above: number; readonly price: bigint }[];
-  /** By size and quality; `base` is the dearest then. */
+  /** By size and quality; `base` is then the highest. */
   readonly variants?: readonly VariantPrice[];
 }
 

@@ -13,7 +13,7 @@ import {
   type TargetSettings,
 } from './schema.ts';
 
-/** End of a fault about a missing price: what else would mend it if the upstream names no provider. */
+/** End of a fault about a missing price: another way out if the upstream names no provider. */
 export const NO_PROVIDER =
   ', or its upstream must name the provider in the price list, such as provider: openai';
 

@@ -1,7 +1,7 @@
 /**
  * Reads untyped settings into typed ones. A reader never throws: it notes what is wrong under the path of the value
  * and gives undefined, so that one pass over a file finds every fault in it. Each carries the JSON Schema of what it
- * accepts, from which config/gateway.schema.json is made: an editor and the gateway cannot disagree on what is known.
+ * accepts, from which config/gateway.schema.json is made: an editor and the gateway cannot disagree on known settings.
  */
 
 /** JSON Schema, draft 7, as editors understand it. */

@@ -7,7 +7,7 @@ import { ConfigError } from './load.ts';
 export type ReplaceCatalog = (config: Config) => Promise<void>;
 
 /**
- * Reads the config file again, and takes up what can change while the gateway runs: upstreams, models and prices. A file
+ * Rereads the config file, and applies the settings that can change at run time: upstreams, models and prices. A file
  * with faults changes nothing. Calls in flight end with the upstream and at the price that they were admitted with. What
  * was done is in the log.
  */
@@ -39,7 +39,7 @@ export class Reloader {
     for (const warning of next.warnings) {
       if (!this.#running.warnings.includes(warning)) this.#log.warn({}, warning);
     }
-    // What was not taken up is still what it was: the next reload says so again.
+    // Settings that need a restart are unchanged, so the next reload reports them again.
     this.#running = { ...this.#running, ...catalogPart(next) };
     if (needRestart.length > 0)
       this.#log.warn({ needRestart }, `these settings changed and need a restart: ${needRestart.join(', ')}`);

@@ -5,7 +5,7 @@ import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
 import { type Listening, type ListenOptions, listen, receive } from './listen.ts';
 
-/** Starts the demo provider, by which `npm start` works without a provider's key. */
+/** Starts the demo provider, with which `npm start` works without a provider's key. */
 export function startDemoProvider(options: ListenOptions = {}): Promise<Listening> {
   const answers = new DemoAnswers();
   return listen(options, async (message, response) => {

@@ -198,7 +198,7 @@ const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
 /**
- * ipaddr.js alone takes what a firewall would read differently: `010.0.0.1` as octal, `0x7f.1`, a bare number, and
+ * ipaddr.js alone accepts addresses that a firewall would read differently: `010.0.0.1` as octal, `0x7f.1`, a bare number, and
  * `::1.2.3.4` as a mapped address. Only the forms of RFC 4291 and dotted decimal may pass.
  */
 function strictAddress(text: string): ParsedAddress | undefined {

@@ -30,9 +30,9 @@ export interface Price {
   readonly units: UnitPrices;
   /** Tiers by ascending `above`; most models have none. */
   readonly tiers: readonly LengthTier[];
-  /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
+  /** Units with a price of their own. A request that asks for another one is refused, or charged as the unit it refines. */
   readonly named: ReadonlySet<Unit>;
-  /** Prices by size and quality; `units` then has the dearest. Absent: all that is made costs the same. */
+  /** Prices by size and quality; `units` then has the highest. Absent: every output costs the same. */
   readonly variants?: Readonly<Partial<Record<Unit, readonly VariantPrice[]>>>;
   /** Multipliers of all prices but fees, in millionths, by the names of the service tiers. */
   readonly serviceTiers: ReadonlyMap<string, number>;

@@ -68,7 +68,7 @@ export interface Shortfall {
 }
 
 /**
- * The facts that a check refused a call by, if an owner needs them to mend it (specification section 14). Names and values
+ * The facts that a check refused a call by, if an owner needs them to fix it (specification section 14). Names and values
  * are those of the API: credits are decimal strings.
  */
 export interface RefusalDetail {
@@ -191,7 +191,7 @@ function unableForS(): number {
   return least + Math.floor(Math.random() * (most - least + 1));
 }
 
-/** 400 `invalid_field`: `param` names the field, the message says what would be right. */
+/** 400 `invalid_field`: `param` names the field, the message says how to fix it. */
 export function invalidField(param: string, message: string): GatewayError {
   return new GatewayError('invalid_field', message, param);
 }

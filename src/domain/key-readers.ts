@@ -10,7 +10,7 @@ import { parseTimestamp, SPENDING_PERIODS, type SpendingPeriod } from './period.
 
 /**
  * Reads one field of a key as a client sent it (specification section 2) into the form in which it is stored. Throws
- * `invalid_field` that names the field (`param`) and says what would be right.
+ * `invalid_field` that names the field (`param`) and says how to fix it.
  */
 export type FieldReader<T> = (param: string, value: unknown) => T;
 
@@ -153,7 +153,7 @@ export const COUNTRY: Item = {
   wanted: 'an ISO 3166-1 alpha-2 country code, e.g. "DE"',
 };
 
-/** A list of texts in the order given, each normalised, what comes twice kept once. */
+/** A list of texts in the order given, each normalised, repeats kept once. */
 function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<readonly T[]> {
   return (param, value) => {
     if (!Array.isArray(value))
@@ -180,7 +180,7 @@ function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<read
 
 function isWebhookUrl(value: unknown): value is string {
   if (!isText(value) || isLonger(value, LONGEST_WEBHOOK_URL) || /[\s\p{Cc}\\]/u.test(value)) return false;
-  // The URL parser takes `http:host` and drops an empty `user@`; what is stored is to be read in one way only.
+  // The URL parser takes `http:host` and drops an empty `user@`; a stored URL must have one reading only.
   const authority = /^https?:\/\/([^/?#]+)/i.exec(value)?.[1];
   return authority !== undefined && !authority.includes('@') && URL.canParse(value);
 }

@@ -79,7 +79,7 @@ export interface EntryDraft {
   readonly price?: AppliedUnits;
   /** The passes, if they reached different length tiers: `usage` is their sum, and `price` that of the longest. */
   readonly passes?: readonly AppliedPass[];
-  /** Multiplier of the service tier, in millionths, 0 for what is not billed; for calls. Absent: 1. */
+  /** Multiplier of the service tier, in millionths, 0 for calls that are not billed; for calls. Absent: 1. */
   readonly multiplier?: number;
   /** Cost to the operator in micro-credits, negative for refunds; for calls at list prices. */
   readonly cost?: Micro;

@@ -45,7 +45,7 @@ function picoPerMicro(unit: Unit): bigint {
   return PICO_PER_MICRO / BigInt(UNITS[unit].per);
 }
 
-/** Prices of every unit; those that are not given are resolved by what they refine. */
+/** Prices of every unit; missing units take the price of the unit they refine. */
 function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
   const units: Partial<Record<Unit, bigint>> = {};
   for (const unit of UNIT_NAMES) {
@@ -183,7 +183,7 @@ export interface Reach {
   readonly output?: readonly Unit[];
   /** The highest multiplier, in millionths. */
   readonly multiplier?: number;
-  /** Input tokens by which the length tier is found, if they are not those of the usage. */
+  /** Input tokens that decide the length tier, if they are not those of the usage. */
   readonly longest?: number;
 }
 
@@ -280,7 +280,7 @@ function microsFor(units: UnitPrices, usage: Usage, multiplier: number): bigint 
   return microsOf([{ units, usage }], multiplier);
 }
 
-/** Micro-credits, rounded up, however many: what is used × price × multiplier, and the fees. */
+/** Micro-credits, rounded up, however many: usage × price × multiplier, and the fees. */
 function microsOf(parts: readonly PricedPart[], multiplier: number): bigint {
   let multiplied = 0n;
   let fees = 0n;

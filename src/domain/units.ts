@@ -326,7 +326,7 @@ const CACHE_WRITES = dimensionsOf('cacheWrite');
 const OUTPUT = dimensionsOf('output');
 const LIMITED = dimensionsOf('input', 'cacheWrite', 'output');
 
-/** All input tokens of a usage, by which its length tier is found. */
+/** All input tokens of a usage, which decide its length tier. */
 export function inputTokens(usage: Usage): number {
   return sumOf(INPUT, usage);
 }

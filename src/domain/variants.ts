@@ -1,7 +1,7 @@
 import type { Model, Price, UnitPrices, Variant, VariantPrice } from './catalog.ts';
 import type { Unit } from './units.ts';
 
-/** Units whose price can go by what is made, with what their vendors make if a request does not say. */
+/** Units whose price can go by what is made, with their vendors' defaults. */
 const DEFAULTS = {
   image: { size: '1024x1024', quality: 'standard' },
   videoSecond: { size: '720x1280', quality: 'standard' },
@@ -23,8 +23,8 @@ export function variantOf(key: string): Variant | undefined {
 }
 
 /**
- * The price of what is made: of the dearest variant that fits what is known of it. Unchanged if none fits, or the price goes
- * by nothing: it is that of the dearest variant then.
+ * The price of an output: that of the most expensive variant that its known size and quality fit. Unchanged if none fits, or the price depends
+ * on nothing: it is then that of the most expensive variant.
  */
 export function priceOfVariant(price: Price, made: Variant): Price {
   if (!price.variants) return price;

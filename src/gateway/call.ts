@@ -8,7 +8,7 @@ import type { UpstreamBody } from './upstream/body.ts';
 
 /**
  * A model call on its way through the gateway: entered → read → held. Each step of the pipeline takes one stage and
- * returns the next, so that what a step needs is in the type of what it is given.
+ * returns the next, so that the type of its argument names the needs of a step.
  */
 export interface EnteredCall {
   readonly requestId: string;

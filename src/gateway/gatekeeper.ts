@@ -36,7 +36,7 @@ export class Gatekeeper {
   /**
    * Authorises by the cached record, within the tick; admission must follow, which finds out whether the record is
    * still the current one. Undefined if only the current record can decide: none is cached, or the cached one
-   * refuses. Throws 401 for what can be no key, and 503 if the country of the address cannot be looked up.
+   * refuses. Throws 401 for values that cannot be a key, and 503 if the country of the address cannot be looked up.
    */
   authoriseCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
@@ -107,7 +107,7 @@ export class Gatekeeper {
       : (this.#cache.get(hash)?.key ?? (await this.#parts.ledger.find(hash).catch(() => undefined))?.key);
   }
 
-  /** The hash of the presented value; undefined for what can be no key, which is looked up nowhere. */
+  /** The hash of the presented value; undefined for values that cannot be a key, which is looked up nowhere. */
   #presentedHash(request: FastifyRequest): string | undefined {
     try {
       const value = presentedKey(request.headers);
@@ -127,7 +127,7 @@ export class Gatekeeper {
     );
   }
 
-  /** The hash of the key that a request presents, and its cached record. Throws 401 for what can be no key. */
+  /** The hash of the key that a request presents, and its cached record. Throws 401 for values that cannot be a key. */
   #known(request: FastifyRequest): { hash: string; cached: CompiledKey | undefined } {
     const value = presentedKey(request.headers);
     refuseKeyIn(request.url, this.#parts.keyPrefix);

@@ -15,7 +15,7 @@ const OPENAI = 'For OpenAI clients, set the base URL to the address of this gate
 const ANTHROPIC = 'For Anthropic clients, set the base URL to the address of this gateway, without /v1.';
 const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
 
-/** The refusal of a request for which there is no route. If it can tell what was meant, it says so. */
+/** The refusal of a request for which there is no route. If it can guess the intended route, it names it. */
 export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   const path = pathOf(request.url);
   if (asksForSocket(request, path)) {

@@ -253,7 +253,7 @@ export class Pipeline {
     return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });
   }
 
-  /** The end of step 3: what the request refers to, and what it asks for that has no price. */
+  /** The end of step 3: what the request refers to, and its features without a price. */
   async #bounded(
     { headers, log }: FastifyRequest,
     read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,

@@ -90,7 +90,7 @@ export class OpenLedger {
   }
 
   /**
-   * Resolves when every settle is answered, every journal is in the book, and Redis says what the book says. Rejects if
+   * Resolves when every settle is answered, every journal is in the book, and Redis agrees with the book. Rejects if
    * one of these cannot be.
    */
   async settled(): Promise<void> {

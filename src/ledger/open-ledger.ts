@@ -26,7 +26,7 @@ import { RedisLedger } from './redis-ledger.ts';
 
 export type { OpenLedger } from './lifecycle.ts';
 
-/** Time by which a hold outlives the longest request, because settling itself takes time. */
+/** Time that a hold outlives the longest request, because settling takes time. */
 const HOLD_MARGIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 10_000;
 /**

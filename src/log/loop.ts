@@ -78,7 +78,7 @@ export class Loop {
           this.#failures = 0;
         },
         (error: unknown) => {
-          // The first failure says what is wrong; the repeats would only fill the log.
+          // The first failure shows the cause; repeats would only fill the log.
           if (this.#failures++ === 0)
             this.#log.warn({ err: error }, `${this.#name} failed; it will be tried again`);
         },

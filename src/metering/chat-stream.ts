@@ -42,7 +42,7 @@ export interface ChatStreamOptions {
 
 /**
  * Reads a stream of chat or text completion chunks as it passes, event by event. Events come as Latin-1 text (a byte a
- * character), so that looking at them costs little and positions are those of the bytes; only what is needed is decoded.
+ * character), so that looking at them costs little and positions are those of the bytes; only the needed parts are decoded.
  */
 export class ChatStream extends TextStream {
   readonly #options: ChatStreamOptions;

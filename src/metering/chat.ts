@@ -63,7 +63,7 @@ const CHAT_TOOL = membersOf({
   },
 });
 
-/** A chat completion: `ChatCompletionCreateParams` of openai, and what other vendors of the format have. */
+/** A chat completion: `ChatCompletionCreateParams` of openai, and the members of other vendors of the format. */
 export const CHAT = membersOf({
   always: EVERYWHERE.always,
   read: 'model stream stream_options prompt_cache_key',

@@ -3,7 +3,7 @@ import type { ElidedStrings } from './json/elided-strings.ts';
 import { isObject } from './json/value.ts';
 
 /**
- * Characters by which an encrypted content is told from others, with its length. OpenAI's has 15 random bytes in them. The
+ * Characters that identify an encrypted content, with its length. OpenAI's has 15 random bytes in them. The
  * beginning is all that stays of a long string of a request.
  */
 const HEAD_CHARS = 32;

@@ -61,7 +61,7 @@ export class PartCounts {
     this.#elidedStrings = elidedStrings;
   }
 
-  /** The media until now, in numbers alone: nothing of the request stays with its bound. */
+  /** The media so far, in numbers alone: the bound keeps nothing of the request. */
   get media(): Media {
     const { pictures, files, textBytes, sounds } = this;
     return { pictures, files, textBytes, sounds: sounds.length };
@@ -150,7 +150,7 @@ const TEXT_NAME =
 /** Endings of documents that are more than their bytes, whatever type is named beside them. */
 const DOCUMENT_NAME =
   /\.(?:pdf|do[ct]\w?|p[op]t\w?|pps\w?|xl\w{1,2}|od[tsp]|rtf|epub|pages|numbers|key)\s*$/i;
-/** Characters that are looked at to tell text from what is only called so. */
+/** Characters that decide whether a file called text is text. */
 const LOOKED_AT = 1_400;
 
 /**

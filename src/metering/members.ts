@@ -17,9 +17,9 @@ interface Member {
   readonly isRead: boolean;
   /** A refusal that its presence alone decides. Others depend on the value, and the code beside it decides. */
   readonly refusal?: 'other model' | 'fee' | 'unreported' | 'always';
-  /** Table of the members of its value, or of the elements of its value; undefined: what is inside is not looked at. */
+  /** Table of the members of its value, or of the elements of its value; undefined: its members are not checked. */
   readonly within?: Members;
-  /** Whether what is inside is the client's own or the provider's text, and needs no table. */
+  /** Whether its content is the client's own or the provider's text, and needs no table. */
   readonly isOpen: boolean;
 }
 
@@ -27,7 +27,7 @@ interface Member {
 export type Members = ReadonlyMap<string, Member>;
 
 /**
- * Names by their treatment, divided by spaces. `name.*` is open: what is inside costs no more than its text.
+ * Names by their treatment, divided by spaces. `name.*` is open: its content costs no more than its text.
  */
 interface Lists {
   readonly priced?: string;
@@ -101,7 +101,7 @@ export const STREAM_OPTIONS = membersOf({ read: 'include_usage', free: 'include_
 
 /** Lists that every request has. */
 export const EVERYWHERE = {
-  /** Members by which OpenAI, OpenRouter and LiteLLM have another model run than the one named in `model`. */
+  /** Members that make OpenAI, OpenRouter and LiteLLM run another model than the one named in `model`. */
   otherModels: 'models fallbacks fallback_models',
   /** Subagents of OpenAI's Responses: it sets no limit of them. */
   always: 'multi_agent',
@@ -128,7 +128,7 @@ export interface MemberFindings {
 }
 
 /**
- * Compares the members of a request with the tables. Throws 400 `invalid_field` for a member by which another model would run.
+ * Compares the members of a request with the tables. Throws 400 `invalid_field` for a member that makes another model run.
  *
  * A member of the request costs one look into a Map; on upstreams of OpenAI and Anthropic so does one of its messages, tools
  * and options. No recursion, because a client decides how deep its JSON is.

@@ -24,13 +24,13 @@ export interface StreamMeter {
   readonly kept: Shape;
   /** Reads the part of an event that came before the answer broke off. `isLarge`: the event is one too large to hold. */
   unfinished?(event: string, isLarge: boolean): void;
-  /** Pieces of visible content until now: text, sound, pictures. */
+  /** Pieces of visible content so far: text, sound, pictures. */
   readonly pieces: number;
   /** Tokens of hidden reasoning so far, by the provider's own figure or its encrypted text. Default: 0. */
   readonly hiddenTokens?: number;
   /** True once the last report has come, although the stream goes on. Default: false. */
   readonly isReported?: boolean;
-  /** Usage as reported until now; undefined without a usable report. */
+  /** Usage as reported so far; undefined without a usable report. */
   readonly usage: Usage | undefined;
   /** The bill as reported so far, besides the usage. */
   readonly terms?: Terms | undefined;
@@ -52,7 +52,7 @@ export interface StreamMeter {
    * same.
    */
   readonly hasOutput?: boolean;
-  /** Text that the model wrote until now. */
+  /** Text that the model wrote so far. */
   outputText(): string;
 }
 
@@ -66,7 +66,7 @@ export interface HeardAnswer {
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
   /**
-   * Reads from the body what the request asks for; its bound and its estimate follow from that (specification section
+   * Plans the call from its body; bound and estimate follow from the plan (specification section
    * 5). Throws the GatewayError for requests that this endpoint cannot meter.
    */
   plan(body: MeteredBody): CostPlan;
@@ -94,7 +94,7 @@ export interface Meter {
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
-   * Usage if the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
+   * Usage if the upstream reported none: from the request and the received answer. `storedTokens`: those behind the
    * stored answers that the request names. `mediaTokens`: those that its pictures and files count as; absent: what they
    * typically have. A result without `output` means that the endpoint's answers have no text.
    */
@@ -131,7 +131,7 @@ export const ANSWER_SHAPE: Shape = {
   container: { id: 'all' },
   // Sound in a chat answer.
   choices: [{ message: { audio: { id: 'all' } } }],
-  // Pictures: only their number matters, and what they are.
+  // Pictures: only their number and kind matter.
   size: 'all',
   quality: 'all',
   data: [{}],

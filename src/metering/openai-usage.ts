@@ -64,7 +64,7 @@ type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
 
 /**
  * Usage of a chat call or text completion as reported; undefined if the report is not to be believed (usage.ts).
- * `price` is that of the model, and decides what the report leaves open (`splitInput`); so does `asksLongCache` of the request.
+ * `price` is that of the model, and decides open splits (`splitInput`); so does `asksLongCache` of the request.
  */
 export function chatToUsage(
   reported: unknown,
@@ -216,10 +216,10 @@ interface Medium {
  * most reports do not say how the two overlap. The rule:
  *
  * 1. A medium that the model has no price for is charged as text, so its overlap costs nothing: `cachedInput` and
- *    `cacheWrite` are as reported, and the medium has what is left of it.
+ *    `cacheWrite` are as reported, and the medium has the rest.
  * 2. If the report tells the cached tokens of a medium (`cached_tokens_details`), they are `cachedInputAudio` or
  *    `cachedInputImage`.
- * 3. If it does not, the split is the dearest of those that fit the report, so that it is never cheaper than the bill: a
+ * 3. If it does not, the most expensive split that fits the report counts, so that the charge is never below the bill: a
  *    cached token is taken for text as long as the medium's discount is the larger one (then no discount is given that was
  *    not), and for the medium if text has the larger discount. Text that can have been written has the discount from
  *    the price of writing.

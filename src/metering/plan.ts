@@ -16,7 +16,7 @@ export interface Surcharge {
   readonly unit?: Unit;
   /** The service tier that it is, by the name that its multiplier has. */
   readonly serviceTier?: string;
-  /** The setting by which an operator lets it through, if it is neither a price nor a tier. */
+  /** The setting with which an operator allows it, if it is neither a price nor a tier. */
   readonly setting?: string;
   /** Advice for users who may not be able to leave it out. */
   readonly advice?: string;
@@ -61,7 +61,7 @@ export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): Co
   };
 }
 
-/** A bound that a request leaves open and the gateway sends, because it is what the hold counts (specification section 5). */
+/** A bound that a request leaves open and the gateway sends, because the hold counts it (specification section 5). */
 export interface FieldToSet {
   /** The member of the request that holds the tool; undefined: the request itself has the field. */
   readonly list?: string;
@@ -119,7 +119,7 @@ export function isSet(value: unknown): boolean {
 }
 
 /**
- * Refuses members by which another model would run than the one that was checked, allowed and priced. Throws 400
+ * Refuses members that make another model run than the one that was checked, allowed and priced. Throws 400
  * `invalid_field`. `param`: the field that holds `members`, if that is not the request itself.
  */
 export function refuseModels(

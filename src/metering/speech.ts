@@ -58,7 +58,7 @@ function likelyTokens(body: MeteredBody): number {
   return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
 }
 
-/** The sound of an answer without a report, as it passes. One that broke off has at least what its text suggests. */
+/** The sound of an answer without a report, as it passes. A broken one has at least the length that its text suggests. */
 class Heard implements HeardAnswer {
   readonly #body: MeteredBody;
   readonly #sound: PassingSound;

@@ -23,7 +23,7 @@ export function serviceTierOf(value: unknown): TierChoice {
 
 /**
  * The most that the price can be multiplied by, in millionths. A tier that is asked for counts as it is, but at least 1, since
- * the provider may serve another; if none is, the dearest of `among` counts (specification section 5, Admit).
+ * the provider may serve another; if none is, the highest of `among` counts (specification section 5, Admit).
  */
 export function highestMultiplier(
   { serviceTiers }: Price,

@@ -51,7 +51,7 @@ export interface TokenPlan {
   readonly thinking: number;
   /** Tokens of the request that each answer repeats. */
   readonly echoed: number;
-  /** Bytes of a predicted answer: what the model does not take of it is billed as output. */
+  /** Bytes of a predicted answer: tokens that the model rejects are billed as output. */
   readonly predicted: number;
   readonly tools: ProviderTools;
   /** The dimension of usage that the searches are; absent: `webSearches`. */
@@ -79,7 +79,7 @@ export interface CallCost {
   readonly tokens: number;
   /** Tokens of the hold that are for pictures, files and sounds in the request; 0 if there are none. */
   readonly mediaTokens: number;
-  /** Parts of the hold, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
+  /** Parts of the hold, for a refusal that names a call that would fit; undefined for calls without a maximum of tokens. */
   readonly bound?: TokenBound;
 }
 
@@ -89,7 +89,7 @@ export interface TokenBound {
   readonly plan: TokenPlan;
   /** Tokens that the model reads in one pass at most. */
   readonly window: number;
-  /** Input tokens that are in the request and behind what it names, though the model may not read as many. */
+  /** Input tokens in the request and behind the ids it names, though the model may not read as many. */
   readonly said: number;
   /** Those of them that are for pictures, files and sounds. */
   readonly media: number;

@@ -21,7 +21,7 @@ import {
  * model reads what it finds, without a fee. `open`: as `free`, and nothing bounds how much that is. `search` and `preview`: as
  * `free`, with a fee for each web search, which is another one for tools of the type `web_search_preview…`. `model`: another
  * model runs.
- * `fee`: the provider runs it for a fee that no unit charges, or nobody knows what it is.
+ * `fee`: the provider runs it for a fee that no unit charges, or it is unknown.
  */
 type ToolKind = 'client' | 'listed' | 'free' | 'open' | 'search' | 'preview' | 'model' | 'fee';
 

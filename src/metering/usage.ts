@@ -6,7 +6,7 @@ import type { MeteredBody } from './meter.ts';
  * Parts that the readers of reported usage share (openai-usage.ts, messages-usage.ts). Rules of all readers
  * (specification section 5): a report without the counts that its format requires, or with a count that is negative, no
  * whole number or absurd, is no report: the reader returns undefined, and the charge is estimated. Reported zeros stay
- * zeros. Details of a count (what was cached, sound, pictures) that are not to be believed are none, and those that
+ * zeros. Details of a count (cached tokens, sound, pictures) that are not to be believed are none, and those that
  * exceed their total are cut down to it. Dimensions that only details have appear if they are above 0.
  */
 
@@ -55,7 +55,7 @@ export function addUsage(sum: Usage, more: Usage): Usage {
 }
 
 /**
- * The usage of a stream that ended early: what was reported by then replaces the estimate. Of the output the larger
+ * The usage of a stream that ended early: the report so far replaces the estimate. Of the output the larger
  * counts, because the report may be from long before the end (Anthropic's first event reports a token or so).
  */
 export function mergeReported(estimate: Usage, reported: Usage | undefined): Usage {
@@ -100,7 +100,7 @@ export function reportedSearches(response: unknown): number | undefined {
 
 /**
  * True if an item of a response's output is a web search: a `web_search_call` that neither opens a page nor looks
- * for words in one. One that does not say what it did counts as a search.
+ * for words in one. One without an action counts as a search.
  */
 export function isSearch(item: unknown): boolean {
   if (!isObject(item) || item.type !== 'web_search_call') return false;

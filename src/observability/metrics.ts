@@ -96,7 +96,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     this.#registerSums(registers);
   }
 
-  /** Registers what is read at each scrape: the credits charged, and the calls that are under way. */
+  /** Registers the values read at each scrape: the credits charged, and the calls that are under way. */
   #registerSums(registers: Registry[]): void {
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({

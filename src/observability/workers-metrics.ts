@@ -13,7 +13,7 @@ interface MetricsReply {
 
 /**
  * Metrics of several workers on one port. The worker that is scraped has the supervisor ask all workers, and answers
- * with the sums of their values, or what else a metric's `aggregator` says.
+ * with the sums of their values, or another figure by a metric's `aggregator`.
  */
 export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
   if (!cluster.isWorker) return registry;

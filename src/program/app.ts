@@ -108,7 +108,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    // A browser must not take for a page or a script what the type of an answer does not say.
+    // A browser must not take an answer of another type for a page or a script.
     reply.header('x-content-type-options', 'nosniff');
     checkHead(request.raw);
     // A preflight would be allowed by the plugin below, whose headers no route can take out of it.

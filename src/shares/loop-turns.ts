@@ -1,4 +1,4 @@
-/** Milliseconds of paced work in one turn of the event loop. What it leads to may take as long again. */
+/** Milliseconds of paced work in one turn of the event loop. Its follow-up may take as long again. */
 const WORK_MS = 4;
 /** Milliseconds of it that one owner has at a time: some small pieces of work, or one large one. */
 const OWNER_MS = 1;

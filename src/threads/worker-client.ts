@@ -32,7 +32,7 @@ export class WorkerClient<Question, Answer> {
 
   /**
    * Starts the worker `name`, a file beside the one whose `import.meta.url` is `from`: .ts in the sources, .js in the
-   * build. `onEnd` is called once if the thread ends without `close`, before what is outstanding is rejected.
+   * build. `onEnd` is called once if the thread ends without `close`, before outstanding questions are rejected.
    */
   constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
     const extension = from.endsWith('.ts') ? '.ts' : '.js';

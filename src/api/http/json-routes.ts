@@ -18,7 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * other content type is 415, answers are never cached, and an empty body counts as no body, because many clients send
  * DELETE with a JSON content type and nothing else.
  *
- * Requests are validated by the parse functions of the domain alone, which name the field and say what would be right.
+ * Requests are validated by the parse functions of the domain alone, which name the field and say how to fix it.
  * Schemas of routes only describe the bodies in /openapi.json; test/api/documented-bounds.test.ts holds both together.
  */
 export function speakJson(app: FastifyInstance): void {
@@ -36,7 +36,7 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/** Parses a body. Throws 400 `invalid_json`, and 413 `body_too_large` for what would take too long. */
+/** Parses a body. Throws 400 `invalid_json`, and 413 `body_too_large` for bodies that would take too long. */
 function parseJson(body: Buffer): unknown {
   readJson(body, new NamesOnce());
   try {

@@ -52,7 +52,7 @@ async function keyViews(
   return keys.map((key, index) => keyView(key, uses[index] as KeyUse, deps.ledger.now(accountId)));
 }
 
-/** The view of one key, with the calls of until now. */
+/** The view of one key, with its calls so far. */
 export async function keyViewNow(deps: KeyViewDeps, key: KeyRecord): Promise<KeyView> {
   await deps.ledger.flush(key.accountId);
   const [view] = await keyViews(deps, key.accountId, [key]);

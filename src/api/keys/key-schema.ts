@@ -25,7 +25,7 @@ const prefix = Type.String({
 
 const { name, description, ...others } = settings;
 
-/** A key as the list shows it: its settings, and what is read-only. */
+/** A key as the list shows it: its settings, and the read-only fields. */
 export const Key = Type.Object(
   {
     id: id('Names the key in paths.'),

@@ -7,7 +7,7 @@ const HEADER = 'x-tollgate-warning';
 const MOST_NAMES = 5;
 const LONGEST_NAME = 60;
 
-/** The settings with the names of models in place of their aliases: what is stored does not change with the catalog. */
+/** The settings with the names of models in place of their aliases: the stored list does not change with the catalog. */
 export function withSlugs<Settings extends { readonly allowedModels?: readonly string[] }>(
   settings: Settings,
   catalog: Catalog,

@@ -80,7 +80,7 @@ body, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--ground
 }
 `;
 
-/** Options of the page at /docs: its first view, its style, and what it may load. */
+/** Options of the page at /docs: its first view, its style, and the sources it may load. */
 export const DOCS_PAGE: FastifySwaggerUiOptions = {
   routePrefix: '/docs',
   staticCSP: POLICY,

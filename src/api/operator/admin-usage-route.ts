@@ -147,13 +147,13 @@ async function* csvChunks({ groups }: Report, parts: AsyncIterable<Part>): Async
   if (opening !== '') yield opening;
 }
 
-/** First line of the operator's usage report as CSV: the groups, their sums, and what was used. */
+/** First line of the operator's usage report as CSV: the groups, their sums, and the usage. */
 function csvHeaderOf(groups: readonly UsagePlace[]): string {
   const places = groups.map((group) => MARGIN_FIELDS[group]);
   return csvLine([...places, ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
 }
 
-/** The line of one group; what is not known, or not in the report, is an empty cell. */
+/** The line of one group; unknown values, or those not in the report, are empty cells. */
 function csvRow(groups: readonly UsagePlace[], row: MarginRowView): string {
   return csvLine([
     ...groups.map((group) => row[MARGIN_FIELDS[group]]),

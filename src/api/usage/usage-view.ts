@@ -10,8 +10,6 @@ export type { UsageGroup } from '../ledger/ledger-schema.ts';
 
 /** A report of usage in whole UTC days (specification section 7); `from` and `to` are both included. */
 export type UsageReportView = Static<typeof UsageReport>;
-/** The sums of one group, which the fields that the report is grouped by name. */
-export type UsageRowView = UsageReportView['rows'][number];
 export type SumsView = UsageReportView['total'];
 
 /** Names that rows carry beside ids. */

@@ -117,7 +117,7 @@ function unitsFrom(price: Price, bound: number): UnitPrices {
   return price.tiers.findLast(({ above }) => above <= bound)?.units ?? price.units;
 }
 
-/** The dearest of several prices, unit by unit and length by length: of prices by time of day (specification section 10). */
+/** The highest of several prices, unit by unit and length by length, for prices by time of day (specification section 10). */
 export function dearestOf(prices: readonly [Price, ...Price[]]): Price {
   const [only, ...more] = prices;
   if (more.length === 0) return only;
@@ -143,7 +143,7 @@ const HOUR_SECONDS = 3_600;
 
 /**
  * The list's names of prices that a unit of ours charges. Several may name one unit, as `audio_hours` and
- * `input_audio_hours` do: the dearest counts.
+ * `input_audio_hours` do: the highest counts.
  */
 const CHARGED: Readonly<Record<string, ListKey>> = {
   input_mtok: { unit: 'input', per: MILLION },

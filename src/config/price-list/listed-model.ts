@@ -22,7 +22,7 @@ export interface ListedModel {
 interface Priced {
   /** With the markup. */
   readonly price: Price;
-  /** Without: what the provider takes. */
+  /** Without: the provider's price. */
   readonly cost: Price;
 }
 

@@ -64,7 +64,7 @@ export class AccountLines<Held> {
     line.keyTokens -= waiter.tokens.key;
     line.accountTokens -= waiter.tokens.account;
     const [next] = line.waiting;
-    // As far as is known, the next call lacks what the first one lacked.
+    // Presumably the next call lacks the same as the first one.
     if (at === 0 && next) next.blockedBy = waiter.blockedBy;
     this.#recount(line);
     if (at > 0) return;
@@ -278,7 +278,7 @@ export class Waiter<Held> {
   }
 }
 
-/** Share of the longest wait by which waits end earlier. */
+/** Share of the longest wait that waits end early. */
 const JITTER = 0.05;
 
 /**

@@ -171,7 +171,7 @@ export class RefusalWriter {
     } while (this.#calls.length > 0);
   }
 
-  /** Takes the groups of past minutes, so that what is counted while they are written is not lost. */
+  /** Takes the groups of past minutes, so that calls counted while they are written are not lost. */
   #takeGroupsThatAreOver(isLast: boolean): [string, Group][] {
     const minute = isLast ? Number.POSITIVE_INFINITY : Math.floor(this.#now() / MINUTE_MS);
     const over = [...this.#groups].filter(([, group]) => group.minute < minute);

@@ -36,7 +36,7 @@ export class CallMemory {
    * then goes to a file. Throws 503 `service_unavailable` if there is none for the call.
    */
   receive(bytes: number): boolean {
-    // Nobody would give back what a client that has left is given.
+    // Nobody would release a share given to a client that has left.
     if (this.#isFree) throw new GatewayError('invalid_request', 'The upload was interrupted.');
     const { calls, bodies } = this.#pools;
     this.#body = bodies.take(this.#accountId, bytes);

@@ -1,3 +1,5 @@
+import { MADE_UP_NAMES } from '../request/json/names-within.ts';
+
 /**
  * Member names that mark a value as an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
  * `file_ids[]`. Case is ignored, because Go's JSON decoder ignores it (and reads `ſ` as s).
@@ -179,21 +181,7 @@ const NOT_REFERENCES: ReadonlySet<string> = new Set([
  * Names of members whose content is free: names inside come from the client or the model, and none is read as an id.
  */
 const FREE_FORM: ReadonlySet<string> = new Set([
-  // Labels of a call or a turn; the last two are sent by Codex.
-  'metadata',
-  'client_metadata',
-  'internal_chat_message_metadata_passthrough',
-  // JSON Schemas, in which a name that looks like an id is that of a property.
-  'parameters',
-  'input_schema',
-  'output_schema',
-  'schema',
-  'json_schema',
-  'guided_json',
-  'structured_outputs',
-  // Arguments of tool calls that the model made.
-  'arguments',
-  'action',
+  ...MADE_UP_NAMES,
   // Headers and environment of tools that the client runs or reaches.
   'headers',
   'env',

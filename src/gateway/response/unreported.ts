@@ -17,7 +17,7 @@ const PARTS = 1_000_000;
 const OUTPUT = ['output', 'outputAudio', 'outputImage'] as const satisfies readonly (keyof Usage)[];
 
 /**
- * Tokens of hidden reasoning until now: the larger of what the provider said or sent of it, and what the model may have
+ * Tokens of hidden reasoning so far: the larger of the provider's own figure or text, and those that the model may have
  * thought from sending until its first visible output. `visibleAt`: time of that, by `performance.now()`; undefined: none came.
  */
 export function hiddenTokens(

@@ -9,9 +9,9 @@ import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
 const MAX_WORDS = 300;
 const MS_PER_S = 1_000;
 
-/** Statuses by which a provider says that it cannot serve the call now. */
+/** Statuses of a provider that cannot serve the call now. */
 const CANNOT: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
-/** Statuses by which it refuses the gateway's credential. */
+/** Statuses of a refused credential of the gateway. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 /** Whether a status says that the target failed, and not the call. */

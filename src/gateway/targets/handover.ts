@@ -58,7 +58,7 @@ export class Handover {
     return this.#call;
   }
 
-  /** Each try until now. */
+  /** Each try so far. */
   get attempts(): readonly TriedAttempt[] {
     return this.#tries.all;
   }

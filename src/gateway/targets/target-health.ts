@@ -55,7 +55,7 @@ export interface TargetReport {
   /** Moving average of the milliseconds until the head of an answer. */
   readonly latencyMs: number | undefined;
   readonly calls: number;
-  /** Those of them that failed. */
+  /** Calls that failed. */
   readonly failed: number;
 }
 

@@ -5,7 +5,7 @@ import { billOfCall, type TriedAttempt } from '../settle.ts';
 import { type LastPlaces, placeOf } from './order.ts';
 import type { HealthOfTry, TargetFailure, TargetHealth } from './target-health.ts';
 
-/** How a try failed, by which the call may go on (specification section 12). */
+/** How a try failed, which decides whether the call goes on (specification section 12). */
 export type FailureKind =
   /** Nothing was sent: the provider cannot have begun to bill. */
   | 'unsent'
@@ -89,7 +89,7 @@ export class Tries {
     return this.#settings.retryUnsure;
   }
 
-  /** Each try until now, the current one too. */
+  /** Each try so far, the current one too. */
   get all(): readonly TriedAttempt[] {
     return this.#isOver ? this.#failed : [...this.#failed, this.#attempt()];
   }

@@ -93,7 +93,7 @@ export class JournalPass {
     return more;
   }
 
-  /** Deletes entries that the book has. What it has is noted first: a restored book is known by that (restored-book.ts). */
+  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (restored-book.ts). */
   async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
     const newest = booked.at(-1)?.entry.id ?? '';
     await Promise.all([

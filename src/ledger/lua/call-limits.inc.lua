@@ -1,6 +1,6 @@
 -- Limits of calls (specification section 11) of keys and accounts: their arithmetic, and their state in the hashes that
 -- post.inc.lua describes. Requests and tokens are token buckets (GCRA) that are full at first and refill evenly over a minute.
--- A token bucket counts what is used of it, its debt, in units × 60,000: so it falls by the limit in each millisecond, and every
+-- A token bucket counts its debt, the used part, in units × 60,000: so it falls by the limit in each millisecond, and every
 -- number is an exact integer (limits go up to 1e11). Include int before it.
 --
 -- All of it is in one function, called by scripts that meet a limit, because a script defines its functions again in each run.
@@ -22,7 +22,7 @@ local function callLimits(now)
     return { debt = 0, since = version }
   end
 
-  -- The token bucket in a field as it is now. If the clock was set back nothing is refilled, and what is written has
+  -- The token bucket in a field as it is now. If the clock was set back nothing is refilled, and the written state has
   -- that earlier time.
   local function bucketIn(text, limit)
     local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')
@@ -58,7 +58,7 @@ local function callLimits(now)
   local function hasRoom(limits, tokens)
     if not limits then return true end
     local rpm, tpm = limits.rpm, limits.tpm
-    -- Subtracted from the limit, because the sum of the debt and of what the call takes may not be exact.
+    -- Subtracted from the limit, because the sum of the debt and the call's share may not be exact.
     return hasPlace(limits)
       and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
       and not (tpm and tokens and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
@@ -117,7 +117,7 @@ local function callLimits(now)
   local function giveBack(accountName, keyName, hold)
     local version, tokens, accountVersion, ofAccount = takenBy(hold)
     local elapsed = math.max(0, now - tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ (%d+)')))
-    -- The rest of what was taken: the bucket has been refilled since the call was admitted.
+    -- The rest of its share: the bucket has been refilled since the call was admitted.
     local function taken(limit, units)
       return limit and math.max(0, units * UNIT - limit * elapsed) or 0
     end
@@ -148,7 +148,7 @@ local function callLimits(now)
     end
   end
 
-  -- Puts the limits of a record in force; text: '' for none. A limit that there was before keeps what is used of it, which
+  -- Puts the limits of a record in force; text: '' for none. A limit that existed before keeps its used part, which
   -- has drained by the old limit until now; a new one is full, and its calls in flight are counted by `count`.
   local function put(name, text, version, count)
     local before = of(name)

@@ -4,7 +4,7 @@
 -- ARGV  1 entry id  2 books on a key 1|0  3 credits (signed)  4 day  5 week  6 month (a refund's: those of its charge)
 --       7 entry JSON  8 when the idempotency marker may be forgotten (ms since epoch)
 --       9 epoch in which the account must be, or ''
---       10 most that the balance, less its holds, may be away from 0; '' for what was decided already
+--       10 most that the balance, less its holds, may be away from 0; '' if it was decided already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
 --       | {'REBUILT'} the account was rebuilt since: ask the book again
 --       | {'HELD'} the hold is there, as in an older Redis that took over: settle it

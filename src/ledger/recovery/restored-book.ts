@@ -19,12 +19,12 @@ export class BookOlderThanRedis extends Error {
 }
 
 /**
- * Rejects with BookOlderThanRedis if the book lacks what Redis knows it to have had: the entries that were drained last
+ * Rejects with BookOlderThanRedis if the book lacks ids that Redis knows it had: the entries that were drained last
  * and the keys that were made last, by bucket. Changes nothing, so that the next start finds the same. May run beside
  * gateways that serve. Resolves if the book does not answer.
  */
 export async function refuseRestoredBook(client: Redis | Cluster, book: Book, log: Log): Promise<void> {
-  // Before the book is asked: what is noted later may be in the book later.
+  // Before the book is asked: ids noted later may be in the book later.
   const known = await Promise.all(
     ALL_BUCKETS.map((bucket) => client.hmget(knownRedisKey(bucket), 'entry', 'key')),
   );

@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
 
-/** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
+/** Cancels sent together; one after the other, a slow Redis would take minutes for the rest of a second's outage. */
 const AT_ONCE = 200;
 /** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
@@ -15,7 +15,7 @@ const AGAIN_MS = 4_000;
  * clock of Redis may have been set back meanwhile. With it, holds are released within the 10 s of specification section 5.
  */
 const AGAIN_AFTER_SENT_MS = 8_000;
-/** Least time between the two; a replica that takes over may lack what was written later. */
+/** Least time between the two; a replica that takes over may lack later writes. */
 const AGAIN_LEAST_MS = 2_000;
 
 /**
@@ -99,7 +99,7 @@ export class UnansweredAdmissions {
   }
 
   /**
-   * Cancels one call now. One that ran keeps what it took of limits of calls; one that was not sent gives it back.
+   * Cancels one call now. One that ran keeps its share of the limits; one that was not sent gives it back.
    * False: its account was rebuilt, and it must be tried again.
    */
   async cancelOne({ requestId, accountId, keyId }: HoldId, reason: CancelReason): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface NodeCommands {
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
   set(name: string, value: string): Promise<unknown>;
   hset(name: string, field: string, value: number): Promise<unknown>;
-  /** As Redis' WAIT: resolves with the number of replicas that have what this connection wrote. */
+  /** As Redis' WAIT: resolves with the number of replicas that have this connection's writes. */
   wait(replicas: number, withinMs: number): Promise<number>;
 }
 

@@ -48,7 +48,7 @@ export function postingRedisKeys(accountId: number, keyId: number | null): [stri
 }
 
 /**
- * Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`; and `until` when the
+ * Redis key of the checkpoint, a hash: ids of the newest drained `entry` and the newest `key`; and `until` when the
  * bucket is known to have had every write (recovery/live-state-check.ts).
  */
 export function knownRedisKey(bucket: number): string {

@@ -33,7 +33,7 @@ interface Round {
  *
  * WAIT uses its own connection. Redis reads nothing further from a connection that waits; if the gateway
  * is killed then, Redis drops the bytes that came meanwhile, and the settle of a call whose answer has ended may be
- * among them. WAIT covers what was written before the last write of its own connection, so it follows a write of a
+ * among them. WAIT covers writes before the last write of its own connection, so it follows a write of a
  * Redis key that nobody reads. The holds are looked up before: a node that took over since the admission may lack them,
  * and has replicas of its own.
  */

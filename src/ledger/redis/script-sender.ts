@@ -141,7 +141,7 @@ export class ScriptSender {
   }
 
   /**
-   * A process that had no processor for a while comes here before it reads what has come for it meanwhile: so it reads first.
+   * A process that had no processor for a while comes here before it reads its waiting replies: so it reads first.
    */
   #look(): void {
     setImmediate(() => this.#giveUpOverdue());

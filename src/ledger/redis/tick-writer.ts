@@ -40,7 +40,7 @@ export class TickWriter {
     this.#writes.push(write);
   }
 
-  /** Calls back once every command issued until now is written, or its connection is gone. */
+  /** Calls back once every command issued so far is written, or its connection is gone. */
   afterWrite(callback: () => void): void {
     this.open();
     this.#waiting.push(callback);

@@ -9,7 +9,7 @@ export interface AudioLength {
   readonly seconds: number | undefined;
   /**
    * - `measured`: counted in the audio, and the header states no length or agrees with the count. Charged as exact.
-   * - `bounded`: at least what the audio holds, but perhaps more. Charged as an estimate.
+   * - `bounded`: at least that of the audio, perhaps more. Charged as an estimate.
    * - `unmeasurable`: a known container whose content could not be counted. Its size gives no bound either, because
    *   some codecs write an hour of silence in a few kilobytes.
    * - `unknown`: no format that is known here.

@@ -40,7 +40,7 @@ class Track {
 
 /**
  * Length of an MP4 or M4A file, fragmented or not: the number of samples in the tables of its longest audio track,
- * times what one sample of its codec lasts at most. That is a bound, because a decoder finds no sample that no table
+ * times the longest sample of its codec. That is a bound, because a decoder finds no sample that no table
  * lists; the durations in the tables are not believed. Undefined if an audio track has a codec that is not known
  * here, or a sample with more bytes than one of this length needs (`isUncountable`).
  */

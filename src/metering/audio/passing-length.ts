@@ -7,7 +7,7 @@ import { FRAME_HEAD_BYTES, frameAt } from './frame-stream.ts';
  */
 export interface PassingSound {
   push(chunk: Buffer): void;
-  /** Seconds until now; undefined if the format is not known here. */
+  /** Seconds so far; undefined for an unknown format. */
   readonly seconds: number | undefined;
 }
 
@@ -22,7 +22,7 @@ const FLAC_SYNC_BYTES = 2;
 /** Most bytes of the head of a WAV file before its samples. */
 const WAVE_HEAD_MAX_BYTES = 64 * 1024;
 
-/** Counts the sound of an answer. `format`: what the request asks for; other formats than `pcm` say themselves what they are. */
+/** Counts the sound of an answer. `format`: the request's format; other formats than `pcm` say themselves what they are. */
 export function passingSound(format: unknown): PassingSound {
   return format === 'pcm' ? new Samples(PCM_BYTES_PER_SECOND) : new Unidentified();
 }

@@ -110,7 +110,7 @@ export class JsonSieve {
     return end;
   }
 
-  /** Reads on within a raw value; returns the index after what it took. */
+  /** Reads on within a raw value; returns the index after the taken text. */
   #inValue(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);

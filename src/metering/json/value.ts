@@ -8,7 +8,7 @@ export function asText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // JSON.parse reads any depth, JSON.stringify overflows its stack at some thousands: what is that deep is counted too.
+    // JSON.parse reads any depth, JSON.stringify overflows its stack at some thousands: values that deep are counted too.
     return wordsIn(value);
   }
 }

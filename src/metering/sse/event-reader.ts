@@ -98,7 +98,7 @@ export class EventSplitter {
     return !this.#isLarge;
   }
 
-  /** The beginning of the event whose end has not come, without what was passed on of a large one. */
+  /** The beginning of the event whose end has not come, without the forwarded part of a large one. */
   get held(): string {
     return this.#held.join('');
   }

@@ -97,7 +97,7 @@ function plainName(name: string): string {
   return name.trim().replace(/\[[^\]]*\]$/, '');
 }
 
-/** Throws unless there is exactly one file, in the field `file`: what is not measured must not be transcribed. */
+/** Throws unless there is exactly one file, in the field `file`: unmeasured audio must not be transcribed. */
 async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
   const [file, ...others] = form.files;
   if (file?.name !== 'file' || others.length > 0 || form.fields.some(({ name }) => name === 'file')) {

@@ -75,7 +75,7 @@ function scalarEnd(bytes: Buffer, from: number): number {
   return end;
 }
 
-/** Index after the number at `from`; undefined if there is none. What follows it is checked as what comes next. */
+/** Index after the number at `from`; undefined if there is none. The text after it is checked as the next token. */
 function numberEnd(bytes: Buffer, from: number): number | undefined {
   const first = bytes[from] === MINUS ? from + 1 : from;
   let end = digitsEnd(bytes, first);

@@ -24,8 +24,13 @@ const CHECKED: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** Members with names that the client or the model made up: schemas, arguments of tools, and labels. */
-const FREE: ReadonlySet<string> = new Set([
+/** Members with names that the client or the model made up, none of which decides or is an id. */
+export const MADE_UP_NAMES = [
+  // Labels of a call or a turn; Codex sends the last two.
+  'metadata',
+  'client_metadata',
+  'internal_chat_message_metadata_passthrough',
+  // JSON Schemas.
   'parameters',
   'input_schema',
   'output_schema',
@@ -33,14 +38,13 @@ const FREE: ReadonlySet<string> = new Set([
   'json_schema',
   'guided_json',
   'structured_outputs',
+  // Arguments of tool calls.
   'arguments',
   'action',
-  'input_examples',
-  'metadata',
-  'attributes',
-  'client_metadata',
-  'internal_chat_message_metadata_passthrough',
-]);
+] as const;
+
+/** Members whose names may appear twice. */
+const FREE: ReadonlySet<string> = new Set([...MADE_UP_NAMES, 'input_examples', 'attributes']);
 
 /** Members with names that a client, a server or a tool made up: any spelling, but each name once. */
 const SPELLED_FREELY: ReadonlySet<string> = new Set([
