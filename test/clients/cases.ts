@@ -50,10 +50,10 @@ export async function runCase(
     intervalMs: name === 'left' ? SLOW_PIECE_MS : undefined,
   });
   let back: Promise<unknown> | undefined;
-  const { usedUp, redisAwayMs } = cause;
+  const { isUsedUp, redisAwayMs } = cause;
   // As late as can be: a limit, and Redis, come back while a slow client starts.
   world.tap.begin(async () => {
-    if (usedUp !== undefined) await useUp(world, account, usedUp);
+    if (isUsedUp) await useUp(world, account);
     if (redisAwayMs === undefined) return;
     await world.redis.kill();
     back = sleep(redisAwayMs).then(() => redisBack(world));
@@ -83,9 +83,9 @@ function deedOf(name: Case): Deed {
   return name === 'call' || name === 'stream' || name === 'tools' || name === 'models' ? name : 'refused';
 }
 
-/** Makes calls of the account's own, which use up its limit. */
-async function useUp({ gateway }: World, { key }: TestAccount, times: number): Promise<void> {
-  for (let used = 0; used < times; used++) {
+/** Makes calls of the account's own until its limit refuses one. */
+async function useUp({ gateway }: World, { key }: TestAccount): Promise<void> {
+  for (;;) {
     const response = await gateway.chat(key, { model: 'gpt-4.1-mini', max_tokens: 100 });
     await response.arrayBuffer();
     if (response.status === 429) return;
@@ -161,13 +161,17 @@ function resultOfRefusal(
   if (!first) return { mark: '○', note: 'sent nothing that was refused' };
   const repeats = [...Map.groupBy(refused, ({ request }) => request).values()];
   const sent = Math.max(...repeats.map(({ length }) => length));
-  const spanS = Math.round((Math.max(...refused.map(({ atMs }) => atMs)) - first.atMs) / 1_000);
-  const times = sent === 1 ? 'sent once' : `sent ${sent} times in ${spanS} s`;
-  const since = (atMs: number) => `${((atMs - first.atMs) / 1_000).toFixed(1)} s`;
+  const spanS = (Math.max(...refused.map(({ atMs }) => atMs)) - first.atMs) / 1_000;
+  // Rounded up, so that the page does not change with each run.
+  const times = sent === 1 ? 'sent once' : `sent ${sent} times within ${Math.ceil(spanS / 10) * 10} s`;
+  const since = (atMs: number) => {
+    const seconds = (atMs - first.atMs) / 1_000;
+    return seconds <= AT_ONCE_S ? 'at once' : `after ${Math.round(seconds)} s`;
+  };
   // A repeat helps where a limit or the gateway comes back.
   const mayRepeat = name === '503' || name === '429';
   const wentOnMs = mayRepeat ? run.shownAtMs(SAID) : undefined;
-  if (wentOnMs !== undefined) return { mark: '●', note: `${times}, goes on after ${since(wentOnMs)}` };
+  if (wentOnMs !== undefined) return { mark: '●', note: `${times}, goes on ${since(wentOnMs)}` };
   const words = refused
     .map(({ message }) => message?.slice(0, 80) ?? '')
     .find((one) => run.shownAtMs(one) !== undefined);
@@ -181,7 +185,7 @@ function resultOfRefusal(
   }
   const seconds = (shownMs - first.atMs) / 1_000;
   const isRight = (sent === 1 && seconds <= AT_ONCE_S) || (mayRepeat && isOver);
-  return { mark: isRight ? '●' : '◐', note: `${times}, words after ${since(shownMs)}` };
+  return { mark: isRight ? '●' : '◐', note: `${times}, words ${since(shownMs)}` };
 }
 
 /** What differs between the rows of the account and the provider's calls, once all of them have ended. */

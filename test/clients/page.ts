@@ -1,6 +1,5 @@
-import type { Mark, Result } from './cases.ts';
-import { CASES } from './cases.ts';
-import type { Case } from './clients.ts';
+import { CASES, type Result } from './cases.ts';
+import { type Case, CLIENTS } from './clients.ts';
 
 /** A client that was run, or the reason why it was not. */
 export interface Row {
@@ -29,6 +28,8 @@ const HEADS: Readonly<Record<Case, string>> = {
   503: '503',
   left: 'Left',
 };
+/** Columns before those of the cases. */
+const HEAD_CELLS = 3;
 const COLUMNS = ['Client', 'Version', 'Date', ...CASES.map((name) => HEADS[name]), 'Ledger'];
 const PLACE = /(<!-- run of the clients -->\n)[\s\S]*?(\n<!-- end -->)/;
 const NOTE = /<sup>.*?<\/sup>/g;
@@ -45,7 +46,7 @@ export function brokenPromises(page: string, rows: readonly Row[]): string[] {
     if (!cells) return [...faults, `${row.name}: the page does not have it`];
     const marks = CASES.flatMap((name, at) => {
       const result = row.results[name];
-      const mark = cells[at + 3];
+      const mark = cells[at + HEAD_CELLS];
       if (!result || result.mark === mark) return [];
       return [
         `${row.name}: ${HEADS[name]} is ${result.mark}, and the page promises ${mark} (${result.note ?? ''})`,
@@ -60,6 +61,7 @@ export function withRows(page: string, rows: readonly Row[]): string {
   const old = tableOf(page, true);
   const oldNotes = notesOf(page);
   const names = [...new Set([...old.map(([name = '']) => name), ...rows.map(({ name }) => name)])];
+  names.sort((a, b) => placeOf(a) - placeOf(b));
   const notes: string[] = [];
   const noted = (mark: string, note: string | undefined) => {
     if (!note) return mark;
@@ -68,27 +70,36 @@ export function withRows(page: string, rows: readonly Row[]): string {
   };
   const lines = names.map((name) => {
     const row = rows.find((one) => one.name === name);
-    if (row) return cellsOf(row, noted);
     const cells = old.find(([first]) => first === name) ?? [];
-    return cells.map((cell) =>
-      noted(cell.replace(NOTE, ''), oldNotes[Number(/<sup>(\d+)/.exec(cell)?.[1]) - 1]),
-    );
+    const kept = (at: number) => {
+      const cell = cells[at] ?? '';
+      return noted(cell.replace(NOTE, ''), oldNotes[Number(/<sup>(\d+)/.exec(cell)?.[1]) - 1]);
+    };
+    return row ? cellsOf(row, noted, kept) : cells.map((_, at) => kept(at));
   });
   const table = [COLUMNS, COLUMNS.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
   const list = notes.length === 0 ? [] : ['', ...notes.map((note, at) => `${at + 1}. ${note}`)];
   return page.replace(PLACE, (_, begin, end) => `${begin}\n${[...table, ...list].join('\n')}\n${end}`);
 }
 
-function cellsOf(row: Row, noted: (mark: string, note: string | undefined) => string): string[] {
+const placeOf = (name: string) => CLIENTS.findIndex((one) => one.name === name);
+
+type Noted = (mark: string, note: string | undefined) => string;
+
+/** The cells of a row. `kept`: those that the page has, for cases that were not run. */
+function cellsOf(row: Row, noted: Noted, kept: (at: number) => string): string[] {
   if (row.notRun !== undefined) {
     return [row.name, noted('not run', row.notRun), row.date, ...CASES.map(() => ''), ''];
   }
-  const exact: Mark = CASES.every((name) => !row.results[name]?.differences.length) ? '●' : '○';
-  const marks = CASES.map((name) => {
-    const { mark, note } = row.results[name] as Result;
-    return noted(mark, mark === '●' ? undefined : note && sentence(note));
+  const isExact = CASES.every((name) => !row.results[name]?.differences.length);
+  const marks = CASES.map((name, at) => {
+    const result = row.results[name];
+    if (!result) return kept(at + HEAD_CELLS);
+    return noted(result.mark, result.mark === '●' ? undefined : result.note && sentence(result.note));
   });
-  return [row.name, row.version, row.date, ...marks, exact];
+  // Without a run of all cases, an old difference stays.
+  const before = CASES.every((name) => row.results[name]) ? '' : kept(COLUMNS.length - 1);
+  return [row.name, row.version, row.date, ...marks, isExact ? before || '●' : '○'];
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;

@@ -54,15 +54,15 @@ export interface Cause {
   readonly model?: string;
   /** A key that it does not know. */
   readonly isKeyUnknown?: true;
-  /** Calls that use up the key's limit. */
-  readonly usedUp?: number;
+  /** The limit of the key is used up. */
+  readonly isUsedUp?: true;
   readonly fault?: Fault;
   /** Time without Redis, which the gateway answers with 503. */
   readonly redisAwayMs?: number;
 }
 
-/** A call each 3 s. */
-const RPM = 20;
+/** A call each 6 s. */
+const RPM = 10;
 
 export const CAUSES: Readonly<Record<Refusal, Cause>> = {
   401: { isKeyUnknown: true },
@@ -71,7 +71,7 @@ export const CAUSES: Readonly<Record<Refusal, Cause>> = {
   hold: { credits: 0.01 },
   403: { key: { allowedModels: ['gpt-4.1-mini'] } },
   404: { model: 'no-such-model' },
-  429: { key: { rpmLimit: RPM }, usedUp: RPM },
+  429: { key: { rpmLimit: RPM }, isUsedUp: true },
   502: {
     fault: {
       status: 401,
