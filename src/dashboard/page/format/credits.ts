@@ -16,6 +16,10 @@ function isNothing(amount: string): boolean {
   return !/[1-9]/.test(amount);
 }
 
+export function callsInWords(calls: number): string {
+  return `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`;
+}
+
 export function count(amount: number): string {
   return COUNT.format(amount);
 }
