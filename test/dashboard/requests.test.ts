@@ -65,7 +65,15 @@ t.test('a request is explained with its address, model and time filled in', asyn
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('three rows', async () => (await rows.count()) === 3);
-  await rows.first().getByRole('button').click();
+  // Anywhere in the row, also where a cell has a tooltip.
+  await rows.first().getByText('Berlin app').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy id', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  const opener = rows.first().getByRole('button');
+  await until('its row has the focus', () =>
+    opener.evaluate((button: { matches(css: string): boolean }) => button.matches(':focus')),
+  );
+  await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByRole('link', { name: 'Explain' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explain a call' }).waitFor();
   t.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'flat');
