@@ -48,6 +48,13 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   t.match(text, /,"Second, v1\.5 of ""two""",2,1,0,2\.000000,/);
   await page.goBack();
   await page.getByRole('heading', { name: 'Spend by key' }).waitFor();
+  // What many keys get whose days make more rows than a report has.
+  await page.route(/group_by=day%2Ckey/, (route) =>
+    route.fulfill({ status: 400, json: { error: { message: 'Too many rows.', code: 'invalid_field' } } }),
+  );
+  await page.getByText('90 days').click();
+  await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
+  await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();
   await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
