@@ -115,6 +115,8 @@ test('a call that is sent to a target while that is out and the other is up is f
   t.same(faultsOfCalls([...failed, { ...again, model: 'tokens' }]), [], 'health is kept for each model');
   const back = arrival(2, 'first', { ...at(2), way: 'answers', outMs: undefined });
   t.match(faultsOfCalls([...failed, back, again]), [/call 2/], 'it may have brought it back');
+  const together = arrival(1.4, 'first', { at: 141, endingAt: 142, outMs: 100 });
+  t.same(faultsOfCalls([...failed, together, again]), [], 'another failed first, and its time is over');
   const both = arrival(2, 'test', { ...at(2), way: 'fails', outMs: 1_000 });
   t.same(faultsOfCalls([...failed, both, again]), [], 'both are out');
   const tried = arrival(3, 'test', { ...at(3), way: 'fails', outMs: 1_000 });

@@ -10,6 +10,9 @@ const MOST_ATTEMPTS = 3;
 /** Characters of a request id that are its gateway's (domain/request-id.ts). */
 const PREFIX_LENGTH = 20;
 
+/** Time by which a gateway may hear late of what another one saw. */
+const NEWS_MS = 10_000;
+
 /** A call at a target, with what its client saw. */
 interface Asked extends Arrival {
   readonly of: CallModel;
@@ -127,7 +130,8 @@ function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked
   if (failed.target !== target || failed.model !== model || endingAt === undefined || outMs === undefined)
     return false;
   if (endingAt + outMs <= at || !isBefore(before, of)) return false;
-  // Whatever else ended there since then may have brought it back, or shortened the time.
+  // Whatever else was there meanwhile may have been heard of first, so that this failure changed nothing; or it has brought the target
+  // back since, or shortened the time.
   return !asked.some(
     (other) =>
       other.call !== call &&
@@ -135,7 +139,7 @@ function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked
       other.target === target &&
       other.model === model &&
       other.at <= at &&
-      knownBy(other.of) >= endingAt &&
+      knownBy(other.of) >= before.startedAt - (lifeOf(other.of) === lifeOf(before) ? 0 : NEWS_MS) &&
       !(other.outMs !== undefined && other.endingAt !== undefined && other.endingAt + other.outMs > at),
   );
 }
@@ -156,10 +160,14 @@ function isGood({ way, of: { answer } }: Asked): boolean {
 }
 
 /** Whether one call had surely ended, for the same life of a gateway, when another began. */
-function isBefore(ended: CallModel, { answer, startedAt }: CallModel): boolean {
-  const prefix = ended.answer?.requestId?.slice(0, PREFIX_LENGTH);
-  const isSameLife = prefix !== undefined && prefix === answer?.requestId?.slice(0, PREFIX_LENGTH);
-  return isSameLife && knownBy(ended) < startedAt;
+function isBefore(ended: CallModel, began: CallModel): boolean {
+  const life = lifeOf(ended);
+  return life !== undefined && life === lifeOf(began) && knownBy(ended) < began.startedAt;
+}
+
+/** The life of the gateway that a call was sent to; undefined where its client saw no head. */
+function lifeOf({ answer }: CallModel): string | undefined {
+  return answer?.requestId?.slice(0, PREFIX_LENGTH);
 }
 
 /** Time by which its gateway surely knew how a call ended; Infinity where that is not known. */
