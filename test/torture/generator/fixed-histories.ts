@@ -120,7 +120,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   ]),
   history(
     'no call is shown twice, sent on where it may be billed, or sent to a target that is out',
-    'postgres',
+    'sqlite',
     [
       Step.of('top-up', { slot: 0, account: 1, credits: 200 }),
       ...(Object.keys(MOODS) as MoodName[]).flatMap((mood) => [
