@@ -14,10 +14,7 @@ test('the page tells what clients hold at the shipped prices', async (t) => {
     const { hold, estimate } = heldBy(call, catalog);
     return [name, hold, estimate];
   });
-  t.same(
-    told.map(([name, hold, estimate]) => [name, hold, estimate]).sort(),
-    real.sort(),
-  );
+  t.same(told.map(([name, hold, estimate]) => [name, hold, estimate]).sort(), real.sort());
 });
 
 test('an owner with 10 credits makes calls with Claude Code', async (t) => {
