@@ -141,7 +141,11 @@ function registerParts(once: Once, opened: Opened): void {
   });
   once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
-  once(REFUSALS, () => new RefusalWriter({ book, log: logger, settings: config.calls }));
+  once(
+    REFUSALS,
+    (c) =>
+      new RefusalWriter({ book, log: logger, settings: config.calls, places: c.resolve(POOLS).refusals }),
+  );
   once(LEFT_CALLS, () => new LeftCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));

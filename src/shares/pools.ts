@@ -7,6 +7,9 @@ const MIB = 1024 * 1024;
 /** POSTs of alerts under way. Each is a connection and some 50 KB, so that all together stay below 32 MB. */
 export const ALERT_POSTS = { all: 512, ofOne: 16 } as const;
 
+/** Records of refused calls that wait for the book: 10 MB at most (specification section 14). */
+export const WAITING_REFUSALS = { all: 10_000, ofOne: 1_250 } as const;
+
 /** Share of one account of the calls that wait (specification section 11). */
 const WAITING_SHARE = 8;
 
@@ -55,6 +58,7 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     /** Their transactions in the book. */
     transactions: { places: { all: 8, ofOne: 1 } },
     alerts: { places: ALERT_POSTS },
+    refusals: { places: WAITING_REFUSALS },
   } satisfies Record<string, PoolBounds>;
 }
 

@@ -2,9 +2,11 @@ import type { BookCalls, RefusedCount, RepeatedRefusal } from '../../book/book-c
 import type { RefusedCall } from '../../domain/refused-call.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../../log/loop.ts';
+import type { FairPool, Share } from '../../shares/fair-pool.ts';
+import { WAITING_REFUSALS } from '../../shares/pools.ts';
 
-/** Records, and sums, that wait for the book at most; more are dropped. */
-export const MOST_WAITING = 10_000;
+/** Sums that wait for the book at most; more are dropped. */
+const MOST_SUMS = WAITING_REFUSALS.all;
 /** Most pairs of key and code that are counted separately in one minute. */
 const MOST_GROUPS = 50_000;
 /** Records of one transaction, which the book's other writers wait for. */
@@ -29,6 +31,8 @@ interface Parts {
   readonly book: Pick<BookCalls, 'recordRefusals' | 'forgetRefusals'>;
   readonly log: Log;
   readonly settings: RefusalSettings;
+  /** Places of the records that wait, so that an account with thousands of keys leaves room for others. */
+  readonly places: Pick<FairPool, 'take'>;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
@@ -55,6 +59,8 @@ export class RefusalWriter {
   readonly #forgetting: Loop;
   readonly #groups = new Map<string, Group>();
   #calls: RefusedCall[] = [];
+  /** The places of these calls, in their order. */
+  readonly #shares: Share[] = [];
   #counts = new Map<string, Waiting>();
   #dropped = 0;
 
@@ -122,18 +128,17 @@ export class RefusalWriter {
     const group = this.#groups.get(name) ?? { minute, records: 0, first: undefined, repeated: 0 };
     const hasRecord = group.records < this.#parts.settings.refusalsPerMinute;
     const isNew = group.records === 0 && group.repeated === 0;
-    if (
-      (hasRecord && this.#calls.length >= MOST_WAITING) ||
-      (isNew && this.#groups.size >= MOST_GROUPS) ||
-      !this.#count(call)
-    ) {
+    const share = hasRecord ? this.#parts.places.take(call.accountId) : undefined;
+    if ((hasRecord && !share) || (isNew && this.#groups.size >= MOST_GROUPS) || !this.#count(call)) {
+      share?.release();
       this.#dropped++;
       return;
     }
     if (isNew) this.#groups.set(name, group);
-    if (hasRecord) {
+    if (share) {
       group.records++;
       this.#calls.push(call);
+      this.#shares.push(share);
       return;
     }
     group.first ??= call;
@@ -145,7 +150,7 @@ export class RefusalWriter {
     const name = countName(keyId, createdAt, slug);
     const known = this.#counts.get(name);
     if (known) known.count++;
-    else if (this.#counts.size >= MOST_WAITING) return false;
+    else if (this.#counts.size >= MOST_SUMS) return false;
     else this.#counts.set(name, { accountId, keyId, slug, hour: hourOf(createdAt), count: 1 });
     return true;
   }
@@ -168,6 +173,7 @@ export class RefusalWriter {
         throw error;
       }
       this.#calls.splice(0, calls.length);
+      for (const share of this.#shares.splice(0, calls.length)) share.release();
     } while (this.#calls.length > 0);
   }
 

@@ -1,10 +1,13 @@
 import { test } from 'tap';
 import type { RefusalBatch } from '../../../src/book/book-calls.ts';
 import type { RefusedCall } from '../../../src/domain/refused-call.ts';
-import { MOST_WAITING, RefusalWriter } from '../../../src/gateway/record/refusal-writer.ts';
+import { RefusalWriter } from '../../../src/gateway/record/refusal-writer.ts';
+import { FairPool } from '../../../src/shares/fair-pool.ts';
+import { WAITING_REFUSALS } from '../../../src/shares/pools.ts';
 import { NOW, refusedCall } from '../../helper/fixtures/book-records.ts';
 
 const MINUTE_MS = 60_000;
+const MOST_WAITING = WAITING_REFUSALS.all;
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A writer whose batches are kept, in place of a book that is away or slow. */
@@ -26,6 +29,7 @@ function writerOf({
     },
     log: LOG,
     settings: { refusalsPerMinute: 20, refusalDays: 30, refusalRows: 1_000_000 },
+    places: new FairPool({ places: WAITING_REFUSALS }),
     now,
   });
   return { writer, batches };
@@ -58,7 +62,7 @@ test('a flood of one key takes twenty records, and one after the minute', async 
 test('while the book is away calls wait, up to a bound; more are dropped and counted', async (t) => {
   let isAway = true;
   const { writer, batches } = writerOf({ fails: () => isAway });
-  for (let keyId = 1; keyId <= MOST_WAITING + 5; keyId++) writer.note(refusedCall(1, keyId));
+  for (let id = 1; id <= MOST_WAITING + 5; id++) writer.note(refusedCall(id, id));
   t.equal(writer.waiting, MOST_WAITING);
   t.equal(writer.dropped, 5);
   await t.rejects(writer.write(), { message: 'the book is away' });
@@ -72,6 +76,15 @@ test('while the book is away calls wait, up to a bound; more are dropped and cou
     'in small transactions',
   );
   t.equal(sum(batches), MOST_WAITING);
+});
+
+test('an account with thousands of refused keys leaves room for the calls of others', (t) => {
+  const { writer } = writerOf();
+  for (let keyId = 1; keyId <= MOST_WAITING; keyId++) writer.note(refusedCall(1, keyId));
+  t.equal(writer.waiting, WAITING_REFUSALS.ofOne);
+  writer.note(refusedCall(2, MOST_WAITING + 1));
+  t.equal(writer.waiting, WAITING_REFUSALS.ofOne + 1);
+  t.end();
 });
 
 test('a stop writes what waits, also of the running minute', async (t) => {
