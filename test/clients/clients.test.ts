@@ -109,7 +109,10 @@ test('the page promises the marks of its table, and other marks are differences'
   ]);
 });
 
-test('every client that is run has its versions', async (t) => {
+test('every client that is run has its versions, and a row in the page', async (t) => {
   const versions = JSON.parse(readFileSync(new URL('versions.json', import.meta.url), 'utf8'));
   t.same(Object.keys(versions).sort(), CLIENTS.map(({ id }) => id).sort());
+  const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+  const [, table = ''] = page.split('<!-- run of the clients -->');
+  for (const { name } of CLIENTS) t.ok(table.includes(`\n| ${name} |`), name);
 });

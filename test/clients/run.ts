@@ -55,7 +55,7 @@ async function main(): Promise<number> {
   return broken.length === 0 ? 0 : 1;
 }
 
-/** The clients that are named, or all; `codex@0.168.0` is one at another version of its first package. */
+/** The clients that are named, or all; `codex@0.166.0` is one at another version of its first package. */
 function chosenClients(): { client: Client; version: string | undefined }[] {
   if (positionals.length === 0) return CLIENTS.map((client) => ({ client, version: undefined }));
   return positionals.map((named) => {
