@@ -57,7 +57,7 @@ t.test('what the gateway refuses stands at its field', async (t) => {
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill(many.join(' '));
   await page.getByLabel('Allowed IP addresses', { exact: true }).press('Enter');
   await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('This may have at most 1000 items; it has 1001.').waitFor();
+  await page.getByText('allowed_ips may have at most 1000 items; it has 1001.').waitFor();
   t.equal(
     await page.getByLabel('Allowed IP addresses', { exact: true }).getAttribute('aria-invalid'),
     'true',
