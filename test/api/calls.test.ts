@@ -17,9 +17,12 @@ const world = await startGatewayInProcess(t, {
     if (!body.includes('"user":"refused"')) return undefined;
     const message = 'The organization org-AbCdEf123456 may not do this in proj_9876zyx.';
     const type = 'invalid_request_error';
+    const error = { message, type, param: 'messages', code: 'context_length_exceeded' };
     return {
       status: 400,
-      body: { error: { message, type, param: 'messages', code: 'context_length_exceeded' } },
+      headers: { 'content-type': 'application/json' },
+      // As encoders write it that escape what need not be.
+      body: JSON.stringify({ error }).replace('org-', 'org\\u002d'),
     };
   },
 });

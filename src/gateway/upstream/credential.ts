@@ -9,8 +9,8 @@ const REPLACEMENT = Buffer.from('…').toString('latin1');
 const LONGEST_SPELLING = 6;
 
 /** Ids of the operator's organisation and project at a provider, which errors about limits and access name. */
-const OPERATOR_IDS = /\b(?:org-|proj_)[a-z0-9_-]{3,}/gi;
-const IN_ID = /[a-z0-9_-]/i;
+const OPERATOR_IDS = /\b(?:org(?:-|\\u002d)|proj(?:_|\\u005f))(?:[a-z0-9_-]|\\u00(?:2d|5f)){3,}/gi;
+const IN_ID = /[a-z0-9_\\-]/i;
 /** Longest id that is kept together, in characters. */
 const LONGEST_ID = 128;
 
