@@ -8,7 +8,7 @@ import { endLeftovers } from '../src/redis-server/leftover.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
-import { CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+import { BEHAVIOUR_HEADER, CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
@@ -34,7 +34,9 @@ export function makePlace(
     if (existsSync(redis)) await endLeftovers(socketPathFor(redis), pino({ level: 'silent' }));
     rmSync(folder, { recursive: true, force: true });
   });
-  const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai' };
+  // Without the header, streams through the gateway would be other ones than through the plain proxy.
+  const passHeaders = [BEHAVIOUR_HEADER];
+  const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai', passHeaders };
   const model = {
     upstream: 'bench',
     category: 'text',
