@@ -13,8 +13,10 @@ export type Column = string | readonly [name: string, kind: string];
  * of selecting text. The button then has the focus, to which a panel returns it.
  */
 export function opening(open: () => void) {
-  return ({ currentTarget: row }: MouseEvent<HTMLTableRowElement>) => {
-    if (window.getSelection()?.type === 'Range') return;
+  return ({ currentTarget: row, detail: clicks }: MouseEvent<HTMLTableRowElement>) => {
+    const selection = window.getSelection();
+    // A key has no clicks: it opens the row, whatever is selected.
+    if (clicks > 0 && selection?.type === 'Range' && row.contains(selection.anchorNode)) return;
     row.querySelector<HTMLElement>('th button')?.focus();
     open();
   };
