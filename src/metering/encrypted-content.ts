@@ -10,18 +10,16 @@ const HEAD_CHARS = 32;
 /** Items of a request that are looked for, from the last one back: one provider made all that it can read. */
 const MOST_ITEMS = 8;
 
-type Items = readonly unknown[];
-
 /**
  * Ids of the encrypted reasoning in items of an answer, or of a request's input, whose long strings `elided` knows: by them the
  * provider is found that made it and alone can read it. The last item comes first.
  */
 export function encryptedIds(items: unknown, elided?: ElidedStrings): string[] {
   const ids: string[] = [];
-  for (const item of Array.isArray(items) ? (items as Items).toReversed() : []) {
-    const id = encryptedId(item, elided);
+  if (!Array.isArray(items)) return ids;
+  for (let at = items.length - 1; at >= 0 && ids.length < MOST_ITEMS; at--) {
+    const id = encryptedId(items[at], elided);
     if (id !== undefined) ids.push(id);
-    if (ids.length === MOST_ITEMS) break;
   }
   return ids;
 }

@@ -39,7 +39,7 @@ const MESSAGES_TOOL = membersOf({
     cache_control configs.* default_config.* mcp_server_name tools.* display_width_px display_height_px display_number
     enable_zoom max_characters max_uses max_content_tokens citations.* url_sources.* use_cache response_inclusion`,
   priced: 'user_location.* allowed_domains blocked_domains',
-  otherModels: 'model',
+  otherModels: 'model svg.*',
   // Of the advisor, which another model is.
   refused: 'caching.* max_tokens',
   within: { cache_control: CACHE_CONTROL },
