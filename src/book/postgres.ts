@@ -18,8 +18,8 @@ export interface PostgresLimits {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * The same for connections that no call waits for: of a start, and of a report. With a load of 50 on two cores, connecting took more
- * than 5 s, on loopback.
+ * Time to connect at a start and for a report, which no call waits for. At a load of 50 on two cores, connecting on loopback took
+ * more than 5 s.
  */
 const PATIENT_CONNECT_TIMEOUT_MS = 15_000;
 /** Time after a statement's timeout, at which the server ends it, until the server is taken to be gone. */

@@ -41,7 +41,7 @@ export interface Field<T> {
   readonly orElse?: () => T;
   /** A key without a value is read, and not taken for an absent one. */
   readonly readsBlank?: boolean;
-  /** The default as it would stand in the file, if there is one. */
+  /** The default as the file writes it, if there is one. */
   readonly shownDefault?: unknown;
 }
 
@@ -51,8 +51,8 @@ export function required<T>(read: Reader<T>, description: string): Field<T> {
 }
 
 /**
- * A field with a default, which is not read again: it is of the final type. `shownDefault`: as it would stand in the file,
- * if that differs.
+ * A field with a default, which is not read again: it is of the final type. `shownDefault`: as the file writes
+ * it, if that differs.
  */
 export function optional<T, D>(
   read: Reader<T>,

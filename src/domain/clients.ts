@@ -7,7 +7,7 @@ type Source = `${'run' | 'documentation' | 'before'} ${number}-${number}-${numbe
 interface HeaderRow {
   /** In lower case; one that ends with `-*` stands for all that begin so. */
   readonly name: string;
-  /** Who sends it. */
+  /** Clients that send it. */
   readonly of: string;
   readonly source: Source;
   /** Its value names a conversation, whose calls go to one target. The first of the table that is sent counts. */

@@ -87,7 +87,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const { redisTimeoutMs: timeoutMs = COMMAND_TIMEOUT_MS } = options;
   const shared = { keyPrefix, log, timeoutMs };
   const client = createRedis(address, { name: 'calls', ...shared });
-  // The journal is read over its own connection: a large reply must not stand in front of an admission.
+  // The journal is read over its own connection: a large reply must not delay an admission.
   const background = createRedis(address, { name: 'background', ...shared });
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);

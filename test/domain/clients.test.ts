@@ -7,7 +7,7 @@ import { upstreamHeaders } from '../../src/gateway/upstream/headers.ts';
 const specification = readFileSync(new URL('../../docs/specification.md', import.meta.url), 'utf8');
 const sentences = specification.replace(/\s+/g, ' ');
 
-test('each header of a client goes upstream, and stands in the specification', async (t) => {
+test('each header of a client goes upstream, and the specification lists it', async (t) => {
   const upstream = { name: 'u', url: 'http://127.0.0.1:1', apiKey: 'secret', format: 'openai' } as Upstream;
   // That of one family is passed by another's row as well, and so need not be named.
   const families = CLIENT_HEADERS.filter(({ name }) => name.endsWith('-*')).map(({ name }) =>

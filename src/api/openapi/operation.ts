@@ -48,7 +48,7 @@ export interface RouteDocs {
   readonly errorFormat?: 'openai' | 'anthropic';
   /** Whether the route also takes no body, or an empty one. Fastify describes every body as required. */
   readonly isBodyOptional?: true;
-  /** Headers that refusals may have besides those of their status, if they tell of limits of calls. */
+  /** Headers of limits of calls, which refusals may have besides those of their status. */
   readonly limitHeaders?: Readonly<Record<string, unknown>>;
   /** Examples of request bodies, which can be sent as they are. */
   readonly requests?: Readonly<Record<string, Example>>;

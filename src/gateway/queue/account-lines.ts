@@ -16,7 +16,7 @@ export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
 
 /**
  * The waiting calls of one account, a line for each key. A head (the first call of a line) that lacks room in the
- * limits of its key waits for that alone. If the account has limits too, all other heads stand in one more line for
+ * limits of its key waits for that alone. If the account has limits too, all other heads queue in one more line for
  * room in those, in the order in which they came.
  */
 export class AccountLines<Held> {

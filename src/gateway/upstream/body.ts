@@ -10,7 +10,7 @@ export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
   /** True if the request was changed to ask for usage, which the relay removes from the answer again. */
   readonly injectedUsage: boolean;
-  /** The same body with another name of the model; only if the model has several targets. */
+  /** Body with another name of the model; only if the model has several targets. */
   readonly named?: ((upstreamModel: string) => Buffer | Upload) | undefined;
 }
 

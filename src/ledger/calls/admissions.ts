@@ -24,7 +24,7 @@ interface AdmissionParts {
   readonly holdTtlMs: number;
 }
 
-/** The reply of lua/admit.lua if the credits are held, and there are no limits of calls to tell of. */
+/** The reply of lua/admit.lua if the credits are held and the key and account have no limits of calls. */
 const HELD = 1;
 
 /** A reply of lua/admit.lua, or the error in its stead. */

@@ -210,7 +210,7 @@ const TICK_MS = 10;
 const TICKS = 300;
 /** Lateness from which on a stall is told of: a command may then have no reply in time, though nothing is broken. */
 const LONG_MS = 1_000;
-/** The same where calls wait for a replica, which is given 200 ms (replica-wait.ts). */
+/** Lateness that counts if calls wait for a replica, which has 200 ms (replica-wait.ts). */
 const UNHEARD_MS = 100;
 /** Time before a stall in which a busy machine may have let others wait. */
 const AROUND_MS = 2_000;

@@ -10,7 +10,7 @@ export type TargetName = 'first' | 'test';
  */
 export type Way = 'answers' | 'fails' | 'unsure' | 'lies';
 
-/** What is known of a call at a target from its arrival on. */
+/** Facts of a call at a target, from its arrival on. */
 export interface Taken {
   readonly way: Way;
   /** Status of the head of its answer; null for none. */
@@ -64,7 +64,7 @@ const LIES: readonly Taken[] = [
   lie({ headers: { location: '/elsewhere' }, body: '' }, 302, OUT_MS),
 ];
 
-/** So that the next call is sent there, too. */
+/** Wait after which the target gets the next call, too. */
 const SOON = { 'retry-after-ms': '1' };
 const FAILURES: readonly Taken[] = [
   failure(500, 1, SOON),

@@ -136,7 +136,7 @@ function ThemeChoice() {
 
 const ROLES = { owner: 'Managing key', key: 'API key', operator: 'All accounts' } as const;
 
-/** Who is signed in, and as what. */
+/** Name of the key or operator that is signed in, with its role. */
 function SignedIn() {
   const { name, role = 'owner' } = session.value ?? {};
   return (
