@@ -260,8 +260,9 @@ export class Pipeline {
     { plan, others, findings, named, encrypted = NONE, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
-    const { body, compiled } = read;
+    const { body, compiled, memory } = read;
     const { model } = body;
+    if (body.isStream) memory.stream();
     if (unpriced === 'refuse') refuseBetas(headers, model);
     const refusalOf = (at: Model, of: CostPlan) => {
       if (unpriced !== 'refuse') return undefined;
