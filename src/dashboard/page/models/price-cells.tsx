@@ -28,7 +28,7 @@ export function PriceCells({
   const rest = (Object.entries(price) as [Unit, UnitPriceView][]).filter(
     ([unit]) => !SHOWN.some((shown) => shown === unit),
   );
-  const words = rest.map(([unit, amount]) => `${shortPrice(amount)} ${perUnit(unit)}`);
+  const words = rest.map(([unit, amount]) => `${shortPrice(amount)} ${shortUnit(unit)}`);
   return (
     <>
       {SHOWN.map((unit) => (
@@ -50,6 +50,12 @@ export function shortPrice(amount: UnitPriceView): string {
   const all = Object.values(amount as Readonly<Record<string, number>>);
   const [least, most] = [Math.min(...all), Math.max(...all)];
   return least === most ? credits(least) : `${credits(least)}–${credits(most)}`;
+}
+
+/** The unit in a table, whose prices are per 1,000,000 tokens unless noted: `cache write`, `per image`. */
+function shortUnit(unit: Unit): string {
+  const { tokens, words } = UNITS[unit];
+  return tokens === null ? perUnit(unit) : words.replace(' tokens', '');
 }
 
 /** `per 1,000,000 cached input tokens`, `per image`. */

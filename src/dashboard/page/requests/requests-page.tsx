@@ -20,6 +20,7 @@ import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { SidePanel } from '../ui/side-panel.tsx';
+import { Latency } from './latency.tsx';
 import { RequestBars } from './request-bars.tsx';
 import { RequestDetail } from './request-detail.tsx';
 import { RequestFilters } from './request-filters.tsx';
@@ -80,6 +81,13 @@ export function Calls({ of: base }: { of: CallsBase }) {
         </div>
       </div>
       <RequestBars of={base} range={range} keyId={chosen.key_id} />
+      {['', 'ok'].includes(chosen.result) && (
+        <Latency
+          of={base}
+          filter={filter}
+          subject={JSON.stringify([chosen, range.name, usageRange(range)])}
+        />
+      )}
       <RequestFilters
         filter={filter}
         keys={base === '/api/admin/' ? undefined : keys}
