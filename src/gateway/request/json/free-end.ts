@@ -1,5 +1,5 @@
-import { invalidJson } from '../../../domain/errors.ts';
 import type { JsonCounts } from './json-counts.ts';
+import { notJson } from './not-json.ts';
 import { CLOSE, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE, SIGNS } from './signs.ts';
 import { type Searchable, stringEnd } from './string-end.ts';
 
@@ -109,8 +109,4 @@ function wordEnd(bytes: Buffer, from: number): number | undefined {
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function notJson() {
-  return invalidJson('The request body is not valid JSON.');
 }

@@ -1,4 +1,4 @@
-import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
+import { notJson } from './not-json.ts';
 
 const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20];
 
@@ -83,8 +83,4 @@ function escapeEnd(bytes: Buffer, at: number): number {
 function plainEnd(byte: number, at: number): number {
   if (byte < FIRST_PRINTABLE) throw notJson();
   return at + 1;
-}
-
-function notJson(): GatewayError {
-  return invalidJson('The request body is not valid JSON.');
 }

@@ -1,3 +1,4 @@
+import { changeWords } from '../home/figures.tsx';
 import { dayOf, type Range } from '../ui/range-picker.tsx';
 import type { UsedRow } from './measures.ts';
 
@@ -29,4 +30,16 @@ export async function readBefore<Row extends UsedRow & { readonly hour?: string 
   const [first, last] = [Date.parse(from), Date.parse(to)];
   const before = { from: dayOf(first - (last - first) - DAY_MS), to: dayOf(first - DAY_MS) };
   return (await read({ group_by: 'day', ...before })).rows;
+}
+
+/** The sum over a range, and the change against that of the span before; `before` is undefined where there is none. */
+export function InAll(props: { of: number; before: number | undefined; format: (value: number) => string }) {
+  const { of: all, before, format } = props;
+  return (
+    <p className="hint">
+      {format(all)} in all
+      {before !== undefined && `, ${format(before)} in the span before`}
+      {before !== undefined && before > 0 && ` (${changeWords(Math.round(((all - before) / before) * 100))})`}
+    </p>
+  );
 }
