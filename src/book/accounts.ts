@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
+import type { AccountRecord } from '../domain/key.ts';
 import { type Book, EmailTaken } from './book.ts';
-import { chunks } from './bulk-values.ts';
 import { insertGrant } from './grants.ts';
-import { accountRecord, emailKey } from './key-row.ts';
 import { insertKey } from './keys.ts';
+import { chunks } from './many-rows.ts';
+import type { AccountRow } from './schema.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 
 type Accounts = Pick<Book, 'createAccount' | 'account' | 'accounts' | 'emails' | 'updateAccount'>;
@@ -115,4 +116,26 @@ const updateAccount =
 
 function emailTaken(): EmailTaken {
   return new EmailTaken('Another account has this e-mail address.');
+}
+
+/** The record of an account as its row has it. */
+export function accountRecord(row: AccountRow): AccountRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    isActive: row.is_active === 1,
+    alertThreshold: micro(row.alert_threshold),
+    overdraft: micro(row.overdraft),
+    rpmLimit: row.rpm_limit,
+    tpmLimit: row.tpm_limit,
+    maxParallelRequests: row.max_parallel_requests,
+    webhookSecret: row.webhook_secret,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
+function emailKey(email: string): string {
+  return email.normalize('NFC').toLowerCase();
 }

@@ -4,9 +4,10 @@ import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { EntryType, JournalEntry, LedgerEntry } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
 import type { Usage } from '../domain/units.ts';
-import type { BookCalls } from './book-calls.ts';
-import type { BookKeys, NewKey } from './book-keys.ts';
-import type { KeyRotations } from './key-rotations.ts';
+import type { BookCalls } from './calls.ts';
+import type { BookKeys, NewKey } from './keys.ts';
+import type { BookRefusals } from './refusals.ts';
+import type { KeyRotations } from './rotation.ts';
 
 /** A limit of calls that is absent is none. */
 export interface NewAccount extends Partial<CallLimits> {
@@ -215,7 +216,7 @@ export class BookUnavailable extends Error {}
  * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
  * milliseconds since the epoch, all amounts micro-credits.
  */
-export interface Book extends BookKeys, KeyRotations, BookCalls {
+export interface Book extends BookKeys, KeyRotations, BookCalls, BookRefusals {
   /** Random, made with the tables. Live state in Redis is named after it, so that none of another book is taken for this one's. */
   readonly id: string;
   ping(): Promise<void>;

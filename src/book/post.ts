@@ -1,11 +1,11 @@
+import type { Kysely } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Book, Posting, PostResult } from './book.ts';
-import { chunks } from './bulk-values.ts';
-import { idsInLedger } from './ids-in-ledger.ts';
-import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
-import { insertRows, updateRows } from './many-rows.ts';
+import { entryRow, LEDGER_COLUMNS } from './ledger.ts';
+import { chunks, insertRows, updateRows } from './many-rows.ts';
 import { recordResources } from './resources.ts';
+import type { BookSchema } from './schema.ts';
 import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
@@ -200,4 +200,14 @@ async function finishGrants(store: Store, trx: Trx, posted: readonly JournalEntr
     .filter((entry) => entry.type === 'top_up' || entry.type === 'adjustment')
     .map((entry) => ({ id: entry.id, state: 'posted', balance_after: entry.balanceAfter }));
   await updateRows(store, trx, 'grants', 'id', ['state', 'balance_after'], rows);
+}
+
+/** The ids among these that the ledger has. */
+export async function idsInLedger(db: Kysely<BookSchema>, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const chunk of chunks(ids)) {
+    const rows = await db.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
 }

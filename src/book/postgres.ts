@@ -7,7 +7,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { BookUnavailable } from './book.ts';
-import { CannotOpenBook } from './errors.ts';
+import { CannotOpenBook } from './store.ts';
 
 export interface PostgresLimits {
   /** Longest that a statement may run, waiting for locks included; 0: no limit. */

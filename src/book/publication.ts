@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
+import { accountRecord } from './accounts.ts';
 import type { Book } from './book.ts';
-import { chunks, valueRows } from './bulk-values.ts';
-import { accountRecord, keyRecord } from './key-row.ts';
+import { keyRecord } from './key-row.ts';
+import { chunks, valueRows } from './many-rows.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 

@@ -35,7 +35,7 @@ export interface IdentityTable {
 }
 
 /** Limits of calls (domain/call-limits.ts). */
-export interface CallLimitColumns {
+interface CallLimitColumns {
   rpm_limit: number | null;
   tpm_limit: number | null;
   max_parallel_requests: number | null;
@@ -115,7 +115,7 @@ export interface LedgerTable {
   code: string | null;
   /** Upstream of a call or its refund. */
   upstream: string | null;
-  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger-row.ts); absent fields are unknown. */
+  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger.ts); absent fields are unknown. */
   call: string | null;
 }
 

@@ -1,10 +1,11 @@
 import { type Expression, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { PeriodStarts } from '../domain/period.ts';
+import { accountRecord } from './accounts.ts';
 import type { Book, KeyState } from './book.ts';
 import { pendingGrantsOf } from './grants.ts';
-import { idsInLedger } from './ids-in-ledger.ts';
-import { accountRecord, keyRecord } from './key-row.ts';
+import { keyRecord } from './key-row.ts';
+import { idsInLedger } from './post.ts';
 import type { Store, Trx } from './store.ts';
 
 const HOUR_MS = 3_600_000;

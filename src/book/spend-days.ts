@@ -14,10 +14,16 @@ export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
   UNIT_NAMES.map(unitRow).flatMap(({ usage, column }) => (column === null ? [] : [[usage, column]])),
 );
 
-/** Sums that an owner may see. */
-export const SPENT_SUMS = ['calls', 'failed', 'refused', 'credits', ...USAGE_COLUMNS.values()] as const;
 /** All sums. Only the operator sees the providers' cost. */
-export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
+export const SUMS = [
+  'calls',
+  'failed',
+  'refused',
+  'credits',
+  ...USAGE_COLUMNS.values(),
+  'cost',
+  'costed',
+] as const;
 type Sum = (typeof SUMS)[number];
 
 const USUAL_SUMS = [

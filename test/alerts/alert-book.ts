@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../src/alerts/send.ts';
 import type { Alert, Book } from '../../src/book/book.ts';
-import type { NewKey } from '../../src/book/book-keys.ts';
+import type { NewKey } from '../../src/book/keys.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';

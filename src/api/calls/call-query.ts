@@ -1,4 +1,4 @@
-import { CALL_RESULTS } from '../../book/book-calls.ts';
+import { CALL_RESULTS } from '../../book/calls.ts';
 import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import { words } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';

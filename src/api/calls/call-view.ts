@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../book/book-calls.ts';
+import type { CallRecord } from '../../book/calls.ts';
 import { creditsString, micro } from '../../domain/credits.ts';
 import type { RefusalDetail } from '../../domain/errors.ts';
 import { timestamp } from '../../domain/period.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '../../book/book-calls.ts';
+import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '../../book/calls.ts';
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { parseDay, parseTimestamp } from '../../domain/period.ts';

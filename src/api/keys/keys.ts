@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { type KeyBounds, KeyTooLarge, TooManyKeys, VersionConflict } from '../../book/book-keys.ts';
+import { VersionConflict } from '../../book/key-row.ts';
+import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
