@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AlertListView } from '../api/alerts/alert-view.ts';
 import type { EntryPageView } from '../api/ledger/entry-view.ts';
+import type { UsageReportView } from '../api/usage/usage-view.ts';
 import {
   DEFAULT_USAGE_GROUP,
   MARGIN_FIELDS,
   USAGE_GROUPS,
   type UsageGroup,
-} from '../api/ledger/ledger-schema.ts';
-import type { UsageReportView } from '../api/usage/usage-view.ts';
+} from '../api/usage/usage-view.ts';
 import type { UsagePlace } from '../book/book.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';

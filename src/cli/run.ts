@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/ledger/ledger-schema.ts';
 import type { MarginReportView, MarginSumsView } from '../api/operator/margin-view.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/usage/usage-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
 import { groupByOption, groupCells, queryOf } from './account-views.ts';

@@ -1,7 +1,4 @@
-import { DELIVERY_STATUSES } from '../../book/book.ts';
-import { MAX_CREDITS } from '../../domain/credits.ts';
-import { callLimitSchemas } from '../keys/call-limit-fields.ts';
-import { balance, credits, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp, words } from '../openapi/fields.ts';
+import { balance, callLimitSchemas, credits, id, time } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 
 /** Schema of the alert threshold of an account, as its owner and the operator see it. */
@@ -33,7 +30,7 @@ export const Account = Type.Object(
           "Standard Webhooks secret that alerts are signed with. Absent if the request presents the key's previous value.",
       }),
     ),
-    created_at: timestamp('When the account was created.'),
+    created_at: time('When the account was created.'),
   },
   { title: 'Account', description: 'The account of the calling key.' },
 );
@@ -56,78 +53,3 @@ export const AccountPatch = Type.Object(
   { alert_threshold: Type.Optional(alert_threshold) },
   { title: 'AccountPatch', description: 'What an owner may change.', additionalProperties: false },
 );
-
-const Delivery = Type.Object(
-  {
-    key_id: id('The key whose webhook_url this is.'),
-    url: Type.String({ description: 'The address it was sent to.' }),
-    status: words(
-      DELIVERY_STATUSES,
-      '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
-        'not a public address. `unknown`: not answered yet, or the gateway died while sending.',
-    ),
-    http_status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'What was answered; null: nothing.',
-    }),
-    duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'Milliseconds from name resolution to the head of the answer; null: not known.',
-    }),
-    attempted_at: timestamp('When it was sent.'),
-  },
-  { title: 'Delivery', description: 'One POST to one key.' },
-);
-
-export const AlertList = Type.Object(
-  {
-    alerts: Type.Array(
-      Type.Object(
-        {
-          id: id('The alert; the first number in `webhook-id`.'),
-          created_at: timestamp('When the balance fell below the threshold, or the test was asked for.'),
-          credits_balance: Type.Number({
-            minimum: -MAX_CREDITS,
-            maximum: MAX_CREDITS,
-            description: 'The balance that it tells, in credits.',
-          }),
-          test: Type.Boolean({ description: 'Whether it was a test.' }),
-          deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
-        },
-        { title: 'Alert' },
-      ),
-    ),
-  },
-  { title: 'AlertList', description: 'Alerts with the outcome of each delivery, newest first.' },
-);
-
-export const ALERT_LIST_EXAMPLE = {
-  alerts: [
-    {
-      id: 3,
-      created_at: '2026-11-21T08:00:00.000Z',
-      credits_balance: 99.994876,
-      test: false,
-      deliveries: [
-        {
-          key_id: 1,
-          url: 'https://hooks.example.com/credits',
-          status: 'delivered',
-          http_status: 204,
-          duration_ms: 38,
-          attempted_at: '2026-11-21T08:00:00.120Z',
-        },
-      ],
-    },
-  ],
-};
-
-export const QueuedAlert = Type.Object(
-  { id: id('The alert in `GET /api/account/alerts/`.') },
-  {
-    title: 'QueuedAlert',
-    description: 'The test alert is queued; its deliveries appear in the list of alerts under this id.',
-  },
-);
-
-export const AlertQuery = Type.Object({
-  limit: pageLimit('How many alerts at most, the newest.', { default: DEFAULT_PAGE_LIMIT }),
-});

@@ -2,13 +2,18 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { type Book, TooManyTestAlerts } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from '../account/account-schema.ts';
 import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
 import { limitParam, queryOf } from '../http/query.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { MANAGING_REFUSALS } from '../openapi/refusals.ts';
-import { type AlertListView, alertView } from './alert-view.ts';
+import { BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
+import {
+  ALERT_LIST_EXAMPLE,
+  AlertList,
+  type AlertListView,
+  AlertQuery,
+  alertView,
+  QueuedAlert,
+} from './alert-view.ts';
 
 export interface AlertRouteDeps extends WriteParts {
   readonly book: Book;

@@ -3,27 +3,23 @@ import { creditsNumber } from '../../domain/credits.ts';
 import { parseKeyPatch, parseNewKey } from '../../domain/key-settings.ts';
 import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
-import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
-import {
-  CREATED_KEY_EXAMPLE,
-  KEY_EXAMPLE,
-  KEY_PATCH_EXAMPLES,
-  NEW_KEY_EXAMPLES,
-  OWN_KEY_EXAMPLE,
-} from './key-examples.ts';
+import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { keyUses, keyViewNow, sendKeys } from './key-list.ts';
 import {
+  CREATED_KEY_EXAMPLE,
   CreatedKey,
   DeletedKey,
+  KEY_EXAMPLE,
+  KEY_PATCH_EXAMPLES,
   Key,
   KeyChangeHeaders,
   KeyList,
   KeyListQuery,
   KeyPatch,
   KeyPath,
+  NEW_KEY_EXAMPLES,
   NewKeyBody,
+  OWN_KEY_EXAMPLE,
   OwnKey,
 } from './key-schema.ts';
 import { type KeyUse, ownKeyView } from './key-view.ts';
@@ -31,6 +27,8 @@ import {
   changeKey,
   createKey,
   ifMatch,
+  type KeyChangeDeps,
+  type KeyChangeRoutes,
   keyIdOf,
   keyNotFound,
   managesAfterPatch,

@@ -1,9 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { VersionConflict } from '../../book/key-row.ts';
 import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { type ErrorCode, GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
 import { carriesRestriction, tooLarge } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
@@ -150,4 +151,32 @@ export function ifMatch(request: FastifyRequest): number | undefined {
     throw invalidField('If-Match', 'If-Match must be a version of the key, such as "3", or *.');
   }
   return Number(value.replaceAll('"', ''));
+}
+
+export interface KeyChangeDeps extends KeyCommandDeps {
+  readonly catalog: () => Catalog;
+}
+
+/** Caller that changes a key of an account: its owner, or the operator. */
+interface KeyChanger {
+  readonly accountId: number;
+  /** Id of the calling key; undefined: the operator. */
+  readonly callerId?: number;
+}
+
+type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
+
+/** Differences between the routes of the owner and of the operator that change a key. */
+export interface KeyChangeRoutes {
+  /** Path of a key; it ends with `:key_id/`. */
+  readonly path: string;
+  /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
+  readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;
+  readonly onRequest?: onRequestAsyncHookHandler;
+  /** The description of all routes, and the refusals that precede those for the key. */
+  readonly docs: Pick<FastifySchema, 'tags' | 'security' | 'params'>;
+  readonly refusals: readonly ErrorCode[];
+  readonly update: Words;
+  readonly remove: Words;
+  readonly rotate: Words;
 }

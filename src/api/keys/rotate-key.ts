@@ -6,21 +6,26 @@ import { newKeyValue } from '../../domain/key-value.ts';
 import { parseRotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
 import { objectBody } from '../http/body-fields.ts';
-import { BODY_REFUSALS } from '../openapi/refusals.ts';
-import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
-import { ROTATED_KEY_EXAMPLE, ROTATION_EXAMPLES } from './key-examples.ts';
+import { BODY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
-import { KeyChangeHeaders } from './key-schema.ts';
+import {
+  KeyChangeHeaders,
+  ROTATED_KEY_EXAMPLE,
+  ROTATION_EXAMPLES,
+  RotatedOrEnded,
+  Rotation,
+} from './key-schema.ts';
 import { type RotatedKeyView, rotatedKeyView } from './key-view.ts';
 import {
   ifMatch,
   type KeyChange,
+  type KeyChangeDeps,
+  type KeyChangeRoutes,
   type KeyCommandDeps,
   keyIdOf,
   keyNotFound,
   refuseConflict,
 } from './keys.ts';
-import { RotatedOrEnded, Rotation } from './rotation-schema.ts';
 
 export type KeyAtVersion = Omit<KeyChange, 'settings'>;
 

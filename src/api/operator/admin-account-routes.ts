@@ -1,14 +1,22 @@
-import type { FastifyInstance, FastifySchema } from 'fastify';
-import { invalidField } from '../../domain/errors.ts';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { type Book, EmailTaken } from '../../book/book.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { AccountRecord } from '../../domain/key.ts';
 import { isLonger } from '../../domain/key-readers.ts';
 import { type AccountPageView, operatorAccountView } from '../account/account-view.ts';
-import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from '../http/body-fields.ts';
-import { cursorParam, limitParam, type Query, queryOf, textParam } from '../http/query.ts';
-import { readCallLimits } from '../keys/call-limit-fields.ts';
+import {
+  emailField,
+  LONGEST_EMAIL,
+  objectBody,
+  positiveCreditsField,
+  readCallLimits,
+} from '../http/body-fields.ts';
+import { cursorParam, limitParam, pathId, type Query, queryOf, textParam } from '../http/query.ts';
+import type { KeyCommandDeps } from '../keys/keys.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import type { ProvidersDeps } from './admin-models-routes.ts';
 import {
   AccountPath,
   ADMIN_ACCOUNT_EXAMPLE,
@@ -17,6 +25,40 @@ import {
   AdminAccountPatch,
   AdminAccountQuery,
 } from './admin-schema.ts';
+
+/** Collaborators of the operator's routes. */
+export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
+  readonly catalog: () => Catalog;
+}
+
+/** The 404 of an account that does not exist. */
+export function accountNotFound(): GatewayError {
+  return new GatewayError('account_not_found', 'No account has this id.');
+}
+
+/** The `account_id` of the path. Throws `account_not_found` for anything that cannot be an id. */
+function accountIdOf(request: FastifyRequest): number {
+  const accountId = pathId((request.params as { account_id: string }).account_id);
+  if (accountId === undefined) throw accountNotFound();
+  return accountId;
+}
+
+/** The account that the path names. Throws `account_not_found`. */
+export async function accountOf(book: Book, request: FastifyRequest): Promise<AccountRecord> {
+  const account = await book.account(accountIdOf(request));
+  if (account === undefined) throw accountNotFound();
+  return account;
+}
+
+/** Resolves with the result of the book; rejects with 409 `email_taken` for EmailTaken. */
+export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Result> {
+  try {
+    return await written;
+  } catch (error) {
+    if (!(error instanceof EmailTaken)) throw error;
+    throw new GatewayError('email_taken', 'Another account already has this email address.', 'email');
+  }
+}
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 

@@ -5,9 +5,8 @@ import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domai
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import { creditsField, objectBody, textField } from '../http/body-fields.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountOf } from './admin-account.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 import {
   AccountPath,
   CreditsAnswer,

@@ -9,25 +9,29 @@ import { newKeyValue } from '../../domain/key-value.ts';
 import { operatorAccountView } from '../account/account-view.ts';
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
-import { emailField, objectBody, positiveCreditsField } from '../http/body-fields.ts';
+import { emailField, objectBody, positiveCreditsField, readCallLimits } from '../http/body-fields.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
-import { readCallLimits } from '../keys/call-limit-fields.ts';
-import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from '../keys/key-examples.ts';
 import { sendKeys } from '../keys/key-list.ts';
-import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from '../keys/key-schema.ts';
+import {
+  CREATED_KEY_EXAMPLE,
+  CreatedKey,
+  KEY_EXAMPLE,
+  KeyList,
+  KeyListQuery,
+  NEW_KEY_EXAMPLES,
+  NewKeyBody,
+} from '../keys/key-schema.ts';
 import { createdKeyView } from '../keys/key-view.ts';
 import { createKey, managesOnCreation, onceReachable } from '../keys/keys.ts';
 import { keyChangeRoutes } from '../keys/keys-routes.ts';
 import { mayWarn, warnOfModels, withSlugs } from '../keys/model-warning.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
-import { adminAccountRoutes } from './admin-account-routes.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { type AdminDeps, accountOf, adminAccountRoutes, uniqueEmail } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
-import { adminModelsRoute } from './admin-models-route.ts';
-import { adminProvidersRoute } from './admin-providers-route.ts';
+import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import {
   AccountKeyPath,
@@ -36,7 +40,6 @@ import {
   CreatedAccount,
   NewAccountBody,
 } from './admin-schema.ts';
-import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */

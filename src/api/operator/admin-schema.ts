@@ -4,10 +4,9 @@ import { SIX_DECIMALS, TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
 import { accountCallLimits, alert_threshold, overdraft } from '../account/account-schema.ts';
 import { LONGEST_EMAIL } from '../http/body-fields.ts';
-import { CREATED_KEY_EXAMPLE } from '../keys/key-examples.ts';
-import { CreatedKey } from '../keys/key-schema.ts';
-import { EntryPath } from '../ledger/ledger-schema.ts';
-import { balance, credits, cursor, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp } from '../openapi/fields.ts';
+import { CREATED_KEY_EXAMPLE, CreatedKey } from '../keys/key-schema.ts';
+import { EntryPath } from '../ledger/entry-view.ts';
+import { balance, credits, cursor, DEFAULT_PAGE_LIMIT, id, pageLimit, time } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 
 const is_active = Type.Boolean({
@@ -29,7 +28,7 @@ export const AdminAccount = Type.Object(
     alert_threshold,
     overdraft,
     ...accountCallLimits,
-    created_at: timestamp('When the account was created.'),
+    created_at: time('When the account was created.'),
   },
   { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
 );

@@ -6,17 +6,16 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
 import { queryOf } from '../http/query.ts';
+import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
 import {
   DEFAULT_USAGE_GROUP,
   USAGE_EXAMPLE,
   USAGE_GROUPS,
   UsageQueryString,
   UsageReport,
-} from '../ledger/ledger-schema.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { OWNER_REFUSALS } from '../openapi/refusals.ts';
+} from '../usage/usage-view.ts';
 import { joinedGroups, namesIn } from './joined-groups.ts';
-import { daysAsSpan, groupsParam, usageDays, usageHours } from './usage-days.ts';
+import { groupsParam, usageDays, usageHours } from './usage-days.ts';
 import { type UsageReportView, usageReportView } from './usage-view.ts';
 
 export interface UsageReading {
@@ -60,18 +59,15 @@ export async function readUsage(
   const query = queryOf(request);
   const groups = groupsParam(query, USAGE_GROUPS, DEFAULT_USAGE_GROUP);
   const [group] = groups;
-  const { accountId } = reader;
-  if (groups.length === 1 && group && group !== 'hour') {
-    const days = usageDays(query, now());
-    const keyId = await keyAsked(book, query, reader);
-    await ledger.flush(accountId);
-    const found = await book.usage(accountId, days.from, days.to + 1, group, keyId);
-    const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
-    return usageReportView(days, groups, rows, await namesIn(book, groups, rows));
-  }
-  const span = groups.includes('hour') ? usageHours(query, now()) : daysAsSpan(usageDays(query, now()));
+  const span = groups.includes('hour') ? usageHours(query, now()) : usageDays(query, now());
   const keyId = await keyAsked(book, query, reader);
+  const { accountId } = reader;
   await ledger.flush(accountId);
+  if (groups.length === 1 && group && group !== 'hour') {
+    const found = await book.usage(accountId, span.times.from, span.times.to, group, keyId);
+    const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
+    return usageReportView(span, groups, rows, await namesIn(book, groups, rows));
+  }
   const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
   const report = usageReportView(span, groups, rows, await namesIn(book, groups, rows));
   // To write 15,000 rows as JSON takes as long again as to make them: in its own turn.
