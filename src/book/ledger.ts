@@ -1,15 +1,58 @@
 import { type Kysely, sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
-import { type JournalEntry, type LedgerEntry, refundId } from '../domain/ledger-entry.ts';
-import type { Book } from './book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import { type EntryType, type JournalEntry, type LedgerEntry, refundId } from '../domain/ledger-entry.ts';
 import { chunks } from './many-rows.ts';
 import type { BookSchema, LedgerRow } from './schema.ts';
 import type { Store } from './store.ts';
 
+export interface LedgerQuery {
+  readonly accountId: number;
+  readonly keyId?: number | undefined;
+  readonly type?: EntryType | undefined;
+  readonly model?: string | undefined;
+  /** Entries booked to these UTC days only: days since 1970-01-01, both included. */
+  readonly fromDay?: number | undefined;
+  readonly toDay?: number | undefined;
+  /** Entries with a lower seq than this only. */
+  readonly before?: number | undefined;
+  /** 1–1,000. */
+  readonly limit: number;
+}
+
+/** The charge of a call, as a refund needs it. */
+export interface Charge {
+  readonly entry: LedgerEntry;
+  /** The day to which it was booked: days since 1970-01-01 UTC. */
+  readonly day: number;
+  /** Its refund is in the ledger. */
+  readonly isRefunded: boolean;
+}
+
+/** The part of the book that reads the ledger. */
+export interface BookLedger {
+  /** The entry of the account with that id. */
+  entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
+  /** The charge of the account with that id. */
+  charge(accountId: number, id: string): Promise<Charge | undefined>;
+  /**
+   * Times of the latest call in the ledger, a charge or an expired hold, of each of these keys that has one, by its id. The
+   * latest is what was booked last.
+   */
+  lastCalls(accountId: number, keyIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Entries of the ledger, newest first. */
+  ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
+  /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
+  reconcile(): AsyncIterable<{
+    accountId: number;
+    email: string;
+    balance: Micro;
+    ledgerSum: Micro;
+    lastBalanceAfter: Micro | null;
+  }>;
+}
+
 /** Queries of the ledger. */
-export function ledgerQueries(
-  store: Store,
-): Pick<Book, 'ledger' | 'entry' | 'charge' | 'lastCalls' | 'reconcile'> {
+export function ledgerQueries(store: Store): BookLedger {
   const { db } = store;
   return {
     async ledger({ accountId, keyId, type, model, fromDay, toDay, before, limit }) {
@@ -191,7 +234,7 @@ function callOf(entry: JournalEntry): string | null {
 /** Accounts of a page: few, so that one statement sums few ledgers, and memory does not grow with the number of accounts. */
 const PAGE = 50;
 
-async function* sumsOfAccounts(db: Kysely<BookSchema>): ReturnType<Book['reconcile']> {
+async function* sumsOfAccounts(db: Kysely<BookSchema>): ReturnType<BookLedger['reconcile']> {
   /** Reads a page in one statement, which sees one moment of the book: a running gateway changes nothing in between. */
   const page = (after: number) =>
     db
@@ -229,4 +272,14 @@ async function* sumsOfAccounts(db: Kysely<BookSchema>): ReturnType<Book['reconci
     }
     rows = await page(rows.at(-1)?.id ?? 0);
   }
+}
+
+/** The ids among these that the ledger has. */
+export async function idsInLedger(db: Kysely<BookSchema>, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const chunk of chunks(ids)) {
+    const rows = await db.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
 }

@@ -2,7 +2,7 @@ import { Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
-import { type Book, BookUnavailable } from './book.ts';
+import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
 import { addCalls } from './calls-migration.ts';
 import { grantQueries } from './grants.ts';
@@ -16,7 +16,7 @@ import { resourceQueries } from './resources.ts';
 import { rotationQueries } from './rotation.ts';
 import type { BookSchema, Engine } from './schema.ts';
 import { snapshotQueries } from './snapshot.ts';
-import { CannotOpenBook, Store } from './store.ts';
+import { BookUnavailable, CannotOpenBook, Store } from './store.ts';
 import { usageQueries } from './usage.ts';
 
 export interface BookPlace {

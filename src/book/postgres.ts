@@ -6,8 +6,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { BookUnavailable } from './book.ts';
-import { CannotOpenBook } from './store.ts';
+import { BookUnavailable, CannotOpenBook } from './store.ts';
 
 export interface PostgresLimits {
   /** Longest that a statement may run, waiting for locks included; 0: no limit. */

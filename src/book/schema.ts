@@ -4,7 +4,10 @@ import type { SettingColumns } from '../domain/key-settings.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
 import type { RefusedCode } from '../domain/refused-call.ts';
 import type { UsageColumn } from '../domain/units.ts';
-import type { DeliveryStatus } from './book.ts';
+
+export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'] as const;
+
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The two database engines that the book runs on. */
 export type Engine = 'sqlite' | 'postgres';

@@ -12,7 +12,6 @@ import {
 } from 'kysely';
 import { makeFolder } from '../config/make-folder.ts';
 import { ThreadEnded, WorkerClient } from '../threads/worker-client.ts';
-import { BookUnavailable } from './book.ts';
 import { EachRow } from './many-rows.ts';
 import type {
   SqliteFailure,
@@ -21,7 +20,7 @@ import type {
   SqliteRequest,
   SqliteStatement,
 } from './sqlite-worker.ts';
-import { CannotOpenBook, DataFolderInUse } from './store.ts';
+import { BookUnavailable, CannotOpenBook, DataFolderInUse } from './store.ts';
 
 /**
  * The book in `<dataDir>/book.sqlite`; `<dataDir>/lock.sqlite` keeps a second gateway out. With `readOnly` no lock is

@@ -1,6 +1,9 @@
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely';
 import type { BookSchema, Engine } from './schema.ts';
 
+/** Thrown if the database cannot be reached or does not answer in time. */
+export class BookUnavailable extends Error {}
+
 export type Trx = Transaction<BookSchema>;
 
 /** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and asks for it once more. */

@@ -1,10 +1,71 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { monthStart } from '../domain/period.ts';
 import type { Usage } from '../domain/units.ts';
-import type { Book, MarginRow, UsagePlace, UsageRow } from './book.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
+
+export interface UsageRow {
+  /** `YYYY-MM-DD`, the key id, or the model, by group. */
+  readonly group: string | number | null;
+  readonly calls: number;
+  /** Calls that failed. */
+  readonly failed: number;
+  /** Calls that the gateway refused, which are not among `calls`. */
+  readonly refused: number;
+  /** Positive: micro-credits spent (charges less refunds). Sums may exceed the integers that a number holds exactly. */
+  readonly credits: bigint;
+  readonly usage: Usage;
+}
+
+/** Things that a report of usage can tell apart. */
+export type UsagePlace = 'hour' | 'day' | 'key' | 'model' | 'account' | 'upstream';
+
+/** Sums of one group of a report by one or two things, in their order; an hour is a timestamp. */
+export interface UsageByRow extends Omit<MarginRow, 'group'> {
+  readonly groups: readonly UsageRow['group'][];
+}
+
+/** Ways to group the operator's usage report. */
+export type MarginGroup = 'account' | 'key' | 'model' | 'upstream' | 'day';
+
+/** Sums over several accounts. `group`: an id, a name, or a day as `YYYY-MM-DD`; null: the entries name none. */
+export interface MarginRow extends UsageRow {
+  /** Micro-credits that providers take for the calls whose cost is known. */
+  readonly cost: bigint;
+  /** Micro-credits of `credits` that these calls were charged. */
+  readonly costed: bigint;
+}
+
+/** The part of the book that reports usage. */
+export interface BookUsage {
+  /** Sums over whole UTC days, `fromDay` ≤ day < `toDay` (days since 1970-01-01), of one key or all; groups ascending. */
+  usage(
+    accountId: number,
+    fromDay: number,
+    toDay: number,
+    groupBy: 'day' | 'key' | 'model',
+    keyId?: number,
+  ): Promise<UsageRow[]>;
+  /**
+   * Sums of all accounts over whole UTC days, as `usage` counts days, with the providers' cost. They come in parts, each of
+   * some accounts by id ascending: a group other than an account or a key can be in several. Only sums are read, never
+   * the ledger; each part is of one moment.
+   */
+  usageOfAll(fromDay: number, toDay: number, groupBy: MarginGroup): AsyncIterable<readonly MarginRow[]>;
+  /**
+   * Sums by one or two things over hours (since the epoch; one of the groups is `hour`) or days, `from` ≤ hour or day < `to`.
+   * They come in parts by time: a group can be in several.
+   */
+  usageBy(query: {
+    /** Absent: all accounts. */
+    readonly accountId?: number | undefined;
+    readonly keyId?: number | undefined;
+    readonly groups: readonly UsagePlace[];
+    readonly from: number;
+    readonly to: number;
+  }): AsyncIterable<readonly UsageByRow[]>;
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -60,7 +121,7 @@ interface Span {
  * through the accounts by their ids, so that each statement begins with the accounts in the primary keys of the sums: no index
  * over all accounts is needed, which every posting would have to write. Rows are sorted here: the engines order text differently.
  */
-export function usageQueries({ db }: Store): Pick<Book, 'usage' | 'usageOfAll' | 'usageBy'> {
+export function usageQueries({ db }: Store): BookUsage {
   return {
     async usage(accountId, from, to, groupBy, keyId) {
       const span = { accounts: [accountId], keyId, from, to };

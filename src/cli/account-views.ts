@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AlertListView } from '../api/alerts/alert-view.ts';
 import type { EntryPageView } from '../api/ledger/entry-view.ts';
-import type { UsageReportView } from '../api/usage/usage-view.ts';
 import {
   DEFAULT_USAGE_GROUP,
   MARGIN_FIELDS,
   USAGE_GROUPS,
   type UsageGroup,
+  type UsageReportView,
 } from '../api/usage/usage-view.ts';
-import type { UsagePlace } from '../book/book.ts';
+import type { UsagePlace } from '../book/usage.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/book.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/schema.ts';
 import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Book, TooManyTestAlerts } from '../../book/book.ts';
+import { TooManyTestAlerts } from '../../book/alerts.ts';
+import type { Book } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';

@@ -1,5 +1,5 @@
-import type { Alert } from '../../book/book.ts';
-import { DELIVERY_STATUSES } from '../../book/book.ts';
+import type { Alert } from '../../book/alerts.ts';
+import { DELIVERY_STATUSES } from '../../book/schema.ts';
 import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
 import { DEFAULT_PAGE_LIMIT, id, pageLimit, time, words } from '../openapi/fields.ts';

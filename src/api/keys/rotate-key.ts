@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { type Book, BookUnavailable } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { newKeyValue } from '../../domain/key-value.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Book, LedgerQuery } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { LedgerQuery } from '../../book/ledger.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Book, EmailTaken } from '../../book/book.ts';
+import { EmailTaken } from '../../book/accounts.ts';
+import type { Book } from '../../book/book.ts';
 import type { Catalog } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Book, type Grant, IdempotencyKeyReused } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import { type Grant, IdempotencyKeyReused } from '../../book/grants.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Book, MarginRow, UsageByRow, UsagePlace } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
 import { dayString } from '../../domain/period.ts';
 import { csvLine } from '../http/export-formats.ts';
 import { OPERATOR, sendPages } from '../http/long-answer.ts';
@@ -10,8 +11,7 @@ import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { joinedGroups, namesIn } from '../usage/joined-groups.ts';
 import { groupsParam, type ReportSpan, usageDays, usageHours } from '../usage/usage-days.ts';
 import type { UsageReading } from '../usage/usage-routes.ts';
-import type { Names } from '../usage/usage-view.ts';
-import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../usage/usage-view.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS, type Names } from '../usage/usage-view.ts';
 import {
   addMargin,
   MARGIN_EXAMPLE,

@@ -1,4 +1,4 @@
-import type { MarginRow, UsageByRow, UsagePlace } from '../../book/book.ts';
+import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
 import { creditsString } from '../../domain/credits.ts';
 import type { Usage } from '../../domain/units.ts';
 import { UsageSchema, usageView } from '../ledger/entry-view.ts';

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Book, UsageByRow, UsagePlace, UsageRow } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
 import type { Names } from './usage-view.ts';

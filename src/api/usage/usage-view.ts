@@ -1,11 +1,10 @@
-import type { UsageByRow, UsagePlace, UsageRow } from '../../book/book.ts';
+import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
 import type { Usage } from '../../domain/units.ts';
 import { UsageSchema, usageView } from '../ledger/entry-view.ts';
 import { day, exactCredits, orNull, time } from '../openapi/fields.ts';
-import type { Static } from '../openapi/json-type.ts';
-import { Type } from '../openapi/json-type.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
 
 /** Words of `group_by` of the operator's report, each with the field that names the group in a row. */
 export const MARGIN_FIELDS = {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ProviderResource } from '../../book/book.ts';
+import type { ProviderResource } from '../../book/resources.ts';
 import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';

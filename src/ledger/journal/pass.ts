@@ -1,5 +1,7 @@
 import type { EventEmitter } from 'node:events';
-import { type Book, BookUnavailable, type DivergedAccount, type PostResult } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { DivergedAccount, PostResult } from '../../book/post.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { RedisClient } from '../redis/connect.ts';

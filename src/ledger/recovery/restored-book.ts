@@ -1,5 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
-import { type Book, BookUnavailable } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import type { Log } from '../../log/log.ts';
 import { ALL_BUCKETS, knownRedisKey } from '../redis/redis-keys.ts';
 

@@ -1,17 +1,4 @@
-/** The parts of a chat completion request in OpenAI's format that the demo provider reads. */
-export interface ChatRequest {
-  readonly model: string;
-  /** Text of the last user message. */
-  readonly question: string;
-  readonly promptTokens: number;
-  /** Most tokens of the answer; undefined if the request sets no maximum. */
-  readonly maxTokens: number | undefined;
-  readonly choices: number;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  /** The tool to call, if the request demands a call of one. */
-  readonly tool: string | undefined;
-}
+import type { DemoRequest } from './listen.ts';
 
 /**
  * Tokens of a picture, a file or a piece of audio in a prompt: one number for all, so that tests can predict the usage.
@@ -33,29 +20,6 @@ export function firstTokens(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** Reads a body; undefined if it is no JSON object with a model and a list of messages. */
-export function readChatRequest(body: Buffer): ChatRequest | undefined {
-  const json = parseObject(body);
-  if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;
-  const messages = json.messages.filter(isObject).map((message) => ({
-    role: message.role,
-    ...readContent(message.content),
-  }));
-  const options = isObject(json.stream_options) ? json.stream_options : {};
-  const tools = Array.isArray(json.tools) ? json.tools : [];
-  const toolTokens = tools.length > 0 ? tokensIn(JSON.stringify(tools)) : 0;
-  return {
-    model: json.model,
-    question: messages.findLast(({ role }) => role === 'user')?.text ?? '',
-    promptTokens: messages.reduce((sum, message) => sum + message.tokens, toolTokens),
-    maxTokens: count(json.max_completion_tokens) ?? count(json.max_tokens),
-    choices: count(json.n) ?? 1,
-    stream: json.stream === true,
-    includeUsage: options.include_usage === true,
-    tool: demandedTool(tools, json.tool_choice),
-  };
-}
-
 /**
  * Text and tokens of a message's content: a text, or a list of parts, if each part without text counts as an
  * attachment.
@@ -66,15 +30,6 @@ export function readContent(content: unknown): { text: string; tokens: number } 
   const texts = content.filter(isObject).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   const text = texts.join('\n');
   return { text, tokens: tokensIn(text) + (content.length - texts.length) * TOKENS_PER_ATTACHMENT };
-}
-
-function demandedTool(tools: readonly unknown[], choice: unknown): string | undefined {
-  const names = tools
-    .filter(isObject)
-    .map((tool) => (isObject(tool.function) ? tool.function.name : undefined));
-  const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
-  const name = choice === 'required' ? names[0] : wanted;
-  return typeof name === 'string' && names.includes(name) ? name : undefined;
 }
 
 /** A whole number above 0; undefined for any other value. */
@@ -94,4 +49,35 @@ export function parseObject(body: Buffer): Record<string, unknown> | undefined {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Members of a JSON body, or fields of a form (text, or the bytes of a file); undefined if the body is neither. */
+export async function fieldsOf(request: DemoRequest): Promise<Record<string, unknown> | undefined> {
+  const type = request.headers['content-type'] ?? '';
+  if (type.toLowerCase().startsWith('multipart/form-data')) return await formFields(request.body, type);
+  try {
+    const value: unknown = JSON.parse(request.body.toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function formFields(body: Buffer, type: string): Promise<Record<string, unknown> | undefined> {
+  const fields: Record<string, unknown> = {};
+  try {
+    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+    for (const [name, value] of form) {
+      fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer());
+    }
+  } catch {
+    return undefined;
+  }
+  return fields;
+}
+
+/** A whole number above 0, from JSON or from a form. */
+export function countIn(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }

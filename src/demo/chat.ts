@@ -1,9 +1,55 @@
-import type { AnswerOptions } from './answer.ts';
-import { type ChatRequest, tokensIn } from './chat-request.ts';
-import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
+import { type AnswerOptions, CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './answer.ts';
+import { count, isObject, parseObject, readContent, tokensIn } from './read-request.ts';
+
+/** The parts of a chat completion request in OpenAI's format that the demo provider reads. */
+interface ChatRequest {
+  readonly model: string;
+  /** Text of the last user message. */
+  readonly question: string;
+  readonly promptTokens: number;
+  /** Most tokens of the answer; undefined if the request sets no maximum. */
+  readonly maxTokens: number | undefined;
+  readonly choices: number;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** The tool to call, if the request demands a call of one. */
+  readonly tool: string | undefined;
+}
+
+/** Reads a body; undefined if it is no JSON object with a model and a list of messages. */
+export function readChatRequest(body: Buffer): ChatRequest | undefined {
+  const json = parseObject(body);
+  if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;
+  const messages = json.messages.filter(isObject).map((message) => ({
+    role: message.role,
+    ...readContent(message.content),
+  }));
+  const options = isObject(json.stream_options) ? json.stream_options : {};
+  const tools = Array.isArray(json.tools) ? json.tools : [];
+  const toolTokens = tools.length > 0 ? tokensIn(JSON.stringify(tools)) : 0;
+  return {
+    model: json.model,
+    question: messages.findLast(({ role }) => role === 'user')?.text ?? '',
+    promptTokens: messages.reduce((sum, message) => sum + message.tokens, toolTokens),
+    maxTokens: count(json.max_completion_tokens) ?? count(json.max_tokens),
+    choices: count(json.n) ?? 1,
+    stream: json.stream === true,
+    includeUsage: options.include_usage === true,
+    tool: demandedTool(tools, json.tool_choice),
+  };
+}
+
+function demandedTool(tools: readonly unknown[], choice: unknown): string | undefined {
+  const names = tools
+    .filter(isObject)
+    .map((tool) => (isObject(tool.function) ? tool.function.name : undefined));
+  const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
+  const name = choice === 'required' ? names[0] : wanted;
+  return typeof name === 'string' && names.includes(name) ? name : undefined;
+}
 
 /** A chat answer before it is written as JSON or as a stream. Every choice has this content. */
-export interface ChatAnswer {
+interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: number;
