@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP, type LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { isPublicAddress } from './public-address.ts';
-import { type Resolve, resolveAddresses } from './resolve.ts';
+import { isPublicAddress, type Resolve, resolveAddresses } from './addresses.ts';
 
 export interface Post {
   readonly url: string;

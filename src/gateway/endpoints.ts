@@ -42,7 +42,7 @@ export interface Endpoint {
   readonly answersBytes?: true;
   /** It counts tokens and runs no model: it takes nothing of limits a minute (specification section 11). */
   readonly isCounting?: true;
-  /** A good answer is a job whose outcome comes later (resources/job-routes.ts). */
+  /** A good answer is a job whose outcome comes later (routes.ts). */
   readonly makesJob?: true;
 }
 

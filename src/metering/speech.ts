@@ -1,9 +1,9 @@
 import type { Price } from '../domain/catalog.ts';
 import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
-import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Usage } from '../domain/units.ts';
 import { type PassingSound, passingSound } from './audio/passing-length.ts';
+import { surrogatePairs } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {

@@ -1,8 +1,13 @@
 import type { Price } from '../../domain/catalog.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import type { DatedPrices, ListModel, ListPrices, ListProvider } from './list-data.ts';
+import {
+  type DatedPrices,
+  isGuess,
+  type ListModel,
+  type ListPrices,
+  type ListProvider,
+} from './list-data.ts';
 import { dearestOf, type Exchange, NotExpressible, priceOfList } from './list-price.ts';
-import { isGuess } from './match.ts';
 import type { PriceList } from './price-list.ts';
 
 /** A model of the list, with its prices at the moment of the look-up. */

@@ -69,7 +69,7 @@ export class JobRequest {
   }
 
   /**
-   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in job-routes.ts).
+   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in routes.ts).
    * Throws GatewayError. `end` must follow, or `pass`.
    */
   async job(): Promise<OwnJob> {

@@ -31,9 +31,8 @@ import { PartWriter } from './part-writer.ts';
 import type { ToldError } from './provider-error.ts';
 import type { Reading, Relay } from './recipient.ts';
 import type { ResponseContext } from './response-context.ts';
-import { settleBy } from './settle-by.ts';
 import { StreamRelay } from './stream-relay.ts';
-import { unanswered } from './unreported.ts';
+import { settleBy, unanswered } from './unreported.ts';
 
 /** Why an exchange is cancelled whose call goes on at another target. */
 const HANDED_OVER = new Error('the call goes on at another target');

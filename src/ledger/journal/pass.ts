@@ -95,7 +95,7 @@ export class JournalPass {
     return more;
   }
 
-  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (restored-book.ts). */
+  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (live-state-check.ts). */
   async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
     const newest = booked.at(-1)?.entry.id ?? '';
     await Promise.all([

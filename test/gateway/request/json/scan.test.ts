@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { searchable, stringEnd } from '../../../../src/gateway/request/json/string-end.ts';
+import { searchable, stringEnd } from '../../../../src/gateway/request/json/scan.ts';
 import fc from '../../../helper/suite/fast-check.ts';
 
 /** Characters that matter, at any distance from each other. */

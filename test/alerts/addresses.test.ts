@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { resolveAddresses } from '../../src/alerts/resolve.ts';
+import { resolveAddresses } from '../../src/alerts/addresses.ts';
 
 const never = new AbortController().signal;
 
