@@ -11,10 +11,9 @@ import {
   say,
 } from './answer.ts';
 import { answerChat, completionBody, completionEvents, readChatRequest } from './chat.ts';
-import type { DemoRequest } from './listen.ts';
 import { answerImages, answerSpeech, answerTranscript } from './media-answers.ts';
 import { messagesRoute, messageTokens } from './messages-route.ts';
-import { count, fieldsOf, isObject, parseObject, tokensIn } from './read-request.ts';
+import { count, type DemoRequest, fieldsOf, isObject, parseObject, tokensIn } from './read-request.ts';
 import { compactRoute, inputTokensRoute, responsesRoute } from './responses-route.ts';
 import { DemoVideos } from './videos.ts';
 

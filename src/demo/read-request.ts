@@ -1,4 +1,12 @@
-import type { DemoRequest } from './listen.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** A request with its whole body. */
+export interface DemoRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
 
 /**
  * Tokens of a picture, a file or a piece of audio in a prompt: one number for all, so that tests can predict the usage.

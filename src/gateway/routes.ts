@@ -6,8 +6,8 @@ import type { EnteredCall } from './call.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { refusalFrom } from './refuse.ts';
+import { UnknownMembers } from './request/members.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
-import { UnknownMembers } from './request/unknown-members.ts';
 import {
   isDeleted,
   isGood,

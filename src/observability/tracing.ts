@@ -30,7 +30,7 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../config/version.ts';
-import type { Tracing } from '../gateway/tracing.ts';
+import type { Tracing } from '../gateway/observers.ts';
 import type { Log } from '../log/log.ts';
 import { OpenCallTrace } from './call-trace.ts';
 

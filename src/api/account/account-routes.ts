@@ -9,8 +9,7 @@ import { speakJson } from '../http/json-routes.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
-import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
-import { accountView } from './account-view.ts';
+import { ACCOUNT_EXAMPLE, Account, AccountPatch, accountView } from './account-view.ts';
 
 export type AccountDeps = AlertRouteDeps & LedgerRouteDeps & CallsRouteDeps;
 

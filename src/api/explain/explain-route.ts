@@ -15,6 +15,7 @@ import type { CountryLookup } from '../../gateway/country.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
+import { AccountKeyPath } from '../account/account-view.ts';
 import { objectBody, textField } from '../http/body-fields.ts';
 import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
@@ -30,7 +31,6 @@ import {
   OPERATOR_REFUSALS,
 } from '../openapi/operation.ts';
 import { accountOf } from '../operator/admin-account-routes.ts';
-import { AccountKeyPath } from '../operator/admin-schema.ts';
 import { explain } from './explain.ts';
 import { EXPLANATION_EXAMPLE, Explanation } from './explanation-view.ts';
 

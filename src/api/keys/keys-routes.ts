@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../../domain/credits.ts';
-import { parseKeyPatch, parseNewKey } from '../../domain/key-settings.ts';
+import { parseKeyPatch } from '../../domain/key-settings.ts';
 import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
@@ -32,9 +32,11 @@ import {
   keyIdOf,
   keyNotFound,
   managesAfterPatch,
-  managesOnCreation,
+  mayWarn,
+  readNewKey,
+  warnOfModels,
+  withSlugs,
 } from './keys.ts';
-import { mayWarn, warnOfModels, withSlugs } from './model-warning.ts';
 import { rotateRoute } from './rotate-key.ts';
 
 export type KeysDeps = KeyChangeDeps & WriteParts;
@@ -118,12 +120,8 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
   };
   app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
-    const { settings: given, canManage } = parseNewKey(request.body);
-    const settings = withSlugs(given, deps.catalog());
-    const created = await createKey(deps, caller.accountId, {
-      ...settings,
-      canManage: managesOnCreation(canManage, settings),
-    });
+    const settings = readNewKey(request.body, deps.catalog());
+    const created = await createKey(deps, caller.accountId, settings);
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });

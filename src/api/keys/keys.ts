@@ -1,16 +1,17 @@
-import type { FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { VersionConflict } from '../../book/key-row.ts';
 import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
-import type { Catalog } from '../../domain/catalog.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { type ErrorCode, GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
-import { carriesRestriction, tooLarge } from '../../domain/key-settings.ts';
+import { carriesRestriction, parseNewKey, tooLarge } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { pathId } from '../http/query.ts';
+import type { ObjectSchema } from '../openapi/json-type.ts';
 import { IF_MATCH } from './key-schema.ts';
 import { type CreatedKeyView, createdKeyView } from './key-view.ts';
 
@@ -22,6 +23,13 @@ export interface KeyCommandDeps {
   readonly pools: Pools;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
+}
+
+/** The settings of a new key in a body, with the names of models in place of their aliases. Throws as `parseNewKey`. */
+export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
+  const { settings: given, canManage } = parseNewKey(body);
+  const settings = withSlugs(given, catalog);
+  return { ...settings, canManage: managesOnCreation(canManage, settings) };
 }
 
 /** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
@@ -111,7 +119,7 @@ export function refuseConflict(error: unknown): never {
  * `canManage` of a key that another key or the operator creates (specification section 2, "Who may manage"): as the
  * request says, else true only without restrictions, so that a key that is handed out with limits cannot lift them.
  */
-export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
+function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
   return said ?? !carriesRestriction(settings);
 }
 
@@ -179,4 +187,63 @@ export interface KeyChangeRoutes {
   readonly update: Words;
   readonly remove: Words;
   readonly rotate: Words;
+}
+
+const HEADER = 'x-tollgate-warning';
+/** Most names in the header, and below it most characters of each name, so that the header stays small. */
+const MOST_NAMES = 5;
+const LONGEST_NAME = 60;
+
+/** The settings with the names of models in place of their aliases: the stored list does not change with the catalog. */
+export function withSlugs<Settings extends { readonly allowedModels?: readonly string[] }>(
+  settings: Settings,
+  catalog: Catalog,
+): Settings {
+  const { allowedModels } = settings;
+  if (!allowedModels?.some((name) => modelOf(catalog, name))) return settings;
+  const slugs = allowedModels.map((name) => modelOf(catalog, name)?.slug ?? name);
+  return { ...settings, allowedModels: [...new Set(slugs)] };
+}
+
+/**
+ * Adds a header to the answer that lists the `allowed_models` of a request that are not in the catalog. They are most
+ * likely misspelt, but are not refused, because a model may be added later.
+ */
+export function warnOfModels(
+  reply: FastifyReply,
+  catalog: Catalog,
+  { allowedModels = [] }: { readonly allowedModels?: readonly string[] },
+): void {
+  const unknown = allowedModels.filter((slug) => !catalog.has(slug));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, MOST_NAMES).map(quoted).join(', ');
+  const more = unknown.length > MOST_NAMES ? ` and ${unknown.length - MOST_NAMES} more` : '';
+  const verb = unknown.length === 1 ? 'is' : 'are';
+  reply.header(HEADER, `allowed_models: ${names}${more} ${verb} not in the catalog`);
+}
+
+/** A name as JSON in ASCII, which is what headers can carry. */
+function quoted(slug: string): string {
+  const shown = slug.length > LONGEST_NAME ? `${slug.slice(0, LONGEST_NAME)}…` : slug;
+  return JSON.stringify(shown).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Schema of an answer that may carry the warning. */
+export function mayWarn(schema: ObjectSchema) {
+  return {
+    description: String(schema.description),
+    headers: {
+      [HEADER]: {
+        type: 'string',
+        description:
+          'Which names in the `allowed_models` of the request are not in the catalog, if any. They are stored: a model may ' +
+          'be added later.',
+        examples: ['allowed_models: "gpt-0" is not in the catalog'],
+      },
+    },
+    content: { 'application/json': { schema } },
+  };
 }

@@ -5,7 +5,16 @@ import type { Catalog } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { isLonger } from '../../domain/key-readers.ts';
-import { type AccountPageView, operatorAccountView } from '../account/account-view.ts';
+import {
+  type AccountPageView,
+  AccountPath,
+  ADMIN_ACCOUNT_EXAMPLE,
+  AdminAccount,
+  AdminAccountPage,
+  AdminAccountPatch,
+  AdminAccountQuery,
+  operatorAccountView,
+} from '../account/account-view.ts';
 import {
   emailField,
   LONGEST_EMAIL,
@@ -18,14 +27,6 @@ import type { KeyCommandDeps } from '../keys/keys.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import type { ProvidersDeps } from './admin-models-routes.ts';
-import {
-  AccountPath,
-  ADMIN_ACCOUNT_EXAMPLE,
-  AdminAccount,
-  AdminAccountPage,
-  AdminAccountPatch,
-  AdminAccountQuery,
-} from './admin-schema.ts';
 
 /** Collaborators of the operator's routes. */
 export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {

@@ -5,9 +5,6 @@ import { type Grant, IdempotencyKeyReused } from '../../book/grants.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
-import { creditsField, objectBody, textField } from '../http/body-fields.ts';
-import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
-import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 import {
   AccountPath,
   CreditsAnswer,
@@ -15,7 +12,10 @@ import {
   CreditsHeaders,
   LONGEST_IDEMPOTENCY_KEY,
   LONGEST_NOTE,
-} from './admin-schema.ts';
+} from '../account/account-view.ts';
+import { creditsField, objectBody, textField } from '../http/body-fields.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
 /**
  * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book

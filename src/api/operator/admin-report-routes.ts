@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { AccountEntryPath, AccountPath } from '../account/account-view.ts';
 import { readAlerts } from '../alerts/alert-routes.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../alerts/alert-view.ts';
 import { CALL_EXAMPLE } from '../calls/call-view.ts';
@@ -12,7 +13,6 @@ import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { readUsage } from '../usage/usage-routes.ts';
 import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from '../usage/usage-view.ts';
 import { type AdminDeps, accountOf } from './admin-account-routes.ts';
-import { AccountEntryPath, AccountPath } from './admin-schema.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/';

@@ -6,7 +6,14 @@ import { MICRO_PER_CREDIT, type Micro, micro } from '../../domain/credits.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
 import { parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
-import { operatorAccountView } from '../account/account-view.ts';
+import {
+  AccountKeyPath,
+  AccountPath,
+  CREATED_ACCOUNT_EXAMPLE,
+  CreatedAccount,
+  NewAccountBody,
+  operatorAccountView,
+} from '../account/account-view.ts';
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
 import { emailField, objectBody, positiveCreditsField, readCallLimits } from '../http/body-fields.ts';
@@ -25,21 +32,13 @@ import {
   NewKeyBody,
 } from '../keys/key-schema.ts';
 import { createdKeyView } from '../keys/key-view.ts';
-import { createKey, managesOnCreation, onceReachable } from '../keys/keys.ts';
+import { createKey, mayWarn, onceReachable, readNewKey, warnOfModels } from '../keys/keys.ts';
 import { keyChangeRoutes } from '../keys/keys-routes.ts';
-import { mayWarn, warnOfModels, withSlugs } from '../keys/model-warning.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { type AdminDeps, accountOf, adminAccountRoutes, uniqueEmail } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
 import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
-import {
-  AccountKeyPath,
-  AccountPath,
-  CREATED_ACCOUNT_EXAMPLE,
-  CreatedAccount,
-  NewAccountBody,
-} from './admin-schema.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
@@ -221,13 +220,9 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const { settings: given, canManage } = parseNewKey(request.body);
-    const settings = withSlugs(given, deps.catalog());
+    const settings = readNewKey(request.body, deps.catalog());
     const account = await accountOf(deps.book, request);
-    const created = await createKey(deps, account.id, {
-      ...settings,
-      canManage: managesOnCreation(canManage, settings),
-    });
+    const created = await createKey(deps, account.id, settings);
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });

@@ -8,9 +8,8 @@ import { queryOf, wordParam } from '../http/query.ts';
 import { USAGE_CSV_COLUMNS } from '../ledger/entry-view.ts';
 import { Type } from '../openapi/json-type.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
-import { joinedGroups, namesIn } from '../usage/joined-groups.ts';
 import { groupsParam, type ReportSpan, usageDays, usageHours } from '../usage/usage-days.ts';
-import type { UsageReading } from '../usage/usage-routes.ts';
+import { joinedGroups, namesIn, type UsageReading } from '../usage/usage-routes.ts';
 import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS, type Names } from '../usage/usage-view.ts';
 import {
   addMargin,

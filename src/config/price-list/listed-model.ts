@@ -7,7 +7,7 @@ import {
   type ListPrices,
   type ListProvider,
 } from './list-data.ts';
-import { dearestOf, type Exchange, NotExpressible, priceOfList } from './list-price.ts';
+import { type Exchange, maxPriceOf, NotExpressible, priceOfList } from './list-price.ts';
 import type { PriceList } from './price-list.ts';
 
 /** A model of the list, with its prices at the moment of the look-up. */
@@ -78,7 +78,7 @@ function pricedAt(
     };
   }
   const priceAt = (of: Exchange) =>
-    dearestOf([priceOfList(one, of), ...more.map((prices) => priceOfList(prices, of))]);
+    maxPriceOf([priceOfList(one, of), ...more.map((prices) => priceOfList(prices, of))]);
   try {
     const price = priceAt(exchange);
     return {

@@ -9,7 +9,7 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
-import type { CallMetrics } from '../call-metrics.ts';
+import type { CallMetrics } from '../observers.ts';
 import {
   AccountLines,
   type AttemptResult,
