@@ -16,7 +16,7 @@ export interface Post {
   readonly signal: AbortSignal;
 }
 
-export interface PostResult {
+interface PostResult {
   /**
    * `delivered`: an answer of 2xx came. `failed`: another answer, or an error. `blocked`: the address is not public.
    * `timeout`: neither an answer nor an error came in time.

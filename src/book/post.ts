@@ -22,7 +22,7 @@ export interface DivergedAccount {
   readonly epoch: number;
 }
 
-export interface Posting {
+interface Posting {
   /** Results in the order of the entries that were offered. */
   readonly results: readonly PostResult[];
   /**

@@ -8,7 +8,7 @@ import {
 import pg from 'pg';
 import { BookUnavailable, CannotOpenBook } from './store.ts';
 
-export interface PostgresLimits {
+interface PostgresLimits {
   /** Longest that a statement may run, waiting for locks included; 0: no limit. */
   readonly statementTimeoutMs: number;
   readonly readOnly: boolean;

@@ -33,7 +33,7 @@ export interface BookSchema {
 }
 
 /** Identity of the book, in one row. */
-export interface IdentityTable {
+interface IdentityTable {
   id: string;
 }
 
@@ -44,7 +44,7 @@ interface CallLimitColumns {
   max_parallel_requests: number | null;
 }
 
-export interface AccountsTable extends CallLimitColumns {
+interface AccountsTable extends CallLimitColumns {
   id: Generated<number>;
   email: string;
   /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
@@ -81,7 +81,7 @@ export interface KeysTable extends SettingColumns {
   updated_at: number;
 }
 
-export interface GrantsTable {
+interface GrantsTable {
   id: string;
   account_id: number;
   amount: number;
@@ -93,7 +93,7 @@ export interface GrantsTable {
   created_at: number;
 }
 
-export interface LedgerTable {
+interface LedgerTable {
   account_id: number;
   seq: number;
   id: string;
@@ -145,7 +145,7 @@ export interface RefusalsTable {
   told: string;
 }
 
-export interface SpendSums extends Record<UsageColumn, number> {
+interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
   /** Those of `calls` that did not end as they should. */
   failed: number;
@@ -159,7 +159,7 @@ export interface SpendSums extends Record<UsageColumn, number> {
   costed: number;
 }
 
-export interface SpendDaysTable extends SpendSums {
+interface SpendDaysTable extends SpendSums {
   account_id: number;
   key_id: number;
   /** Model; "" if an entry names none. */
@@ -170,7 +170,7 @@ export interface SpendDaysTable extends SpendSums {
 }
 
 /** Sums of an hour (since the epoch). */
-export interface SpendHoursTable extends SpendSums {
+interface SpendHoursTable extends SpendSums {
   account_id: number;
   hour: number;
   key_id: number;
@@ -179,7 +179,7 @@ export interface SpendHoursTable extends SpendSums {
 }
 
 /** Sums of a day over all keys: few rows however many keys there are. */
-export interface SpendModelDaysTable extends SpendSums {
+interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
@@ -188,7 +188,7 @@ export interface SpendModelDaysTable extends SpendSums {
 }
 
 /** Sums of a key over all models and the days of a month, which is named by its first day. */
-export interface SpendKeyMonthsTable extends SpendSums {
+interface SpendKeyMonthsTable extends SpendSums {
   account_id: number;
   month: number;
   key_id: number;

@@ -128,7 +128,7 @@ function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
     else for (const column of SUMS) if (spend[column]) sum[column] = (sum[column] ?? 0) + spend[column];
-    // Not rounded silently: entries that are together too much for a number are posted one by one (ledger/post-apart.ts).
+    // Not rounded silently: entries that are together too much for a number are posted one by one (PostApart in ledger/journal/pass.ts).
     micro(sums.get(name)?.credits ?? 0);
     micro(sums.get(name)?.cost ?? 0);
   }

@@ -43,7 +43,7 @@ export interface LedgerBounds {
 
 const UNBOUNDED: LedgerBounds = { waitingCalls: Infinity, journalEntries: Infinity };
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly address: RedisAddress;
   readonly book: Book;
   readonly log: Log;

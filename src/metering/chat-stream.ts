@@ -20,7 +20,7 @@ const NULL_WITHIN = 20;
 const FINISHED = /"finish_reason"\s*:\s*"/;
 const INDEX = /"index"\s*:\s*(\d+)/;
 
-export interface ChatStreamOptions {
+interface ChatStreamOptions {
   /**
    * True if the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
    * it.

@@ -84,7 +84,7 @@ export interface CallCost {
 }
 
 /** Parts of the hold of a call. */
-export interface TokenBound {
+interface TokenBound {
   readonly model: Model;
   readonly plan: TokenPlan;
   /** Tokens that the model reads in one pass at most. */

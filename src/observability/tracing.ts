@@ -39,7 +39,7 @@ const FLUSH_WITHIN_MS = 3_000;
 /** Least time between two log lines about failed exports, because a collector that is gone fails every few seconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
-export interface OpenTracing extends Tracing {
+interface OpenTracing extends Tracing {
   /** Exports the spans that are left, within 3 s at most. Never rejects. */
   close(): Promise<void>;
 }

@@ -28,7 +28,7 @@ import {
   refuseConflict,
 } from './keys.ts';
 
-export type KeyAtVersion = Omit<KeyChange, 'settings'>;
+type KeyAtVersion = Omit<KeyChange, 'settings'>;
 
 /**
  * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
@@ -102,7 +102,7 @@ async function withdrawn(
  * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
  * `version_conflict`, and LedgerUnavailable if the end is in the book and not in Redis yet; repeating it is harmless.
  */
-export async function endGrace(
+async function endGrace(
   { book, ledger, now = Date.now }: KeyCommandDeps,
   { accountId, keyId, ifVersion }: KeyAtVersion,
 ): Promise<KeyRecord> {

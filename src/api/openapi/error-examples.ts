@@ -1,7 +1,7 @@
 import type { ErrorCode, Shortfall } from '../../domain/errors.ts';
 
 /** A refusal as a client reads it, for the description of the API; `param` is set if a field is at fault. */
-export interface ErrorExample {
+interface ErrorExample {
   readonly message: string;
   readonly param?: string;
   readonly metadata?: Shortfall;

@@ -10,7 +10,7 @@ import {
   type Operation,
 } from './operation.ts';
 
-export interface ModelCall {
+interface ModelCall {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const HOURS = 24;
 
 /** A range of UTC days, counted from 1970-01-01; both ends are included. */
-export interface DayRange {
+interface DayRange {
   readonly from: number;
   readonly to: number;
 }

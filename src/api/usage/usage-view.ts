@@ -129,7 +129,7 @@ export const UsageQueryString = Type.Object({
 
 /** A report of usage in whole UTC days (specification section 7); `from` and `to` are both included. */
 export type UsageReportView = Static<typeof UsageReport>;
-export type SumsView = UsageReportView['total'];
+type SumsView = UsageReportView['total'];
 
 /** Names that rows carry beside ids. */
 export interface Names {

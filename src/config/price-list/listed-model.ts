@@ -38,7 +38,7 @@ const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 const SEARCHES = /(?<!re)search/i;
 
 /** Terms of a look-up: the exchange of US dollars for credits, and the moment at which the price is looked up. */
-export interface PriceTerms {
+interface PriceTerms {
   readonly exchange: Exchange;
   readonly now: Date;
 }

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-export interface RefusalSettings {
+interface RefusalSettings {
   /** Records of one key, code and minute; all others of the minute are one more. */
   readonly refusalsPerMinute: number;
   readonly refusalDays: number;

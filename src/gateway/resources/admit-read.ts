@@ -11,7 +11,7 @@ import { ReplacedValue } from '../gatekeeper.ts';
 import { allLimits, setLimitHeaders } from '../limits.ts';
 
 /** A read of an existing job, by a key that may use the job's model. */
-export interface JobRead {
+interface JobRead {
   readonly callerKey: CompiledKey;
   readonly resource: ProviderResource;
   readonly endpoint: Endpoint;
