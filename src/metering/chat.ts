@@ -1,7 +1,6 @@
 import { GatewayError } from '../domain/errors.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
-import { asksLongCache, CacheLife } from './cache-life.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import type { ContentPart } from './content-parts.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
@@ -30,7 +29,14 @@ import {
   shown,
   toolOf,
 } from './plan.ts';
-import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import {
+  asksLongCache,
+  CacheLife,
+  highestMultiplier,
+  openaiTerms,
+  serviceTierOf,
+  tierCharge,
+} from './terms.ts';
 import {
   inputUnits,
   REQUEST_OVERHEAD,

@@ -1,7 +1,6 @@
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { invalidField } from '../domain/errors.ts';
 import { addRounds, NO_ROUNDS, type ProviderTools, type Rounds, UNNAMED_ROUNDS } from './bounds.ts';
-import type { CacheLife } from './cache-life.ts';
 import { type Members, refusedIn } from './members.ts';
 import {
   type FieldToSet,
@@ -14,6 +13,7 @@ import {
   toolOf,
   wholeNumberOf,
 } from './plan.ts';
+import type { CacheLife } from './terms.ts';
 
 /**
  * Kind of a tool, by its cost beyond its definition. `client`: none, since the client runs it. `listed`: the provider finds
