@@ -37,12 +37,13 @@ export class PrometheusCallMetrics implements CallMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#requests = new Counter({
-      name: 'tollgate_requests_total',
-      help: 'Model calls that ended, by endpoint and code: ok, an error code, or how the answer broke off',
-      labelNames: ['endpoint', 'code'],
-      registers,
-    });
+    const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers });
+    this.#requests = counter(
+      'tollgate_requests_total',
+      'Model calls that ended, by endpoint and code: ok, an error code, or how the answer broke off',
+      ['endpoint', 'code'],
+    );
     const histogram = (name: string, help: string, buckets: number[]) =>
       new Histogram({ name, help, buckets, registers });
     this.#upstream = histogram(
@@ -65,33 +66,30 @@ export class PrometheusCallMetrics implements CallMetrics {
       'Time in the gateway, without the upstream and the wait for limits',
       ADDED_BUCKETS_S,
     );
-    this.#limited = new Counter({
-      name: 'tollgate_limit_refusals_total',
-      help: 'Calls refused with 429, by owner (key or account) and limit; of several full limits the one with the longest wait',
-      labelNames: ['owner', 'limit'],
-      registers,
-    });
+    this.#limited = counter(
+      'tollgate_limit_refusals_total',
+      'Calls refused with 429, by owner (key or account) and limit; of several full limits the one with the longest wait',
+      ['owner', 'limit'],
+    );
     for (const owner of ['key', 'account']) {
       for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
     }
-    this.#undecided = new Counter({
-      name: 'tollgate_undecided_calls_total',
-      help: 'Calls refused with 503 because Redis did not decide in time, by reason: late (over 5 s after sending), no_answer (none in 6 s, or a broken connection), not_connected, too_many (limits.waitingCalls), other',
-      labelNames: ['reason'],
-      registers,
-    });
+    this.#undecided = counter(
+      'tollgate_undecided_calls_total',
+      'Calls refused with 503 because Redis did not decide in time, by reason: late (over 5 s after sending), no_answer (none in 6 s, or a broken connection), not_connected, too_many (limits.waitingCalls), other',
+      ['reason'],
+    );
     for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
     this.#queueWait = histogram(
       'tollgate_queue_wait_seconds',
       'Time that calls waited for room in their limits (limits.maxQueueMs), admitted or not',
       QUEUE_BUCKETS_S,
     );
-    this.#deliveries = new Counter({
-      name: 'tollgate_alert_deliveries_total',
-      help: 'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
-      labelNames: ['status'],
-      registers,
-    });
+    this.#deliveries = counter(
+      'tollgate_alert_deliveries_total',
+      'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
+      ['status'],
+    );
     // At 0 from the start, so that the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     this.#registerSums(registers);
