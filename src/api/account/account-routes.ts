@@ -47,7 +47,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
 }
 
 function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
-  const { book, ledger, gatekeeper, now = Date.now } = deps;
+  const { book, ledger, gatekeeper } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'updateAccount',
@@ -68,7 +68,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       alert_threshold === undefined
         ? {}
         : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
-    const account = existing(await book.updateAccount(caller.accountId, change, now()));
+    const account = existing(await book.updateAccount(caller.accountId, change, Date.now()));
     await ledger.publishAccount(account);
     return accountView(account, await ledger.account(account.id));
   });

@@ -21,7 +21,6 @@ export interface AlertRouteDeps extends WriteParts {
   readonly ledger: Ledger;
   /** Wakes the worker that sends queued alerts. */
   readonly alerts: { notify(): void };
-  readonly now?: () => number;
 }
 
 const docs = { tags: ['Account'], security: BY_KEY };
@@ -63,7 +62,7 @@ export async function readAlerts(
 }
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
-  const { book, ledger, gatekeeper, alerts, now = Date.now } = deps;
+  const { book, ledger, gatekeeper, alerts } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'sendTestAlert',
@@ -77,7 +76,7 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
     const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
-    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, now()));
+    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, Date.now()));
     alerts.notify();
     return { id };
   });

@@ -41,8 +41,6 @@ export interface ExplainDeps extends WriteParts {
   readonly catalog: () => Catalog;
   readonly countries: Pick<CountryLookup, 'countryOf'>;
   readonly health: Pick<TargetHealth, 'availability'>;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
 /**
@@ -129,14 +127,14 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
 }
 
 function callerOf(
-  { config, gatekeeper, countries, now = Date.now }: ExplainDeps,
+  { config, gatekeeper, countries }: ExplainDeps,
   request: FastifyRequest,
   asked: ExplainRequest,
   subject: Subject,
 ) {
   const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
   return {
-    nowMs: asked.at ?? now(),
+    nowMs: asked.at ?? Date.now(),
     address,
     country: asked.country ?? (address && countryOf(countries, address, subject)),
     origin: requestOrigin(asked.origin, undefined),

@@ -21,8 +21,6 @@ export interface KeyCommandDeps {
   readonly ledger: Ledger;
   readonly config: Config;
   readonly pools: Pools;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
 /** The settings of a new key in a body, with the names of models in place of their aliases. Throws as `parseNewKey`. */
@@ -34,13 +32,13 @@ export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
 
 /** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
 export async function createKey(
-  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  { book, ledger, config }: KeyCommandDeps,
   accountId: number,
   settings: KeySettings,
 ): Promise<CreatedKeyView> {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const key = await book
-    .createKey(accountId, { ...settings, prefix, hash }, now(), config.accounts)
+    .createKey(accountId, { ...settings, prefix, hash }, Date.now(), config.accounts)
     .catch(refuseTooMany(config.accounts));
   await onceReachable(ledger.publishKey(key, hash));
   return createdKeyView(key, value);
@@ -87,12 +85,12 @@ export interface KeyChange {
  * yet; sending the request again is harmless.
  */
 export async function changeKey(
-  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  { book, ledger, config }: KeyCommandDeps,
   { accountId, keyId, settings, ifVersion }: KeyChange,
 ): Promise<KeyRecord> {
   const { maxKeyBytes } = config.accounts;
   const key = await book
-    .updateKey(accountId, keyId, settings, now(), ifVersion, maxKeyBytes)
+    .updateKey(accountId, keyId, settings, Date.now(), ifVersion, maxKeyBytes)
     .catch((error) => {
       if (error instanceof KeyTooLarge) throw tooLarge(settings, error.bytes);
       throw error;

@@ -46,12 +46,12 @@ export async function rotateKey(
   { accountId, keyId, ifVersion }: KeyAtVersion,
   graceS: number,
 ): Promise<RotatedKeyView> {
-  const { book, ledger, config, now = Date.now } = deps;
+  const { book, ledger, config } = deps;
   const startsAt = await ledger.time(accountId);
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
   const rotated = await book
-    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now(), ifVersion)
+    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, Date.now(), ifVersion)
     .catch(refuseConflict);
   if (rotated === undefined) throw keyNotFound();
   const { before, key } = rotated;
@@ -65,12 +65,12 @@ export async function rotateKey(
 
 /** Undoes a rotation that could not be published, and resolves with its refusal. */
 async function undone(
-  { book, ledger, now = Date.now }: KeyCommandDeps,
+  { book, ledger }: KeyCommandDeps,
   before: KeyRecord,
   hash: string,
   cause: unknown,
 ): Promise<GatewayError> {
-  const restored = await withdrawn(book, before, hash, now());
+  const restored = await withdrawn(book, before, hash, Date.now());
   // Redis may have the record of the rotation. If this publication fails too, the sweep of any gateway that reaches
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
@@ -103,11 +103,11 @@ async function withdrawn(
  * `version_conflict`, and LedgerUnavailable if the end is in the book and not in Redis yet; repeating it is harmless.
  */
 async function endGrace(
-  { book, ledger, now = Date.now }: KeyCommandDeps,
+  { book, ledger }: KeyCommandDeps,
   { accountId, keyId, ifVersion }: KeyAtVersion,
 ): Promise<KeyRecord> {
   const redisNow = await ledger.time(accountId).catch(unknownTime);
-  const key = await book.endGrace(accountId, keyId, now(), ifVersion, redisNow).catch(refuseConflict);
+  const key = await book.endGrace(accountId, keyId, Date.now(), ifVersion, redisNow).catch(refuseConflict);
   if (key === undefined) throw keyNotFound();
   await ledger.publishKey(key);
   return key;

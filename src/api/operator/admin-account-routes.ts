@@ -122,7 +122,7 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'updateAccountById',
@@ -145,7 +145,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const change = parseChange(request.body);
-    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, now()));
+    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, Date.now()));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
     return operatorAccountView(account, await ledger.account(account.id));

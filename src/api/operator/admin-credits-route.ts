@@ -21,7 +21,7 @@ import { type AdminDeps, accountOf } from './admin-account-routes.ts';
  * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book
  * before Redis applies it under the same id, so that no crash loses it and no repeat applies it twice.
  */
-export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   const schema: FastifySchema = {
     tags: ['Operator'],
     security: BY_OPERATOR,
@@ -49,7 +49,14 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Da
     const { amount, note } = parseCredits(request.body);
     const account = await accountOf(book, request);
     const type = amount > 0 ? 'top_up' : 'adjustment';
-    const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
+    const wanted = {
+      id: randomUUID(),
+      accountId: account.id,
+      amount,
+      type,
+      note,
+      createdAt: Date.now(),
+    } as const;
     const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
     const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
     return { credits_balance: creditsNumber(balance) };

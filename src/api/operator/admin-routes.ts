@@ -117,11 +117,11 @@ function parseAccount(body: unknown): Wanted {
 /**
  * Creates account, key and top-up in one transaction of the book; Redis gets them now, or once it is reachable again.
  */
-async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
+async function createAccount({ book, ledger, config }: AdminDeps, wanted: Wanted) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
   const grant = { id: randomUUID(), amount: wanted.credits, note: 'Initial credits' };
-  const createdAt = now();
+  const createdAt = Date.now();
   const { account, key } = await uniqueEmail(
     book.createAccount(
       {

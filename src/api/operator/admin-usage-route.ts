@@ -8,7 +8,7 @@ import { queryOf, wordParam } from '../http/query.ts';
 import { USAGE_CSV_COLUMNS } from '../ledger/entry-view.ts';
 import { Type } from '../openapi/json-type.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
-import { groupsParam, type ReportSpan, usageDays, usageHours } from '../usage/usage-days.ts';
+import { groupsParam, type ReportSpan, reportSpan } from '../usage/usage-days.ts';
 import { joinedGroups, namesIn, type UsageReading } from '../usage/usage-routes.ts';
 import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS, type Names } from '../usage/usage-view.ts';
 import {
@@ -82,13 +82,13 @@ export function adminUsageRoute(app: FastifyInstance, deps: UsageReading): void 
 
 /** Streams the report: there can be a row for each of very many keys. */
 async function sendReport(
-  { book, ledger, pools, now = Date.now }: UsageReading,
+  { book, ledger, pools }: UsageReading,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   const groups = groupsParam(query, MARGIN_GROUPS, DEFAULT_MARGIN_GROUP);
-  const span = groups.includes('hour') ? usageHours(query, now()) : usageDays(query, now());
+  const span = reportSpan(query, groups, Date.now());
   const report = { groups, span };
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
   await ledger.flush('all');

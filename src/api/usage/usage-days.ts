@@ -18,14 +18,19 @@ export interface ReportSpan extends DayRange {
   readonly times: DayRange;
 }
 
-/** The span of a report over whole days, by default the 30 up to today. `now` is in milliseconds since the epoch. Throws `invalid_field`. */
-export function usageDays(query: Query, now: number): ReportSpan {
+/** The span of a report by these groups, at `now` in milliseconds since the epoch. Throws `invalid_field`. */
+export function reportSpan(query: Query, groups: readonly string[], now: number): ReportSpan {
+  return groups.includes('hour') ? usageHours(query, now) : usageDays(query, now);
+}
+
+/** Whole days, by default the 30 up to today. */
+function usageDays(query: Query, now: number): ReportSpan {
   const { from, to } = daysOf(query, now, DEFAULT_REPORT_DAYS, MOST_REPORT_DAYS, 'A report');
   return { from, to, times: { from, to: to + 1 } };
 }
 
-/** The span of a report by hour: whole days if `from` or `to` is given, else the last 24 hours. Throws `invalid_field`. */
-export function usageHours(query: Query, now: number): ReportSpan {
+/** Whole days if `from` or `to` is given, else the last 24 hours. */
+function usageHours(query: Query, now: number): ReportSpan {
   if (query.from === undefined && query.to === undefined) {
     const toHour = Math.floor(now / HOUR_MS) + 1;
     const fromHour = toHour - HOURS;

@@ -10,7 +10,7 @@ import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts'
 import { queryOf } from '../http/query.ts';
 import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
-import { groupsParam, usageDays, usageHours } from './usage-days.ts';
+import { groupsParam, reportSpan } from './usage-days.ts';
 import {
   DEFAULT_USAGE_GROUP,
   type Names,
@@ -26,8 +26,6 @@ export interface UsageReading {
   readonly book: Book;
   readonly ledger: Pick<Ledger, 'flush'>;
   readonly pools: Pools;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
 interface UsageRouteDeps extends UsageReading {
@@ -56,14 +54,14 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
 
 /** The usage report that a query asks for, of the account or the only key that the reader may see. */
 export async function readUsage(
-  { book, ledger, now = Date.now }: UsageReading,
+  { book, ledger }: UsageReading,
   reader: Reader,
   request: FastifyRequest,
 ): Promise<UsageReportView> {
   const query = queryOf(request);
   const groups = groupsParam(query, USAGE_GROUPS, DEFAULT_USAGE_GROUP);
   const [group] = groups;
-  const span = groups.includes('hour') ? usageHours(query, now()) : usageDays(query, now());
+  const span = reportSpan(query, groups, Date.now());
   const keyId = await keyAsked(book, query, reader);
   const { accountId } = reader;
   await ledger.flush(accountId);
