@@ -8,9 +8,9 @@ import { DemoAnswers } from './demo-answers.ts';
 import type { DemoRequest } from './read-request.ts';
 
 /** Starts the demo provider, with which `npm start` works without a provider's key. */
-export function startDemoProvider(options: ListenOptions = {}): Promise<Listening> {
+export function startDemoProvider(): Promise<Listening> {
   const answers = new DemoAnswers();
-  return listen(options, async (message, response) => {
+  return listen({}, async (message, response) => {
     await sendAnswer(response, await answers.answerTo(await receive(message)));
   });
 }

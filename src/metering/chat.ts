@@ -11,7 +11,7 @@ import {
   CACHE_CONTROL,
   EVERYWHERE,
   membersOf,
-  refusedIn,
+  otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
 import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
@@ -176,7 +176,7 @@ function collectText(message: unknown, texts: string[]): void {
   }
 }
 
-const TOOL_MODELS = refusedIn(CHAT_TOOL, 'other model');
+const TOOL_MODELS = otherModelsIn(CHAT_TOOL);
 /** Types of tools that the client runs; a tool without a type is a function too. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
 /** Providers that document `max_tokens` alone, so that another maximum may bound nothing. */

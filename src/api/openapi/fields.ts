@@ -16,8 +16,8 @@ export function time(description: string) {
 }
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
-export function timeOrNull(description: string, more: object = {}) {
-  return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
+export function timeOrNull(description: string) {
+  return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
 }
 
 /** Schema of a UTC day, `YYYY-MM-DD`. */

@@ -109,16 +109,16 @@ export function likeModels(provider: ListProvider, name: string): string {
 }
 
 /**
- * The known names that are most like `name`, the nearest first, at most `most`; names that are unlike it are left out.
+ * The known names that are most like `name`, the nearest first, at most three; names that are unlike it are left out.
  */
-export function nearNames(name: string, known: Iterable<string>, most = 3): string[] {
+export function nearNames(name: string, known: Iterable<string>): string[] {
   const asked = name.toLowerCase();
   const farthest = Math.max(1, Math.floor(asked.length / 3));
   return [...known]
     .map((one) => ({ one, far: distance(asked, one.toLowerCase()) }))
     .filter(({ one, far }) => far <= farthest || one.includes(asked) || asked.includes(one))
     .sort((a, b) => a.far - b.far)
-    .slice(0, most)
+    .slice(0, 3)
     .map(({ one }) => one);
 }
 
