@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { test } from 'tap';
-import { SqliteThread } from '../../src/book/sqlite-thread.ts';
+import { SqliteThread } from '../../src/book/sqlite.ts';
 
 test('what is sent along with a statement that SQLite rolls back for is not done on its own', async (t) => {
   const folder = t.testdir();

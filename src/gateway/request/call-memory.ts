@@ -1,9 +1,30 @@
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Share } from '../../shares/fair-pool.ts';
+import type { FairPool, Share } from '../../shares/fair-pool.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { type HeavyStep, heavyStepOf } from './json/heavy-step.ts';
 import type { Spool } from './spool/spool.ts';
+
+/** Runs a step of work that blocks the event loop for some 10 ms, when it is its turn. */
+export type HeavyStep = <T>(work: () => T) => Promise<T>;
+
+/**
+ * Heavy steps of one account. Of all accounts one step runs at a time, by turns (`pool`), and after each one the event
+ * loop is left to other work for as long as the step took.
+ */
+function heavyStepOf(pool: FairPool, turns: LoopTurns, accountId: number): HeavyStep {
+  return async (work) => {
+    const share = await pool.acquire(accountId);
+    await setImmediate();
+    await turns.next(accountId);
+    const startedAt = performance.now();
+    try {
+      return work();
+    } finally {
+      setTimeout(() => share.release(), performance.now() - startedAt);
+    }
+  };
+}
 
 /** Memory for a call besides body and answer: the objects of request, reply and exchange, and buffers of sockets. */
 const CALL_BYTES = 32 * 1024;

@@ -2,12 +2,10 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
 import { ElidedString, ElidedStrings } from '../../../metering/json/elided-strings.ts';
-import { freeEnd } from './free-end.ts';
 import { JsonCounts } from './json-counts.ts';
 import { decoded, NamesWithin } from './names-within.ts';
 import { faultIn, notJson } from './not-json.ts';
-import { CLOSE, COLON, COMMA, OPEN_OBJECT, QUOTE, SIGNS } from './signs.ts';
-import { searchable, stringEnd } from './string-end.ts';
+import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, SIGNS, searchable, stringEnd } from './scan.ts';
 
 /** Bytes of the longest string that is kept. Ids and names that are looked for fit even if fully escaped. */
 const KEPT_STRING_MAX_BYTES = 512;
