@@ -1,13 +1,17 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Packages of a client and their versions, by registry: a row of versions.json. */
 export interface Packages {
   readonly npm?: Readonly<Record<string, string>>;
   readonly pip?: Readonly<Record<string, string>>;
 }
+
+/** What an installer may write. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** Outside of the repository, so that no client finds the repository's own packages. */
 const FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tollgate-clients');
@@ -19,7 +23,7 @@ export interface Installed {
 }
 
 /** Installs the packages into a folder of their own, unless they are there. Throws an Error with the installer's last words. */
-export function install(name: string, packages: Packages, isLatest: boolean): Installed {
+export async function install(name: string, packages: Packages, isLatest: boolean): Promise<Installed> {
   const wanted = Object.entries({ ...packages.npm, ...packages.pip });
   const version = isLatest
     ? `latest-${new Date().toISOString().slice(0, 10)}`
@@ -30,8 +34,8 @@ export function install(name: string, packages: Packages, isLatest: boolean): In
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const versions = packages.npm
-      ? installNpm(folder, packages.npm, isLatest)
-      : installPip(folder, packages.pip ?? {}, isLatest);
+      ? await installNpm(folder, packages.npm, isLatest)
+      : await installPip(folder, packages.pip ?? {}, isLatest);
     writeFileSync(done, JSON.stringify(versions));
   }
   return { folder, versions: JSON.parse(readFileSync(done, 'utf8')) };
@@ -39,10 +43,10 @@ export function install(name: string, packages: Packages, isLatest: boolean): In
 
 type Versions = Readonly<Record<string, string>>;
 
-function installNpm(folder: string, packages: Versions, isLatest: boolean): Versions {
+async function installNpm(folder: string, packages: Versions, isLatest: boolean): Promise<Versions> {
   const names = Object.entries(packages).map(([name, version]) => `${name}@${isLatest ? 'latest' : version}`);
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  run(folder, 'npm', ['install', '--no-audit', '--no-fund', ...names]);
+  await run(folder, 'npm', ['install', '--no-audit', '--no-fund', ...names]);
   return Object.fromEntries(
     Object.keys(packages).map((name) => {
       const file = join(folder, 'node_modules', name, 'package.json');
@@ -51,24 +55,25 @@ function installNpm(folder: string, packages: Versions, isLatest: boolean): Vers
   );
 }
 
-function installPip(folder: string, packages: Versions, isLatest: boolean): Versions {
+async function installPip(folder: string, packages: Versions, isLatest: boolean): Promise<Versions> {
   const names = Object.entries(packages).map(([name, version]) => (isLatest ? name : `${name}==${version}`));
-  run(folder, 'python3', ['-m', 'venv', 'venv']);
+  await run(folder, 'python3', ['-m', 'venv', 'venv']);
   const python = join(folder, 'venv/bin/python');
-  run(folder, python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...names]);
+  await run(folder, python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...names]);
   const ask =
     'import sys,json,importlib.metadata as m; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))';
-  return JSON.parse(run(folder, python, ['-c', ask, ...Object.keys(packages)]));
+  return JSON.parse(await run(folder, python, ['-c', ask, ...Object.keys(packages)]));
 }
 
-function run(cwd: string, command: string, args: readonly string[]): string {
+async function run(cwd: string, command: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env };
   // Those of the npm script that this program runs in.
   for (const name of Object.keys(env))
     if (/^npm_(?!config_registry)/i.test(name) || name === 'INIT_CWD') delete env[name];
-  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
-  if (error) throw error;
-  if (status !== 0)
-    throw new Error(stderr.trim().split('\n').slice(-3).join(' ') || `${command} ended with ${status}`);
-  return stdout;
+  try {
+    return (await promisify(execFile)(command, args, { cwd, env, maxBuffer: MAX_OUTPUT_BYTES })).stdout;
+  } catch (error) {
+    const words = (error as { readonly stderr?: string }).stderr?.trim().split('\n').slice(-3).join(' ');
+    throw new Error(words || (error as Error).message);
+  }
 }
