@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,13 @@ import { promisify } from 'node:util';
 export interface Packages {
   readonly npm?: Readonly<Record<string, string>>;
   readonly pip?: Readonly<Record<string, string>>;
+  /** Requirements of the `pip` packages that are left out: gigabytes of models that the client runs only if it is asked to. */
+  readonly without?: readonly string[];
+  /** Modules of the driver of this name, which is compiled. */
+  readonly go?: Readonly<Record<string, string>>;
 }
+
+const DRIVERS = new URL('drivers/', import.meta.url).pathname;
 
 /** What an installer may write. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -24,7 +30,7 @@ export interface Installed {
 
 /** Installs the packages into a folder of their own, unless they are there. Throws an Error with the installer's last words. */
 export async function install(name: string, packages: Packages, isLatest: boolean): Promise<Installed> {
-  const wanted = Object.entries({ ...packages.npm, ...packages.pip });
+  const wanted = Object.entries({ ...packages.npm, ...packages.pip, ...packages.go });
   const version = isLatest
     ? `latest-${new Date().toISOString().slice(0, 10)}`
     : wanted.map(([, one]) => one).join('+');
@@ -35,8 +41,15 @@ export async function install(name: string, packages: Packages, isLatest: boolea
     mkdirSync(folder, { recursive: true });
     const versions = packages.npm
       ? await installNpm(folder, packages.npm, isLatest)
-      : await installPip(folder, packages.pip ?? {}, isLatest);
+      : packages.go
+        ? await installGo(folder, packages.go, isLatest)
+        : await installPip(folder, packages.pip ?? {}, packages.without, isLatest);
     writeFileSync(done, JSON.stringify(versions));
+  }
+  if (packages.go) {
+    copyFileSync(join(DRIVERS, `${name}.go`), join(folder, 'main.go'));
+    await run(folder, 'go', ['mod', 'tidy']);
+    await run(folder, 'go', ['build', '-o', 'client', '.']);
   }
   return { folder, versions: JSON.parse(readFileSync(done, 'utf8')) };
 }
@@ -55,15 +68,49 @@ async function installNpm(folder: string, packages: Versions, isLatest: boolean)
   );
 }
 
-async function installPip(folder: string, packages: Versions, isLatest: boolean): Promise<Versions> {
+async function installGo(folder: string, packages: Versions, isLatest: boolean): Promise<Versions> {
+  await run(folder, 'go', ['mod', 'init', 'client']);
+  const names = Object.entries(packages).map(
+    ([name, version]) => `${name}@${isLatest ? 'latest' : `v${version}`}`,
+  );
+  await run(folder, 'go', ['get', ...names]);
+  const list = await run(folder, 'go', ['list', '-m', '-f', '{{.Version}}', ...Object.keys(packages)]);
+  const versions = list.trim().split('\n');
+  return Object.fromEntries(Object.keys(packages).map((name, at) => [name, versions[at]?.slice(1) ?? '']));
+}
+
+async function installPip(
+  folder: string,
+  packages: Versions,
+  without: readonly string[] | undefined,
+  isLatest: boolean,
+): Promise<Versions> {
   const names = Object.entries(packages).map(([name, version]) => (isLatest ? name : `${name}==${version}`));
   await run(folder, 'python3', ['-m', 'venv', 'venv']);
   const python = join(folder, 'venv/bin/python');
-  await run(folder, python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...names]);
+  const pip = (...args: string[]) =>
+    run(folder, python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...args]);
+  await pip(...(without ? ['--no-deps'] : []), ...names);
+  if (without) {
+    const all = await run(folder, python, ['-c', REQUIREMENTS, ...Object.keys(packages)]);
+    const needed = all
+      .split('\n')
+      .filter((line) => line && !without.includes(line.split(/[^\w.-]/, 1)[0] ?? ''));
+    await pip(...needed);
+  }
   const ask =
     'import sys,json,importlib.metadata as m; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))';
   return JSON.parse(await run(folder, python, ['-c', ask, ...Object.keys(packages)]));
 }
+
+/** Prints the requirements of packages that apply here. */
+const REQUIREMENTS = `import sys, importlib.metadata as m
+from pip._vendor.packaging.requirements import Requirement
+for name in sys.argv[1:]:
+    for one in map(Requirement, m.requires(name) or []):
+        if not one.marker or one.marker.evaluate({"extra": ""}):
+            one.marker = None
+            print(one)`;
 
 async function run(cwd: string, command: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env };

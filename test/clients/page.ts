@@ -17,6 +17,8 @@ const HEADS: Readonly<Record<Case, string>> = {
   stream: 'Stream',
   tools: 'Tools',
   models: 'Models',
+  targets: 'Targets',
+  encrypted: 'Encrypted',
   401: '401',
   limit: '402 limit',
   credits: '402 credits',

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CASES, type Result, runCase } from './cases.ts';
+import { CASES, PLACES, type Result, runCase, WITH_TARGETS } from './cases.ts';
 import { type Case, CLIENTS, type Client } from './clients.ts';
 import { type Installed, install, type Packages } from './install.ts';
 import { endLeftovers } from './launch.ts';
@@ -83,10 +83,13 @@ function packagesOf(id: string, version: string | undefined): Packages {
   return { [registry]: { ...named, [first]: version } };
 }
 
-async function installedOf({ id, name }: Client, version: string | undefined): Promise<Installed | Error> {
+async function installedOf(
+  { id, packages = id, name }: Client,
+  version: string | undefined,
+): Promise<Installed | Error> {
   console.error(`${name}: installing`);
   try {
-    return await install(id, packagesOf(id, version), options.latest);
+    return await install(packages, packagesOf(packages, version), options.latest);
   } catch (error) {
     console.error(`${name}: not installed: ${(error as Error).message}`);
     return error as Error;
@@ -103,7 +106,10 @@ async function rowOf(world: World, client: Client, installed: Installed | Error 
   const results: Partial<Record<Case, Result>> = {};
   try {
     for (const one of cases) {
-      const result = await runCase(world, client, one, { folder: installed.folder, home });
+      const place = { folder: installed.folder, home };
+      const result = WITH_TARGETS.has(one)
+        ? await withTargets((targets) => runCase(targets, client, one, place))
+        : await runCase(world, client, one, place);
       results[one] = result;
       console.error(`${name}: ${one} ${result.mark} ${result.note ?? ''}`);
       for (const line of result.differences) console.error(`${name}: ${one}: ledger: ${line}`);
@@ -114,4 +120,14 @@ async function rowOf(world: World, client: Client, installed: Installed | Error 
     rmSync(home, { recursive: true, force: true });
   }
   return { name, date, version: Object.values(installed.versions).join(', '), results };
+}
+
+/** Runs something in a world of its own, as targets that have died do not come back. */
+async function withTargets<T>(run: (world: World) => Promise<T>): Promise<T> {
+  const ends: (() => unknown)[] = [];
+  try {
+    return await run(await startWorld({ teardown: (end) => void ends.push(end) }, PLACES));
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
 }
