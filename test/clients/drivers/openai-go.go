@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -19,6 +21,10 @@ var (
 )
 
 func must[T any](value T, err error) T {
+	var refusal *openai.Error
+	if errors.As(err, &refusal) {
+		fmt.Fprintln(os.Stderr, refusal.Message)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -91,7 +97,7 @@ func tools() {
 		isOver := true
 		for _, item := range answer.Output {
 			// As it came.
-			items = append(items, param.Override[responses.ResponseInputItemUnionParam](item.RawJSON()))
+			items = append(items, param.Override[responses.ResponseInputItemUnionParam](json.RawMessage(item.RawJSON())))
 			if item.Type != "function_call" {
 				continue
 			}

@@ -46,15 +46,18 @@ export function attemptDifferences(rows: readonly LedgerEntry[], tries: readonly
   const left = [...tries];
   for (const row of rows) {
     const { id, status, upstream = '', attempts = [{ target: upstream, status }] } = row;
-    const answers = left.splice(0, left.findIndex(({ isAnswer }) => isAnswer) + 1);
     // Nothing of a refused connection is seen by the place.
-    const shown = attempts
-      .filter((one) => one.status !== null)
-      .map((one) => `${placeOf(one.target)} ${one.status}`);
-    const seen = answers.map((one) => `${one.place} ${one.status}`);
-    if (shown.join() !== seen.join())
-      found.push(`${id}: attempts ${shown.join()}, by the provider ${seen.join()}`);
-    for (const one of attempts.slice(0, -1)) dead.add(placeOf(one.target));
+    const shown = attempts.filter((one) => one.status !== null);
+    const answers = left.splice(0, shown.length);
+    const own = shown.map((one) => `${placeOf(one.target)} ${one.status}`).join();
+    const seen = answers.map((one) => `${one.place} ${one.status}`).join();
+    if (own !== seen) found.push(`${id}: attempts ${own}, by the provider ${seen}`);
+    const failed = answers.at(-1)?.isAnswer ? attempts.slice(0, -1) : attempts;
+    for (const { target } of failed) dead.add(placeOf(target));
+    if (failed === attempts) {
+      if (row.credits !== 0) found.push(`${id}: charged, though every try failed`);
+      continue;
+    }
     const { place = -1, model } = answers.at(-1) ?? {};
     const before = last.get(model);
     if (before !== undefined && before !== place && !dead.has(before))

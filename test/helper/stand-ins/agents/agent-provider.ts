@@ -51,8 +51,8 @@ export interface AgentProvider extends ScriptedProvider {
   readonly calls: readonly CountedCall[];
   /** What the places answered since `begin`. */
   readonly tries: readonly Try[];
-  /** Whether a request since `begin` had encrypted reasoning of an answer in it. */
-  readonly isReasoningSentBack: boolean;
+  /** What requests since `begin` had of earlier answers: encrypted reasoning, or references to items that a place stores. */
+  readonly sentBack: ReadonlySet<'encrypted' | 'reference'>;
   /** Forgets the calls; from now on answers are as `how` says. */
   begin(how?: How): void;
 }
@@ -72,7 +72,7 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
   let calls: CountedCall[] = [];
   let tries: Try[] = [];
   let how: How = {};
-  let isReasoningSentBack = false;
+  let sentBack = new Set<'encrypted' | 'reference'>();
   let mortality = new Mortality({});
   let turns = 0;
   const behave = (place: number, request: ReceivedRequest): Behaviour | undefined => {
@@ -81,14 +81,15 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
     const body = format && (JSON.parse(request.body.toString()) as Json);
     const isStream = body?.stream === true;
     const answered = calls.filter(({ count }) => count).length;
+    const makers = makersIn(request.body);
+    if (makers.length > 0) sentBack.add('encrypted');
+    if (request.body.includes('"type":"item_reference"')) sentBack.add('reference');
     const death = format && mortality.deathOf(place, answered);
     if (death) {
       const failure = failureOf(format, death, isStream);
       tries.push({ place, status: failure.status ?? 200, isAnswer: false, model: body?.model });
       return failure;
     }
-    const makers = makersIn(request.body);
-    if (makers.length > 0) isReasoningSentBack = true;
     const fault =
       how.fault ??
       (mortality.isAway(place, makers.length) ? OVERLOADED : undefined) ??
@@ -137,13 +138,13 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
     get tries() {
       return tries;
     },
-    get isReasoningSentBack() {
-      return isReasoningSentBack;
+    get sentBack() {
+      return sentBack;
     },
     begin(next = {}) {
       calls = [];
       tries = [];
-      isReasoningSentBack = false;
+      sentBack = new Set();
       how = next;
       mortality = new Mortality(next);
     },
