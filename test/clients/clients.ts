@@ -202,6 +202,7 @@ export const CLIENTS: readonly Client[] = [
     name: 'Codex CLI, compacting',
     packages: 'codex',
     isCompacting: true,
+    lacks: { ...NEVER_ASKS, targets: 'Its compactions can be read by their maker alone.' },
     // By this name it compacts at the provider; the limit is passed with each call.
     command: codex('name = "OpenAI"', 'model_auto_compact_token_limit = 1000'),
   },
