@@ -110,7 +110,8 @@ test('tries that no place of the provider made, and a change of place without a 
     /attempts 0 500,1 200, by the provider 0 503,1 200/,
   ]);
   t.match(attemptDifferences([handedOver(503), at(0)], [failure, answer(1), answer(0)]), [
-    /which has failed/,
+    /left place 1, which lives/,
+    /answered by place 0, which has failed/,
   ]);
   t.match(attemptDifferences([at(0)], [answer(0), failure]), [/1 tries of no row/]);
 });

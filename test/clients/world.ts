@@ -3,11 +3,8 @@ import type { Model, Target } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { shippedCatalog } from '../helper/fixtures/client-bodies.ts';
-import {
-  type AgentProvider,
-  type Fault,
-  startAgentProvider,
-} from '../helper/stand-ins/agents/agent-provider.ts';
+import { type AgentProvider, startAgentProvider } from '../helper/stand-ins/agents/agent-provider.ts';
+import type { Fault } from '../helper/stand-ins/agents/mortality.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { type RedisProcess, startRedis } from '../helper/start/redis-process.ts';
 import type { Scope } from '../helper/start/scope.ts';

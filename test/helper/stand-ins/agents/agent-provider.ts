@@ -4,7 +4,7 @@ import {
   type ScriptedProvider,
   startScriptedProvider,
 } from '../scripted-provider.ts';
-import { failureOf, Mortality, OVERLOADED, UNREADABLE } from './mortality.ts';
+import { failureOf, type How, Mortality, OVERLOADED, UNREADABLE } from './mortality.ts';
 import { answerOf, type Count, type Format } from './turn.ts';
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -23,9 +23,6 @@ export interface CountedCall {
   readonly ended: Promise<unknown>;
 }
 
-/** An answer in place of the model's. */
-export type Fault = Pick<Behaviour, 'status' | 'headers' | 'body'>;
-
 /** What a place answered. */
 export interface Try {
   readonly place: number;
@@ -33,15 +30,6 @@ export interface Try {
   /** False for a place that has died. */
   readonly isAnswer: boolean;
   readonly model: unknown;
-}
-
-export interface How {
-  readonly fault?: Fault | undefined;
-  readonly intervalMs?: number | undefined;
-  /** After so many answers the next place dies, each in another way (`DEATHS`). Reasoning is in plain text, as any place reads it. */
-  readonly deathsAfter?: readonly number[] | undefined;
-  /** The place that is asked for the answer to so much encrypted reasoning is overloaded for so long. */
-  readonly away?: { readonly after: number; readonly ms: number } | undefined;
 }
 
 export interface AgentProvider extends ScriptedProvider {

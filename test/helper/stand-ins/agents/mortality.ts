@@ -1,6 +1,19 @@
 import { namedEvent } from '../../../../src/demo/answer.ts';
-import type { Fault, How } from './agent-provider.ts';
+import type { Behaviour } from '../scripted-provider.ts';
 import type { Format } from './turn.ts';
+
+/** An answer in place of the model's. */
+export type Fault = Pick<Behaviour, 'status' | 'headers' | 'body'>;
+
+/** How a provider behaves. */
+export interface How {
+  readonly fault?: Fault | undefined;
+  readonly intervalMs?: number | undefined;
+  /** After so many answers the next place dies, each in another way (`DEATHS`). Reasoning is in plain text, as any place reads it. */
+  readonly deathsAfter?: readonly number[] | undefined;
+  /** The place that is asked for the answer to so much encrypted reasoning is overloaded for so long. */
+  readonly away?: { readonly after: number; readonly ms: number } | undefined;
+}
 
 /** How places die, one after another: with 503, without an address, and with an error before the first content. */
 const DEATHS = ['overloaded', 'gone', 'broken'] as const;
