@@ -20,12 +20,12 @@ const NO_PROXIES: string[] = [];
 
 /** The section `server`: where and how the gateway listens. */
 export const serverSection = section({
-  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. `HOST` overrides it'),
-  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. `PORT` overrides it'),
+  host: optional(host, '127.0.0.1', 'Address to listen on. `HOST` overrides it'),
+  port: optional(port, 8080, 'Port to listen on. `PORT` overrides it'),
   trustProxy: optional(
     list(trustedProxy),
     NO_PROXIES,
-    'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` the gateway trusts. `TRUST_PROXY` overrides it',
+    'Addresses or CIDR ranges of trusted proxies. `TRUST_PROXY` overrides it',
   ),
   bodyLimitMb: optional(
     number(0.001, MAX_BODY_MB, 'decimal'),
@@ -45,6 +45,6 @@ export const serverSection = section({
   drainDelayMs: optional(
     drainDelay,
     0,
-    'How long a stopping gateway keeps serving while `/readyz` returns 503. `DRAIN_DELAY_MS` overrides it',
+    'How long a stopping gateway keeps serving. `DRAIN_DELAY_MS` overrides it',
   ),
 });
