@@ -31,7 +31,7 @@ function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
       const lines = others.filter((operation) => callerOf(operation) === caller);
       return `${title}\n\n${lines.map(({ name, summary = '' }) => `- ${code(name)}: ${summary}`).join('\n')}`;
     }).join('\n\n'),
-    'fields of a key': fieldTable(document.components.schemas?.NewKey as unknown as ObjectSchema),
+    'fields of a key': fieldList(document.components.schemas?.NewKey as unknown as ObjectSchema),
   };
 }
 
@@ -60,13 +60,14 @@ interface ObjectSchema {
   readonly properties: Readonly<Record<string, Field>>;
 }
 
-function fieldTable({ required, properties }: ObjectSchema): string {
-  const rows = Object.entries(properties).map(([name, field]) => {
-    const absent = required.includes(name) ? 'required' : '';
-    const fallback = field.default === undefined ? absent : code(JSON.stringify(field.default));
-    return [code(name), fallback, boundsOf(field).join('; '), field.description ?? ''];
+function fieldList({ required, properties }: ObjectSchema): string {
+  const items = Object.entries(properties).map(([name, field]) => {
+    const absent = required.includes(name) ? ['required'] : [];
+    const fallback = field.default === undefined ? absent : [code(JSON.stringify(field.default))];
+    const facts = [...fallback, ...boundsOf(field)].join('; ');
+    return `- ${code(name)}${facts === '' ? '' : ` (${facts})`}: ${field.description ?? ''}`;
   });
-  return table(['Field', 'Default', 'Bounds', 'Meaning'], rows);
+  return items.join('\n');
 }
 
 function boundsOf(field: Field): string[] {
@@ -81,11 +82,6 @@ function boundsOf(field: Field): string[] {
     ...(field.anyOf ?? []).flatMap(boundsOf),
     ...(field.items?.enum ? boundsOf(field.items) : []),
   ];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const [names, ...lines] = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [names, `|${head.map(() => '---|').join('')}`, ...lines].join('\n');
 }
 
 const code = (text: string) => `\`${text}\``;
@@ -256,9 +252,7 @@ test('every environment variable stands in the configuration, and no other does'
   // The program itself reads more.
   for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
     asked.push(name);
-  const told = rowsUnder('docs/configuration.md', 'Environment').flatMap(([name = '']) =>
-    /^[A-Z_]+$/.test(name) ? [name] : [],
-  );
+  const told = [...read('docs/configuration.md').matchAll(/^- `([A-Z_]+)`/gm)].map(([, name]) => name);
   t.same(told.sort(), [...new Set(asked)].sort());
 });
 
@@ -290,11 +284,9 @@ function settingsOf({ properties = {}, required = [] }: ConfigSchema, path: stri
 function settingLists({ properties = {} }: ConfigSchema): string[] {
   return Object.entries(properties).map(([name, section]) => {
     const { additionalProperties: entry, description = '' } = section;
-    const [path, of] =
-      typeof entry === 'object'
-        ? [`${name}.<${name === 'models' ? 'slug' : 'name'}>`, entry]
-        : [name, section];
-    return `### ${code(name)}\n\n${description}:\n\n${settingsOf(of, path).join('\n')}`;
+    if (typeof entry !== 'object') return `### ${code(name)}\n\n${settingsOf(section, name).join('\n')}`;
+    const path = `${name}.<${name === 'models' ? 'slug' : 'name'}>`;
+    return `### ${code(name)}\n\n${description}.\n\n${settingsOf(entry, path).join('\n')}`;
   });
 }
 
