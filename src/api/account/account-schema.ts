@@ -5,13 +5,11 @@ import { balance, credits, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp, words }
 import { Type } from '../openapi/json-type.ts';
 
 /** Schema of the alert threshold of an account, as its owner and the operator see it. */
-export const alert_threshold = credits(
-  'The alert is sent when a debit takes the balance from this or more to below it.',
-);
+export const alert_threshold = credits('A debit that takes the balance below this sends the alert.');
 
 /** Schema of the overdraft of an account, as its owner and the operator see it. */
 export const overdraft = credits(
-  'How far calls in flight may together take the balance below 0, and the spend of a key above its limit; set by the ' +
+  'How far calls in flight can together take the balance below 0, and the spend of a key above its limit. Set by the ' +
     'operator. 0: not at all.',
 );
 
@@ -20,10 +18,10 @@ export const accountCallLimits = callLimitSchemas("the account's");
 
 export const Account = Type.Object(
   {
-    id: id('The account.'),
-    email: Type.String({ description: 'Email address of the owner; alerts name it.' }),
-    credits_balance: balance('What is left, to the call that was settled last.'),
-    credits_held: credits('What calls in flight have reserved of it.'),
+    id: id('Id of the account.'),
+    email: Type.String({ description: 'Email address of the owner, which alerts include.' }),
+    credits_balance: balance('Balance after the last settled call.'),
+    credits_held: credits('Amount that calls in flight have reserved.'),
     alert_threshold,
     overdraft,
     ...accountCallLimits,
@@ -54,27 +52,27 @@ export const ACCOUNT_EXAMPLE = {
 
 export const AccountPatch = Type.Object(
   { alert_threshold: Type.Optional(alert_threshold) },
-  { title: 'AccountPatch', description: 'What an owner may change.', additionalProperties: false },
+  { title: 'AccountPatch', description: 'Fields that an owner can change.', additionalProperties: false },
 );
 
 const Delivery = Type.Object(
   {
-    key_id: id('The key whose webhook_url this is.'),
-    url: Type.String({ description: 'The address it was sent to.' }),
+    key_id: id('Key whose `webhook_url` this is.'),
+    url: Type.String({ description: 'Address of the receiver.' }),
     status: words(
       DELIVERY_STATUSES,
-      '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
-        'not a public address. `unknown`: not answered yet, or the gateway died while sending.',
+      '`delivered`: a 2xx answer. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
+        'not a public address. `unknown`: no answer yet, or the gateway died while sending.',
     ),
     http_status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'What was answered; null: nothing.',
+      description: 'Status of the answer; null: no answer.',
     }),
     duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'Milliseconds from name resolution to the head of the answer; null: not known.',
+      description: 'Milliseconds from name resolution to the headers of the answer; null: unknown.',
     }),
-    attempted_at: timestamp('When it was sent.'),
+    attempted_at: timestamp('Time of sending.'),
   },
-  { title: 'Delivery', description: 'One POST to one key.' },
+  { title: 'Delivery', description: 'One POST to the webhook of one key.' },
 );
 
 export const AlertList = Type.Object(
@@ -82,14 +80,14 @@ export const AlertList = Type.Object(
     alerts: Type.Array(
       Type.Object(
         {
-          id: id('The alert; the first number in `webhook-id`.'),
-          created_at: timestamp('When the balance fell below the threshold, or the test was asked for.'),
+          id: id('Id of the alert: the first number in `webhook-id`.'),
+          created_at: timestamp('When the balance fell below the threshold, or the test was requested.'),
           credits_balance: Type.Number({
             minimum: -MAX_CREDITS,
             maximum: MAX_CREDITS,
-            description: 'The balance that it tells, in credits.',
+            description: 'Balance in the alert, in credits.',
           }),
-          test: Type.Boolean({ description: 'Whether it was a test.' }),
+          test: Type.Boolean({ description: 'Whether it is a test alert.' }),
           deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
         },
         { title: 'Alert' },
@@ -121,7 +119,7 @@ export const ALERT_LIST_EXAMPLE = {
 };
 
 export const QueuedAlert = Type.Object(
-  { id: id('The alert in `GET /api/account/alerts/`.') },
+  { id: id('Id of the alert in `GET /api/account/alerts/`.') },
   {
     title: 'QueuedAlert',
     description: 'The test alert is queued; its deliveries appear in the list of alerts under this id.',
@@ -129,5 +127,5 @@ export const QueuedAlert = Type.Object(
 );
 
 export const AlertQuery = Type.Object({
-  limit: pageLimit('How many alerts at most, the newest.', { default: DEFAULT_PAGE_LIMIT }),
+  limit: pageLimit('Maximum number of alerts; the newest are returned.', { default: DEFAULT_PAGE_LIMIT }),
 });

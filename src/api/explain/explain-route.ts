@@ -50,8 +50,8 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     operationId: 'explainKey',
     summary: 'Explain whether a call would be accepted',
     description:
-      'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
-      'now, and the hold is the smallest that a call of the model can have.',
+      'Runs every check for a call with the key, without sending or spending anything. Credits, spend and limits of calls are ' +
+      'the current ones. The hold is the smallest that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,
     response: { 200: Explanation },
@@ -97,7 +97,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
     security: BY_OPERATOR,
     operationId: 'explainKeyOfAccount',
     summary: 'Explain whether a call with the key of an account would be accepted',
-    description: 'The same answer as `/api/keys/{key_id}/explain/` gives the owner.',
+    description: 'Returns the answer of `/api/keys/{key_id}/explain/`.',
     params: AccountKeyPath,
     body: ExplainBody,
     response: { 200: Explanation },

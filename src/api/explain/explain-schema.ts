@@ -15,20 +15,23 @@ export const ExplainBody = Type.Object(
     endpoint: Type.Optional(
       words(
         ENDPOINTS.map(({ path }) => path),
-        'Path under /v1. Default: the first one that serves the model.',
+        'Path under /v1. Default: the first that serves the model.',
       ),
     ),
     ip: Type.Optional(text('Address of the caller. Default: yours.')),
-    origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
+    origin: Type.Optional(text('The header `Origin`. Default: none.')),
     country: Type.Optional(
       text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
         pattern: TEXT_PATTERNS.country,
       }),
     ),
     at: Type.Optional(
-      text('When, for `active_hours` and `expires_at`; ISO 8601 with `Z` or an offset. Default: now.', {
-        format: 'date-time',
-      }),
+      text(
+        'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
+        {
+          format: 'date-time',
+        },
+      ),
     ),
   },
   { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },

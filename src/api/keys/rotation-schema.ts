@@ -11,13 +11,12 @@ export const Rotation = Type.Object(
         minimum: 0,
         maximum: MOST_GRACE_S,
         default: 0,
-        description: 'For how long the previous value stays valid beside the new one; 0: it ends at once.',
+        description: 'Seconds that the previous value stays valid; 0: it ends at once.',
       }),
     ),
     end_grace: Type.Optional(
       Type.Literal(true, {
-        description:
-          'Ends the previous value now, and makes no new one. Cannot be sent with `grace_seconds`.',
+        description: 'Ends the previous value now, without a new one. Send it alone.',
       }),
     ),
   },
@@ -33,9 +32,7 @@ export const Rotation = Type.Object(
 export const RotatedKey = Type.Object(
   {
     ...CreatedKey.properties,
-    previous_valid_until: timestampOrNull(
-      'Until when the previous value is valid, by the clock of Redis; null: it has ended.',
-    ),
+    previous_valid_until: timestampOrNull("End of the previous value, by Redis' clock; null: it has ended."),
   },
   { title: 'RotatedKey', description: 'The key with its new value.' },
 );

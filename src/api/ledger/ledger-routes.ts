@@ -25,9 +25,9 @@ function listRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     operationId: 'listLedgerEntries',
     summary: 'List or export ledger entries',
     description:
-      'Newest first. With `format=csv` or `format=jsonl`, a streamed export of everything that the other parameters let ' +
-      'through, or of its first `limit` entries. Waits for the journal, so that the call that was answered just now is ' +
-      'there. A key that cannot manage sees its own entries only, without `balance_after`.',
+      'Returns entries, newest first, including the call you just made. `format=csv` and `format=jsonl` stream all entries that ' +
+      "match the other parameters, or the first `limit` of them. A key that can't manage sees only its own entries, without " +
+      '`balance_after`.',
     querystring: LedgerQueryString,
     response: { 200: LedgerAnswer },
     'x-docs': {
@@ -47,8 +47,8 @@ function entryRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     operationId: 'readLedgerEntry',
     summary: 'Read a ledger entry',
     description:
-      'What a call was charged, by its `x-request-id`; also of a stream, whose head cannot say it. A key that cannot manage ' +
-      'sees its own entries only.',
+      'Finds the charge of a call by its `x-request-id`, for streams too. ' +
+      "A key that can't manage sees only its own entries.",
     params: EntryPath,
     response: { 200: Entry },
     'x-docs': { refusals: [...OWNER_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },

@@ -18,22 +18,22 @@ const createVideo = modelCall({
   operationId: 'createVideo',
   summary: 'Create a video',
   description:
-    'A job, charged by the second when the provider accepts it, and refunded once when the provider is found to have ' +
-    'failed it. Characters and files of the provider belong to no account here, and cannot be named.',
+    'Starts a job, charged by the second when the provider accepts it, and refunded once if the provider reports that ' +
+    'it failed. Characters and files of the provider belong to no account here, so you cannot refer to them.',
   reference: `${REFERENCE}/create`,
   bodies: ['application/json', 'multipart/form-data'],
   required: ['prompt'],
   fields: {
-    prompt: { type: 'string', description: 'What to show.' },
+    prompt: { type: 'string', description: 'Description of the video.' },
     seconds: {
       type: ['string', 'integer', 'null'],
       pattern: '^\\d{1,4}$',
       minimum: 1,
       maximum: 3600,
-      description: 'Length in whole seconds, from 1 to 3,600: what is held and charged. Default: 4.',
+      description: 'Length in whole seconds, from 1 to 3,600, which is held and charged. Default: 4.',
     },
     input_reference: {
-      description: 'A picture to start from: a file of the form, or a URL; not the id of one.',
+      description: 'Picture to start from: a file of the form or a URL, not an id.',
     },
   },
   requests: { fox: { value: { model: 'demo-video', prompt: 'A quick brown fox', seconds: '4' } } },
@@ -55,7 +55,7 @@ function ofJob(question: JobQuestion): Operation {
     operationId: question.operationId,
     tags: ['Models'],
     summary: question.summary,
-    description: `${question.description} Costs nothing, and counts in limits of calls but those of tokens; a video of another account does not exist.`,
+    description: `${question.description} Costs nothing, but counts in limits of calls, except tokens. A video of another account gets 404.`,
     externalDocs: { description: "OpenAI's reference", url: `${REFERENCE}/${question.reference}` },
     security: BY_KEY,
     parameters: [
@@ -63,7 +63,7 @@ function ofJob(question: JobQuestion): Operation {
         in: 'path',
         name: 'id',
         required: true,
-        description: 'The `id` that the job was answered with.',
+        description: '`id` of the job.',
         schema: { type: 'string' },
         example: VIDEO.id,
       },
@@ -80,7 +80,7 @@ function ofJob(question: JobQuestion): Operation {
 const readVideo = ofJob({
   operationId: 'readVideo',
   summary: 'Read the state of a video',
-  description: 'If it reports that the job failed, its charge has been refunded.',
+  description: 'If the answer reports that the job failed, the charge has been refunded.',
   reference: 'retrieve',
   content: { 'application/json': json({ ...VIDEO, status: 'completed', progress: 100 }) },
 });
@@ -88,25 +88,25 @@ const readVideo = ofJob({
 const deleteVideo = ofJob({
   operationId: 'deleteVideo',
   summary: 'Delete a video',
-  description: 'At the provider. What it cost stays charged, unless the job had failed.',
+  description: 'Deletes the video at the provider. The charge stays, unless the job failed.',
   reference: 'delete',
   content: { 'application/json': json({ id: VIDEO.id, object: 'video.deleted', deleted: true }) },
 });
 
 const BYTES: Media = {
-  schema: { type: 'string', format: 'binary', description: 'The film or picture, as it comes.' },
+  schema: { type: 'string', format: 'binary', description: 'The video or picture.' },
 };
 
 const readVideoContent = ofJob({
   operationId: 'readVideoContent',
   summary: 'Download a video',
-  description: 'Passed on as it comes.',
+  description: 'Passes the content on as it arrives.',
   reference: 'content',
   parameters: [
     {
       in: 'query',
       name: 'variant',
-      description: 'What to download, in the words of the provider. Default: the video.',
+      description: "What to download, in the provider's terms. Default: the video.",
       schema: { type: 'string' },
       example: 'thumbnail',
     },

@@ -19,7 +19,7 @@ const OPERATOR_MODEL = {
     },
     list_price: {
       anyOf: [MODEL.properties.price, { type: 'null' }],
-      description: 'What the provider takes by the price list, in credits at markup 1; null if unknown.',
+      description: 'List price of the provider, in credits at markup 1; null: unknown.',
     },
     targets: {
       type: 'array',
@@ -29,8 +29,7 @@ const OPERATOR_MODEL = {
     price_until: {
       type: ['string', 'null'],
       format: 'date',
-      description:
-        'The last day for which its provider promised the price; null if the configuration names none.',
+      description: 'Last day of the price that the provider promised; null: the configuration names none.',
     },
   },
 };
@@ -40,7 +39,7 @@ const SCHEMA: FastifySchema = {
   security: BY_OPERATOR,
   operationId: 'listModelsOfOperator',
   summary: 'List models with their list prices and targets',
-  description: 'Every model that runs, with the source of its price and what its provider takes.',
+  description: 'Returns every model with the source of its price and its list price.',
   response: {
     200: {
       type: 'object',

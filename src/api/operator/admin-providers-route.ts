@@ -19,7 +19,7 @@ const SCHEMA: FastifySchema = {
   operationId: 'listProviders',
   summary: 'List providers and the health of their targets',
   description:
-    'Each model at each credential that it runs with, as all gateways see it. Without Redis, as this gateway sees it.',
+    'Returns each model at each of its credentials, as all gateways see it; without Redis, as this gateway sees it.',
   response: { 200: ProviderList },
   'x-docs': { refusals: OPERATOR_REFUSALS, answer: PROVIDERS_EXAMPLE },
 };

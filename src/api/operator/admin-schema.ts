@@ -11,21 +11,21 @@ import { balance, credits, cursor, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp 
 import { Type } from '../openapi/json-type.ts';
 
 const is_active = Type.Boolean({
-  description: 'false refuses every key of the account, at every gateway, once it is answered.',
+  description: 'false: every gateway refuses all keys of the account from the answer on.',
 });
 const email = Type.String({
   maxLength: LONGEST_EMAIL,
   pattern: TEXT_PATTERNS.email,
-  description: 'Email address of the owner; no two accounts have the same.',
+  description: 'Email address of the owner, unique among accounts.',
 });
 
 export const AdminAccount = Type.Object(
   {
-    id: id('Names the account in paths.'),
+    id: id('Id of the account.'),
     email: Type.String({ description: 'Email address of the owner.' }),
     is_active,
-    credits_balance: balance('What is left, to the call that was settled last.'),
-    credits_held: credits('What calls in flight have reserved of it.'),
+    credits_balance: balance('Balance after the last settled call.'),
+    credits_held: credits('Amount that calls in flight have reserved.'),
     alert_threshold,
     overdraft,
     ...accountCallLimits,
@@ -52,20 +52,20 @@ export const AdminAccountPage = Type.Object(
   {
     accounts: Type.Array(AdminAccount),
     next: Type.Union([Type.String(), Type.Null()], {
-      description: 'To be sent as `after` for the following page; null: there is none.',
+      description: 'Send it as `after` for the next page; null: no more.',
     }),
   },
-  { title: 'AdminAccountPage', description: 'Accounts by id ascending.' },
+  { title: 'AdminAccountPage', description: 'Accounts by ascending id.' },
 );
 
 export const AdminAccountQuery = Type.Object({
-  limit: pageLimit('How many accounts a page has.', { default: DEFAULT_PAGE_LIMIT }),
-  after: cursor('The `next` of the page before.'),
+  limit: pageLimit('Number of accounts per page.', { default: DEFAULT_PAGE_LIMIT }),
+  after: cursor('`next` of the previous page.'),
   email: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: LONGEST_EMAIL,
-      description: 'Only accounts whose e-mail address has this in it, in any case.',
+      description: 'Only accounts whose email address contains this, in any case.',
       examples: ['example.com'],
     }),
   ),
@@ -83,9 +83,7 @@ function limitOfNew(setting: keyof CallLimits) {
 export const NewAccountBody = Type.Object(
   {
     email,
-    credits: Type.Optional(
-      credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
-    ),
+    credits: Type.Optional(credits('Initial balance: the first top-up in the ledger.', { default: 0 })),
     alert_threshold: Type.Optional({ ...alert_threshold, default: DEFAULT_ALERT_THRESHOLD }),
     overdraft: Type.Optional({
       ...overdraft,
@@ -100,7 +98,7 @@ export const NewAccountBody = Type.Object(
 
 export const CreatedAccount = Type.Object(
   { account: AdminAccount, key: CreatedKey },
-  { title: 'CreatedAccount', description: 'The account with its first key, which may manage.' },
+  { title: 'CreatedAccount', description: 'The account with its first key, which can manage.' },
 );
 
 export const CREATED_ACCOUNT_EXAMPLE = { account: ADMIN_ACCOUNT_EXAMPLE, key: CREATED_KEY_EXAMPLE };
@@ -113,7 +111,11 @@ export const AdminAccountPatch = Type.Object(
     is_active: Type.Optional(is_active),
     ...Type.Partial(Type.Object(accountCallLimits)).properties,
   },
-  { title: 'AdminAccountPatch', description: 'What an operator may change.', additionalProperties: false },
+  {
+    title: 'AdminAccountPatch',
+    description: 'Fields that an operator can change.',
+    additionalProperties: false,
+  },
 );
 
 const account_id = Type.Integer({ minimum: 1, description: 'Id of the account.', examples: [2] });
@@ -132,15 +134,15 @@ export const CreditsBody = Type.Object(
       maximum: MAX_CREDITS,
       ...SIX_DECIMALS.ofSigned,
       description:
-        'Credits to add, at most six decimals, not 0: a top-up; a negative amount is an adjustment. The balance must stay ' +
-        'within the same range.',
+        'Credits to add, with at most six decimals, not 0. A negative amount is an adjustment. The balance must stay ' +
+        'in the same range.',
     }),
     note: Type.Optional(
       Type.String({
         maxLength: LONGEST_NOTE,
         pattern: TEXT_PATTERNS.storable,
         default: '',
-        description: 'A note for the books; the ledger shows it.',
+        description: 'Comment that the ledger shows.',
       }),
     ),
   },
@@ -153,13 +155,13 @@ export const CreditsHeaders = Type.Object({
       minLength: 1,
       maxLength: LONGEST_IDEMPOTENCY_KEY,
       description:
-        'Makes a repeat of this request harmless: it changes nothing and gets the same answer. Belongs to the account.',
+        'With it, a repeat changes nothing and gets the same answer. Keys of different accounts are independent.',
       examples: ['invoice-1001'],
     }),
   ),
 });
 
 export const CreditsAnswer = Type.Object(
-  { credits_balance: balance('The balance right after the change.') },
-  { title: 'CreditsAnswer', description: 'The balance right after the change; the same for a repeat.' },
+  { credits_balance: balance('Balance after the change.') },
+  { title: 'CreditsAnswer', description: 'Balance after the change; the same for a repeat.' },
 );
