@@ -99,7 +99,7 @@ test('the composed gateways start with what they are given', async (t) => {
     { tollgate: { ipv4_address: '172.30.80.10' } },
     'the proxy that is trusted',
   );
-  const known = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const known = [...read('docs/configuration.md').matchAll(/^- `([A-Z_]+)`/gm)].map(([, name]) => name);
   const referred = [...read('config/gateway.yaml').matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name]) => name);
   for (const name of Object.keys(services['gateway-1']?.environment ?? {})) {
     t.ok(known.includes(name) || referred.includes(name), name);

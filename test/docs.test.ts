@@ -31,7 +31,7 @@ function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
       const lines = others.filter((operation) => callerOf(operation) === caller);
       return `${title}\n\n${lines.map(({ name, summary = '' }) => `- ${code(name)}: ${summary}`).join('\n')}`;
     }).join('\n\n'),
-    'fields of a key': fieldTable(document.components.schemas?.NewKey as unknown as ObjectSchema),
+    'fields of a key': fieldList(document.components.schemas?.NewKey as unknown as ObjectSchema),
   };
 }
 
@@ -60,13 +60,14 @@ interface ObjectSchema {
   readonly properties: Readonly<Record<string, Field>>;
 }
 
-function fieldTable({ required, properties }: ObjectSchema): string {
-  const rows = Object.entries(properties).map(([name, field]) => {
-    const absent = required.includes(name) ? 'required' : '';
-    const fallback = field.default === undefined ? absent : code(JSON.stringify(field.default));
-    return [code(name), fallback, boundsOf(field).join('; '), field.description ?? ''];
+function fieldList({ required, properties }: ObjectSchema): string {
+  const items = Object.entries(properties).map(([name, field]) => {
+    const absent = required.includes(name) ? ['required'] : [];
+    const fallback = field.default === undefined ? absent : [code(JSON.stringify(field.default))];
+    const facts = [...fallback, ...boundsOf(field)].join('; ');
+    return `- ${code(name)}${facts === '' ? '' : ` (${facts})`}: ${field.description ?? ''}`;
   });
-  return table(['Field', 'Default', 'Bounds', 'Meaning'], rows);
+  return items.join('\n');
 }
 
 function boundsOf(field: Field): string[] {
@@ -81,11 +82,6 @@ function boundsOf(field: Field): string[] {
     ...(field.anyOf ?? []).flatMap(boundsOf),
     ...(field.items?.enum ? boundsOf(field.items) : []),
   ];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const [names, ...lines] = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [names, `|${head.map(() => '---|').join('')}`, ...lines].join('\n');
 }
 
 const code = (text: string) => `\`${text}\``;
@@ -220,10 +216,21 @@ test('npm scripts that pages name exist', async (t) => {
 
 test('every error code stands in the API page with its status and type, and no other does', async (t) => {
   const rows = rowsUnder('docs/api.md', 'Errors');
-  const real = Object.entries(ERRORS).map(([code, [status, type]]) => `${code} ${status} ${type}`);
-  t.same(rows.map(([code, status, type]) => `${code} ${status} ${type}`).sort(), real.sort());
+  const paragraph = read('docs/api.md')
+    .split('\n\n')
+    .find((text) => text.startsWith('The status decides `type`'));
+  const types = new Map(
+    [...(paragraph ?? '').matchAll(/`(\w+)`\s\(([\d,\s]+)\)/g)].flatMap(([, type = '', statuses = '']) =>
+      statuses.split(/,\s/).map((status) => [Number(status), type] as const),
+    ),
+  );
+  const typeOf = (code: string, status: number) =>
+    code === 'usage_limit_reached' ? code : (types.get(status) ?? 'invalid_request_error');
+  for (const [code, [status, type]] of Object.entries(ERRORS)) t.equal(typeOf(code, status), type, code);
+  const real = Object.entries(ERRORS).map(([code, [status]]) => `${code} ${status}`);
+  t.same(rows.map(([code, status]) => `${code} ${status}`).sort(), real.sort());
   t.same(
-    rows.filter(([, , , advice]) => !advice),
+    rows.filter(([, , advice]) => !advice),
     [],
     'and each says what to do',
   );
@@ -245,9 +252,7 @@ test('every environment variable stands in the configuration, and no other does'
   // The program itself reads more.
   for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
     asked.push(name);
-  const told = rowsUnder('docs/configuration.md', 'Environment').flatMap(([name = '']) =>
-    /^[A-Z_]+$/.test(name) ? [name] : [],
-  );
+  const told = [...read('docs/configuration.md').matchAll(/^- `([A-Z_]+)`/gm)].map(([, name]) => name);
   t.same(told.sort(), [...new Set(asked)].sort());
 });
 
@@ -261,20 +266,27 @@ interface ConfigSchema {
   readonly required?: readonly string[];
 }
 
-/** A row for each setting of the config file: its path, default, and meaning. */
-function settingsOf({ properties = {}, required = [] }: ConfigSchema, path = ''): string[][] {
+/** An item for each setting of the config file: its path, default, and meaning. */
+function settingsOf({ properties = {}, required = [] }: ConfigSchema, path: string): string[] {
   return Object.entries(properties).flatMap(([key, setting]) => {
-    const at = path === '' ? key : `${path}.${key}`;
-    const { description = '', default: value, additionalProperties: entry } = setting;
-    if (path === '' && setting.properties) return settingsOf(setting, at);
-    if (typeof entry === 'object' && entry.properties)
-      return settingsOf(entry, `${at}.<${key === 'models' ? 'slug' : 'name'}>`);
+    const at = `${path}.${key}`;
+    const { description = '', default: value } = setting;
     const fallback =
-      value === undefined ? '' : code(typeof value === 'string' ? value : JSON.stringify(value));
-    const needed = required.includes(key) ? 'required' : fallback;
+      value === undefined ? '' : ` (${code(typeof value === 'string' ? value : JSON.stringify(value))})`;
+    const needed = required.includes(key) ? ' (required)' : fallback;
     const words = wordsOf(setting).map(code).join(', ');
-    const row = [code(at), needed, words === '' ? description : `${words}. ${description}`];
-    return [row, ...settingsOf(setting, at)];
+    const meaning = words === '' ? description : `${words}. ${description}`;
+    return [`- ${code(at)}${needed}: ${meaning}`, ...settingsOf(setting, at)];
+  });
+}
+
+/** A list for each section of the config file, below its name. */
+function settingLists({ properties = {} }: ConfigSchema): string[] {
+  return Object.entries(properties).map(([name, section]) => {
+    const { additionalProperties: entry, description = '' } = section;
+    if (typeof entry !== 'object') return `### ${code(name)}\n\n${settingsOf(section, name).join('\n')}`;
+    const path = `${name}.<${name === 'models' ? 'slug' : 'name'}>`;
+    return `### ${code(name)}\n\n${description}.\n\n${settingsOf(entry, path).join('\n')}`;
   });
 }
 
@@ -303,20 +315,19 @@ test('the tables of the API page are those of the OpenAPI description', async (t
   holdTables(t, 'docs/api.md', apiTables(await readDocument(url)));
 });
 
-test('the table of the configuration is that of the schema of the config file', async (t) => {
-  const rows = settingsOf(CONFIG_FILE_SCHEMA as ConfigSchema);
-  t.ok(rows.length > 70, 'the settings are found');
-  const settings = table(['Key', 'Default', 'Meaning'], rows);
-  holdTables(t, 'docs/configuration.md', { 'settings of the config file': settings });
+test('the settings on the configuration page are those of the schema of the config file', async (t) => {
+  const lists = settingLists(CONFIG_FILE_SCHEMA as ConfigSchema);
+  t.ok(lists.length > 8, 'the sections are found');
+  holdTables(t, 'docs/configuration.md', { 'settings of the config file': lists.join('\n\n') });
 });
 
-test('the table of metrics has the help of each', async (t) => {
+test('the list of metrics has the help of each', async (t) => {
   const world = await startGatewayInProcess(t);
   const page = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
   const metrics = [...page.matchAll(/^# HELP (tollgate_\w+) (.+)$/gm)];
   t.ok(metrics.length > 10, 'the metrics are found');
-  const rows = metrics.map(([, name = '', help = '']) => [code(name), help]);
-  holdTables(t, 'docs/operating.md', { metrics: table(['Metric', 'Meaning'], rows) });
+  const items = metrics.map(([, name = '', help = '']) => `- ${code(name)}: ${help}`);
+  holdTables(t, 'docs/operating.md', { metrics: items.join('\n') });
 });
 
 /** The figures above the bars of the chart: of each target in turn, one a group of bars. */

@@ -37,13 +37,13 @@ interface Page {
 /** `tollgate calls`: the calls of a running gateway, refused ones too. */
 export function callsCommand(program: Command): void {
   remote(program.command('calls'))
-    .description('list the calls of a running gateway, newest first, refused ones too')
+    .description('list the calls of a running gateway, newest first, including refused ones')
     .option('--account <id>', 'only calls of this account', id)
     .option('--key-id <id>', 'only calls of this key', id)
-    .option('--model <name>', 'only calls that named this model')
-    .option('--code <code>', 'only calls that ended with this error code')
-    .addOption(new Option('--result <result>', 'only calls that ended so').choices([...CALL_RESULTS]))
-    .option('--upstream <name>', 'only calls that were sent to this provider')
+    .option('--model <name>', 'only calls of this model, as the request named it')
+    .option('--code <code>', 'only calls with this error code')
+    .addOption(new Option('--result <result>', 'only calls with this result').choices([...CALL_RESULTS]))
+    .option('--upstream <name>', 'only calls sent to this provider')
     .option('--from <time>', 'first day or time, ISO 8601')
     .option('--to <time>', 'last day or time, ISO 8601')
     .option('--limit <count>', 'maximum number of calls (default: 50)', id)

@@ -34,7 +34,7 @@ export function reconcileCommand(program: Command): void {
     .option('--charges', 'recompute every charge from the usage, prices and multiplier in its row instead')
     .option('--from <day>', 'with --charges: first UTC day, such as 2026-11-01', day)
     .option('--to <day>', 'with --charges: last UTC day', day)
-    .option('--account <id>', 'with --charges: this account only', id)
+    .option('--account <id>', 'with --charges: only this account', id)
     .option('--json', 'print JSON')
     .option('--progress', 'show progress on stderr (default: if stderr is a terminal)', process.stderr.isTTY)
     .action(reconcile);

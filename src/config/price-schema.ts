@@ -112,7 +112,7 @@ const priceSection = section(
     UNIT_NAMES.map((unit) => {
       const { per, help } = UNITS[unit];
       const many = per === 1 ? '' : `${per.toLocaleString('en')} `;
-      return [unit, unitPrice(unit, `Credits per ${many}${help.price}`)];
+      return [unit, unitPrice(unit, `Per ${many}${help.price}`)];
     }),
   ) as Record<Unit, ReturnType<typeof unitPrice>>,
 );

@@ -67,43 +67,40 @@ const upstreamSection = section({
   provider: optional(
     matching(/^\S+$/, 'must be the name of a provider, such as openai'),
     undefined,
-    'Name of a provider, which fills in `url`, `format`, `path`, `auth` and `prices`; each can be overridden. Another name is an id of the price list',
+    'Name of a provider, which fills in `url`, `format`, `path`, `auth` and `prices`; or an id of the price list',
   ),
   url: required(
     upstreamUrl,
-    `Address without /v1; paths of calls are appended. Default: the provider's. "${DEMO_URL}" is the built-in provider`,
+    `Address, without /v1. Default: the provider's. "${DEMO_URL}" is the built-in provider`,
   ),
   apiKey: optional(
     credential,
     undefined,
-    "The provider's credential, best from an environment variable. Default: none is sent",
+    "The provider's credential, best from an environment variable. Default: none",
   ),
   apiKeys: optional(
     nonEmptyList(credential, 'must be a list of credentials'),
     undefined,
-    'Several credentials instead; each is a separate target, so calls continue with the others if one is refused or limited',
+    'Several credentials instead; each is a separate target',
   ),
-  format: required(
-    oneOf('openai', 'anthropic'),
-    "Wire format: decides how the credential is sent and usage is read. Default: the provider's",
-  ),
+  format: required(oneOf('openai', 'anthropic'), "Wire format. Default: the provider's"),
   path: optional(
     matching(
       /^\/[\x21-\x7e]*$/,
       'must be a path, such as /openai/v1; {model} stands for the name of the model, and a query may follow',
     ),
     USUAL_PATH,
-    'Replaces /v1 in the paths of calls. `{model}` is the name of the model there; a query may follow',
+    'Replaces /v1 in the paths of calls. `{model}` stands for the name of the model; a query can follow',
   ),
   auth: optional(
     oneOf(...AUTHS),
     undefined,
-    'How the credential is sent. `google` and `aws` use the credentials of the environment if there is no `apiKey`. Default: by `format`',
+    'How the credential is sent; without `apiKey`, `google` and `aws` use those of the environment. Default: by `format`',
   ),
   prices: optional(
     matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
     undefined,
-    "Provider whose list prices its models have, such as openai. Default: the provider's",
+    "Id of its models' provider in the price list. Default: the provider's",
   ),
   passHeaders: optional(list(passHeader), NO_HEADERS, 'More request headers of clients that pass to it'),
 });
@@ -176,7 +173,7 @@ const modelSection = section({
   targets: optional(
     nonEmptyList(targetSection, 'must be a list of targets'),
     undefined,
-    'Several targets instead: if one fails, calls go to another',
+    'Several targets instead',
   ),
   upstreamModel: optional(
     matching(/^\S+$/, "must be the model's name at the upstream"),
@@ -186,47 +183,43 @@ const modelSection = section({
   aliases: optional(
     list(matching(/^\S+$/, 'must be a name of the model without spaces')),
     NO_ALIASES,
-    'Other names that clients can send, each for one model only',
+    'Other names that clients can send',
   ),
-  category: required(oneOf(...CATEGORIES), 'Category, which decides the routes it can be called at'),
+  category: required(oneOf(...CATEGORIES), 'Decides the routes it can be called at'),
   maxOutputTokens: optional(
     number(1, 100_000_000),
     undefined,
-    'Longest answer in tokens (an image model priced by token: of one picture); held for a request without a maximum. Default: 16384, with a warning if `output` has a price',
+    'Longest answer in tokens (of an image model priced by token: one picture), for requests that set no maximum. Default: 16384, with a warning if `output` has a price',
   ),
   contextWindow: optional(
     number(1, 100_000_000),
     undefined,
-    "Tokens that it can read in one pass. Default: the list's, else `limits.contextTokens`",
+    "Tokens it can read in one pass. Default: the list's, else `limits.contextTokens`",
   ),
   imageTokens: optional(
     number(1, 10_000_000),
     undefined,
-    'Most tokens of one picture that it reads. Default: `limits.imageTokens`',
+    'Maximum tokens of one picture. Default: `limits.imageTokens`',
   ),
-  price: optional(
-    priceReader,
-    undefined,
-    "Written prices, in credits by unit with at most six decimals. Default: the list's",
-  ),
+  price: optional(priceReader, undefined, "Credits by unit, with at most six decimals. Default: the list's"),
   sizes: optional(
     oneOf('any'),
     undefined,
-    "any: a plain price of an image or a second of video applies to every size and quality. Default: only to the vendor's default; others are refused",
+    "A plain price of images or video applies to every size and quality. Default: to the vendor's default only; others are refused",
   ),
   markup: optional(markupReader, undefined, 'Factor on its list price. Default: `pricing.markup`'),
   serviceTiers: optional(
     serviceTiersReader,
     undefined,
-    'Factors of service tiers on the price, without fees: { flex: 0.5 }. Requests for other tiers are refused',
+    'Factors on the price, without fees: { flex: 0.5 }. Requests for other tiers are refused',
   ),
   priceUntil: optional(
     day,
     undefined,
-    "Last day (UTC) of the provider's promised price; then `tollgate prices` reports it. Charges do not change",
+    "Last day (UTC) of the provider's promised price; then `tollgate prices` reports it, and nothing changes",
   ),
-  reasons: optional(boolean, true, 'false: a text model without hidden reasoning, so estimates count none'),
-  free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
+  reasons: optional(boolean, true, 'false: estimates count no hidden reasoning'),
+  free: optional(boolean, false, 'true, instead of a price: the model costs nothing'),
 });
 
 /** A model as its file says it; a single `upstream` is its only target. */
@@ -286,7 +279,7 @@ const alertsSection = section({
   allowPrivateNetworks: optional(
     boolean,
     false,
-    'true: webhooks may go to addresses that are not public; for development only',
+    'true: webhooks can go to addresses that are not public; for development only',
   ),
 });
 const originsSection = section({
@@ -298,12 +291,7 @@ const originsSection = section({
 });
 const pricingSection = section({
   creditsPerUsd: optional(creditsPerUsdReader, TIMES_ONE, 'Credits per US dollar of the price list', 1),
-  markup: optional(
-    markupReader,
-    TIMES_ONE,
-    'Factor on list prices: 1.2 adds a fifth. Written prices have none',
-    1,
-  ),
+  markup: optional(markupReader, TIMES_ONE, 'Factor on list prices: 1.2 adds a fifth', 1),
   list: optional(
     matching(/./, 'must be the path of a price list'),
     undefined,
@@ -312,7 +300,7 @@ const pricingSection = section({
   unpriced: optional(
     oneOf('refuse', 'pass'),
     'refuse' as const,
-    'pass: requests for something without a price go at the plain price',
+    'pass: requests for something without a price go through at the plain price',
   ),
 });
 

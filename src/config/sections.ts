@@ -34,12 +34,12 @@ const NO_PROXIES: string[] = [];
 
 /** The section `server`: where and how the gateway listens. */
 export const serverSection = section({
-  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. `HOST` overrides it'),
-  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. `PORT` overrides it'),
+  host: optional(host, '127.0.0.1', 'Address to listen on. `HOST` overrides it'),
+  port: optional(port, 8080, 'Port to listen on. `PORT` overrides it'),
   trustProxy: optional(
     list(trustedProxy),
     NO_PROXIES,
-    'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` the gateway trusts. `TRUST_PROXY` overrides it',
+    'Addresses or CIDR ranges of trusted proxies. `TRUST_PROXY` overrides it',
   ),
   bodyLimitMb: optional(
     number(0.001, MAX_BODY_MB, 'decimal'),
@@ -59,7 +59,7 @@ export const serverSection = section({
   drainDelayMs: optional(
     drainDelay,
     0,
-    'How long a stopping gateway keeps serving while `/readyz` returns 503. `DRAIN_DELAY_MS` overrides it',
+    'How long a stopping gateway keeps serving. `DRAIN_DELAY_MS` overrides it',
   ),
 });
 
@@ -69,49 +69,49 @@ export const limitsSection = section({
   headersTimeoutMs: optional(
     number(1, DAY_MS),
     300_000,
-    'Longest wait for the beginning of a streamed answer; other answers have `requestTimeoutMs`',
+    'Longest wait for a streamed answer to begin; others have `requestTimeoutMs`',
   ),
   idleTimeoutMs: optional(number(1, DAY_MS), 600_000, 'Longest silence of an upstream within an answer'),
   readOnMs: optional(
     number(0, DAY_MS),
     60_000,
-    'How long the gateway reads an answer for its usage after the client left; 0: cancels at once and estimates',
+    'How long the gateway reads on for the usage report after the client left; 0: cancels at once and estimates',
   ),
   hiddenTokensPerSecond: optional(
     number(0, 1_000_000),
     50,
-    'Tokens of hidden reasoning in such an estimate, for each second until the first visible output of a text model',
+    'Hidden reasoning in estimates: tokens per second until the first visible output of a text model',
   ),
   imageTokens: optional(
     number(1, 10_000_000),
     20_000,
-    'Most tokens of one picture in a request, for models without `imageTokens`; held',
+    'Maximum tokens of one picture in a request, for models without `imageTokens`',
   ),
   fileTokens: optional(
     number(1, 100_000_000),
     undefined,
-    "Most tokens of one document or file in a request; held. A larger file can overdraw. Default: the model's context",
+    "Maximum tokens of one document or file in a request; a larger one can overdraw. Default: the model's context",
   ),
   contextTokens: optional(
     number(1, 100_000_000),
     1_000_000,
-    'Most tokens that a model without `contextWindow` reads in one pass; no hold counts more for a pass',
+    'Maximum tokens that a model without `contextWindow` reads in one pass',
   ),
   toolRounds: optional(
     number(1, 1_000),
     3,
-    'Uses of provider-run tools for requests without a bound; sent as `max_tool_calls` or `max_uses`, and held',
+    'Uses of provider-run tools, for requests that set no bound; sent as `max_tool_calls` or `max_uses`',
   ),
   toolTokens: optional(
     number(1, 100_000_000),
     50_000,
-    'Most tokens that one such use adds to the input; sent as `max_content_tokens` of web fetch, and held for each use',
+    'Maximum tokens that one use of a provider-run tool adds to the input; sent as `max_content_tokens` of web fetch',
   ),
-  attempts: optional(number(1, 100), 3, 'Most targets of a model that one call is sent to'),
+  attempts: optional(number(1, 100), 3, 'Maximum targets that one call is sent to'),
   retryUnsure: optional(
     boolean,
     false,
-    'true: a call also goes to the next target after a timeout, or a connection that broke after sending. Both providers may bill it',
+    'true: a call also goes to the next target after a timeout or a broken connection, so both providers may bill it',
   ),
   maxQueueMs: optional(
     number(0, 600_000),
@@ -121,17 +121,17 @@ export const limitsSection = section({
   waitingCalls: optional(
     number(1, 1_000_000),
     5_000,
-    'Calls of one gateway that wait for Redis; more get 503. As many may wait for their limits, one account at most an eighth; more get 429',
+    'Maximum calls of one gateway that wait for Redis; more get 503. As many can wait for rate limits, an eighth of them of one account; more get 429',
   ),
   memoryMb: optional(
     number(256, 10_000_000),
     undefined,
-    "Memory of one gateway process in MiB; calls and connections beyond it get 503. Default: that of the container or machine, divided by `WORKERS`, at most twice Node's heap",
+    "Memory of one process in MiB; calls and connections beyond it get 503. Default: that of the container or machine, divided by `WORKERS`, at most twice Node's heap",
   ),
   journalEntries: optional(
     number(1, 1_000_000_000),
     1_000_000,
-    'Ledger entries of all gateways that wait for the database; beyond it calls get 503',
+    'Maximum ledger entries waiting for the database; beyond it, calls get 503',
   ),
 });
 
@@ -161,21 +161,17 @@ export const accountsSection = section({
   maxKeys: optional(
     number(1, 100_000),
     10_000,
-    'Most keys of one account, including inactive ones; keys are never removed',
+    'Maximum keys of one account, including inactive ones; keys are never removed',
   ),
   maxKeyBytes: optional(
     number(1_000, 1_000_000_000),
     33_554_432,
-    'Most bytes of the settings of all keys of one account, as JSON in UTF-8; Redis holds them all',
+    'Maximum bytes of the settings of all keys of one account, as JSON; Redis holds them all',
   ),
-  overdraft: optional(
-    credits,
-    micro(0),
-    'Overdraft of new accounts, in credits; existing accounts keep their overdraft and limits',
-  ),
-  rpmLimit: callLimit('Calls of all keys of a new account that may begin in a minute'),
-  tpmLimit: callLimit('Tokens of all keys of a new account in a minute'),
-  maxParallelRequests: callLimit('Calls of all keys of a new account in flight'),
+  overdraft: optional(credits, micro(0), 'Overdraft of new accounts, in credits'),
+  rpmLimit: callLimit('Calls per minute of all keys of a new account'),
+  tpmLimit: callLimit('Tokens per minute of all keys of a new account'),
+  maxParallelRequests: callLimit('Calls in flight of all keys of a new account'),
 });
 
 /** The section `calls`: how much is kept of calls that were refused. */
@@ -183,12 +179,12 @@ export const callsSection = section({
   refusalsPerMinute: optional(
     number(0, 10_000),
     20,
-    'Refused calls of one key and error code with their own entry in a minute; the rest of the minute shares one',
+    'Refused calls per key, error code and minute that get their own entry; the rest share one',
   ),
-  refusalDays: optional(number(1, 3_650), 30, 'Days for which refused calls are kept'),
+  refusalDays: optional(number(1, 3_650), 30, 'Days that refused calls are kept'),
   refusalRows: optional(
     number(1, 100_000_000),
     1_000_000,
-    'Most entries of refused calls, of all accounts; the oldest go first',
+    'Maximum entries of refused calls, of all accounts; the oldest go first',
   ),
 });

@@ -112,7 +112,7 @@ export const UNITS = {
     help: {
       used: 'Tokens written to a prompt cache that keeps them longer than usual (`ttl`).',
       price:
-        "tokens written to a prompt cache for longer than the vendor's shortest time (OpenAI 30 minutes, Anthropic 5); absent: refused",
+        "tokens cached for longer than the vendor's shortest time (OpenAI 30 minutes, Anthropic 5); absent: refused",
     },
   },
   inputAudio: {

@@ -47,7 +47,7 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'tollgate_build_info',
-    help: 'Always 1; the label is the version of the gateway',
+    help: 'Always 1; the label is the version',
     labelNames: ['version'],
     aggregator: 'first',
     registers: [registry],
@@ -58,7 +58,7 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
   gauge(
     'tollgate_calls_read_on',
     'sum',
-    'Calls of this process whose client left and whose answer is still read for its usage',
+    'Calls whose client left and whose answer is still read for its usage',
     () => leftCalls.size,
   );
   gauge(
@@ -87,19 +87,19 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
   gauge(
     'tollgate_journal_backlog',
     'max',
-    'Ledger entries in Redis that the book lacks, of all gateways; NaN: Redis does not answer',
+    'Ledger entries of all gateways that the book lacks; NaN: Redis does not answer',
     async () => (await backlog()).entries,
   );
   gauge(
     'tollgate_journal_lag_seconds',
     'max',
-    'Age of the oldest of those entries, which losing Redis would cost; 0: none',
+    'Age of the oldest of those entries',
     async () => (await backlog()).ageMs / MS_PER_S,
   );
   gauge(
     'tollgate_journal_refused',
     'max',
-    'Ledger entries that the book refuses; the log names each, and they wait in Redis for repair',
+    'Ledger entries that the book refuses; they wait in Redis, and the log names each',
     () => ledger.drain.refused,
   );
   gauge(
@@ -115,11 +115,8 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
     () => ledger.sweep.holds.amount / MICRO_PER_CREDIT,
   );
   gauge('tollgate_redis_up', 'min', '1: Redis answers', () => isUp(faults()));
-  gauge(
-    'tollgate_redis_durable',
-    'min',
-    '1: Redis persists and evicts nothing; NaN: it does not answer',
-    async () => ((await faults()).length === 0 ? 1 : 0),
+  gauge('tollgate_redis_durable', 'min', '1: Redis persists and evicts nothing', async () =>
+    (await faults()).length === 0 ? 1 : 0,
   );
 }
 
@@ -197,7 +194,7 @@ export function registerRefusals(
   });
   new Counter({
     name: 'tollgate_refusals_dropped_total',
-    help: 'Refused calls not recorded because too many waited: the book is away or slow',
+    help: 'Refused calls not recorded, because the book is away or slow',
     registers,
     collect() {
       this.reset();
@@ -242,7 +239,7 @@ export function registerTargets(registry: Registry, health: Pick<TargetHealth, '
   );
   counter(
     'tollgate_target_failures_total',
-    'Calls that failed there: no connection, a refused credential, 429, 5xx, or an error before any content',
+    'Calls that failed there: no connection, 401, 403, 429, 5xx, or an error before any content',
     ({ failed }) => failed,
   );
   gauge('tollgate_target_out', '1: the target failed and gets no calls for now', ({ state }) =>

@@ -53,7 +53,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#firstByte = histogram(
       'tollgate_time_to_first_byte_seconds',
-      'Time from the request to the headers of the answer; answers that are not streamed are settled first',
+      'Time from the request to the headers of the answer',
       CALL_BUCKETS_S,
     );
     this.#firstToken = histogram(
@@ -68,7 +68,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#limited = counter(
       'tollgate_limit_refusals_total',
-      'Calls refused with 429, by owner (key or account) and limit; of several full limits the one with the longest wait',
+      'Calls refused with 429, by owner (key or account) and limit; the one with the longest wait counts',
       ['owner', 'limit'],
     );
     for (const owner of ['key', 'account']) {
@@ -76,13 +76,13 @@ export class PrometheusCallMetrics implements CallMetrics {
     }
     this.#undecided = counter(
       'tollgate_undecided_calls_total',
-      'Calls refused with 503 because Redis did not decide in time, by reason: late (over 5 s after sending), no_answer (none in 6 s, or a broken connection), not_connected, too_many (limits.waitingCalls), other',
+      'Calls refused with 503 because Redis did not decide in time, by reason: late (after 5 s), no_answer (in 6 s), not_connected, too_many (limits.waitingCalls), other',
       ['reason'],
     );
     for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
     this.#queueWait = histogram(
       'tollgate_queue_wait_seconds',
-      'Time that calls waited for room in their limits (limits.maxQueueMs), admitted or not',
+      'Time that calls waited for room in their limits, admitted or not',
       QUEUE_BUCKETS_S,
     );
     this.#deliveries = counter(
@@ -100,7 +100,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({
       name: 'tollgate_charged_credits_total',
-      help: 'Credits charged by this process',
+      help: 'Credits charged',
       registers,
       collect() {
         this.reset();
@@ -117,21 +117,13 @@ export class PrometheusCallMetrics implements CallMetrics {
           this.set(read());
         },
       });
-    gauge(
-      'tollgate_calls_in_flight',
-      'Calls of this process that are admitted and not settled',
-      () => this.#callsInFlight,
-    );
+    gauge('tollgate_calls_in_flight', 'Calls that are admitted and not settled', () => this.#callsInFlight);
     gauge(
       'tollgate_open_streams',
       'Calls in flight whose streamed answer has begun',
       () => this.#openStreams,
     );
-    gauge(
-      'tollgate_queued_calls',
-      'Calls of this process waiting for room in their limits',
-      () => this.#queuedCalls,
-    );
+    gauge('tollgate_queued_calls', 'Calls waiting for room in their limits', () => this.#queuedCalls);
   }
 
   refused(endpoint: string, code: ErrorCode | 'client_left'): void {

@@ -34,7 +34,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     operationId: 'readAccount',
     summary: 'Read the account',
     description:
-      'Current balance, credits held by calls in flight, and the threshold. Only for a key that can manage.',
+      'Returns the balance, the credits held by calls in flight, and the threshold. Only for a key that can manage.',
     response: { 200: Account },
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };
@@ -52,7 +52,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
     ...docs,
     operationId: 'updateAccount',
     summary: 'Set the alert threshold',
-    description: 'A changed threshold alone never sends an alert: only a debit does.',
+    description: 'Only a debit sends an alert; a changed threshold alone never does.',
     body: AccountPatch,
     response: { 200: Account },
     'x-docs': {

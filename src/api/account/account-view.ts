@@ -20,13 +20,11 @@ import {
 import { type Static, Type } from '../openapi/json-type.ts';
 
 /** Schema of the alert threshold of an account, as its owner and the operator see it. */
-export const alert_threshold = credits(
-  'The alert is sent when a debit takes the balance from this or more to below it.',
-);
+export const alert_threshold = credits('A debit that takes the balance below this sends the alert.');
 
 /** Schema of the overdraft of an account, as its owner and the operator see it. */
 export const overdraft = credits(
-  'How far calls in flight may together take the balance below 0, and the spend of a key above its limit; set by the ' +
+  'How far calls in flight can together take the balance below 0, and the spend of a key above its limit. Set by the ' +
     'operator. 0: not at all.',
 );
 
@@ -35,10 +33,10 @@ const accountCallLimits = callLimitSchemas("the account's");
 
 export const Account = Type.Object(
   {
-    id: id('The account.'),
-    email: Type.String({ description: 'Email address of the owner; alerts name it.' }),
-    credits_balance: balance('What is left, to the call that was settled last.'),
-    credits_held: credits('What calls in flight have reserved of it.'),
+    id: id('Id of the account.'),
+    email: Type.String({ description: 'Email address of the owner, which alerts include.' }),
+    credits_balance: balance('Balance after the last settled call.'),
+    credits_held: credits('Amount that calls in flight have reserved.'),
     alert_threshold,
     overdraft,
     ...accountCallLimits,
@@ -69,25 +67,25 @@ export const ACCOUNT_EXAMPLE = {
 
 export const AccountPatch = Type.Object(
   { alert_threshold: Type.Optional(alert_threshold) },
-  { title: 'AccountPatch', description: 'What an owner may change.', additionalProperties: false },
+  { title: 'AccountPatch', description: 'Fields that an owner can change.', additionalProperties: false },
 );
 
 const is_active = Type.Boolean({
-  description: 'false refuses every key of the account, at every gateway, once it is answered.',
+  description: 'false: every gateway refuses all keys of the account from the answer on.',
 });
 const email = Type.String({
   maxLength: LONGEST_EMAIL,
   pattern: TEXT_PATTERNS.email,
-  description: 'Email address of the owner; no two accounts have the same.',
+  description: 'Email address of the owner, unique among accounts.',
 });
 
 export const AdminAccount = Type.Object(
   {
-    id: id('Names the account in paths.'),
+    id: id('Id of the account.'),
     email: Type.String({ description: 'Email address of the owner.' }),
     is_active,
-    credits_balance: balance('What is left, to the call that was settled last.'),
-    credits_held: credits('What calls in flight have reserved of it.'),
+    credits_balance: balance('Balance after the last settled call.'),
+    credits_held: credits('Amount that calls in flight have reserved.'),
     alert_threshold,
     overdraft,
     ...accountCallLimits,
@@ -114,20 +112,20 @@ export const AdminAccountPage = Type.Object(
   {
     accounts: Type.Array(AdminAccount),
     next: Type.Union([Type.String(), Type.Null()], {
-      description: 'To be sent as `after` for the following page; null: there is none.',
+      description: 'Send it as `after` for the next page; null: no more.',
     }),
   },
-  { title: 'AdminAccountPage', description: 'Accounts by id ascending.' },
+  { title: 'AdminAccountPage', description: 'Accounts by ascending id.' },
 );
 
 export const AdminAccountQuery = Type.Object({
-  limit: pageLimit('How many accounts a page has.', { default: DEFAULT_PAGE_LIMIT }),
-  after: cursor('The `next` of the page before.'),
+  limit: pageLimit('Number of accounts per page.', { default: DEFAULT_PAGE_LIMIT }),
+  after: cursor('`next` of the previous page.'),
   email: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: LONGEST_EMAIL,
-      description: 'Only accounts whose e-mail address has this in it, in any case.',
+      description: 'Only accounts whose email address contains this, in any case.',
       examples: ['example.com'],
     }),
   ),
@@ -145,9 +143,7 @@ function limitOfNew(setting: keyof CallLimits) {
 export const NewAccountBody = Type.Object(
   {
     email,
-    credits: Type.Optional(
-      credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
-    ),
+    credits: Type.Optional(credits('Initial balance: the first top-up in the ledger.', { default: 0 })),
     alert_threshold: Type.Optional({ ...alert_threshold, default: DEFAULT_ALERT_THRESHOLD }),
     overdraft: Type.Optional({
       ...overdraft,
@@ -162,7 +158,7 @@ export const NewAccountBody = Type.Object(
 
 export const CreatedAccount = Type.Object(
   { account: AdminAccount, key: CreatedKey },
-  { title: 'CreatedAccount', description: 'The account with its first key, which may manage.' },
+  { title: 'CreatedAccount', description: 'The account with its first key, which can manage.' },
 );
 
 export const CREATED_ACCOUNT_EXAMPLE = { account: ADMIN_ACCOUNT_EXAMPLE, key: CREATED_KEY_EXAMPLE };
@@ -175,7 +171,11 @@ export const AdminAccountPatch = Type.Object(
     is_active: Type.Optional(is_active),
     ...Type.Partial(Type.Object(accountCallLimits)).properties,
   },
-  { title: 'AdminAccountPatch', description: 'What an operator may change.', additionalProperties: false },
+  {
+    title: 'AdminAccountPatch',
+    description: 'Fields that an operator can change.',
+    additionalProperties: false,
+  },
 );
 
 const account_id = Type.Integer({ minimum: 1, description: 'Id of the account.', examples: [2] });
@@ -194,15 +194,15 @@ export const CreditsBody = Type.Object(
       maximum: MAX_CREDITS,
       ...SIX_DECIMALS.ofSigned,
       description:
-        'Credits to add, at most six decimals, not 0: a top-up; a negative amount is an adjustment. The balance must stay ' +
-        'within the same range.',
+        'Credits to add, with at most six decimals, not 0. A negative amount is an adjustment. The balance must stay ' +
+        'in the same range.',
     }),
     note: Type.Optional(
       Type.String({
         maxLength: LONGEST_NOTE,
         pattern: TEXT_PATTERNS.storable,
         default: '',
-        description: 'A note for the books; the ledger shows it.',
+        description: 'Comment that the ledger shows.',
       }),
     ),
   },
@@ -215,15 +215,15 @@ export const CreditsHeaders = Type.Object({
       minLength: 1,
       maxLength: LONGEST_IDEMPOTENCY_KEY,
       description:
-        'Makes a repeat of this request harmless: it changes nothing and gets the same answer. Belongs to the account.',
+        'With it, a repeat changes nothing and gets the same answer. Keys of different accounts are independent.',
       examples: ['invoice-1001'],
     }),
   ),
 });
 
 export const CreditsAnswer = Type.Object(
-  { credits_balance: balance('The balance right after the change.') },
-  { title: 'CreditsAnswer', description: 'The balance right after the change; the same for a repeat.' },
+  { credits_balance: balance('Balance after the change.') },
+  { title: 'CreditsAnswer', description: 'Balance after the change; the same for a repeat.' },
 );
 
 /** An account as its owner sees it (specification section 7). Amounts are numbers of credits. */

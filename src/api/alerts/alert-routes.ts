@@ -38,7 +38,7 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     ...docs,
     operationId: 'listAlerts',
     summary: 'List low-credits alerts',
-    description: 'What became of each delivery. Test alerts are in the list, too.',
+    description: 'Returns alerts, including test alerts, with the outcome of each delivery.',
     querystring: AlertQuery,
     response: { 200: AlertList },
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
@@ -68,8 +68,8 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     operationId: 'sendTestAlert',
     summary: 'Send a test alert',
     description:
-      'Queues one test alert, marked by a header, to the `webhook_url` of active keys: to 20 addresses at most, each once, ' +
-      "the calling key's first. Five a minute for an account. Needs no body.",
+      'Queues one test alert, marked by a header, to the `webhook_url` of active keys: at most 20 addresses, each once, ' +
+      "the calling key's first. An account can send five a minute. Takes no body.",
     response: { 200: QueuedAlert },
     'x-docs': { refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'], answer: { id: 4 } },
   };

@@ -7,22 +7,22 @@ import { type Static, Type } from '../openapi/json-type.ts';
 
 const Delivery = Type.Object(
   {
-    key_id: id('The key whose webhook_url this is.'),
-    url: Type.String({ description: 'The address it was sent to.' }),
+    key_id: id('Key whose `webhook_url` this is.'),
+    url: Type.String({ description: 'Address of the receiver.' }),
     status: words(
       DELIVERY_STATUSES,
-      '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
-        'not a public address. `unknown`: not answered yet, or the gateway died while sending.',
+      '`delivered`: a 2xx answer. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
+        'not a public address. `unknown`: no answer yet, or the gateway died while sending.',
     ),
     http_status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'What was answered; null: nothing.',
+      description: 'Status of the answer; null: no answer.',
     }),
     duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'Milliseconds from name resolution to the head of the answer; null: not known.',
+      description: 'Milliseconds from name resolution to the headers of the answer; null: unknown.',
     }),
-    attempted_at: time('When it was sent.'),
+    attempted_at: time('Time of sending.'),
   },
-  { title: 'Delivery', description: 'One POST to one key.' },
+  { title: 'Delivery', description: 'One POST to the webhook of one key.' },
 );
 
 export const AlertList = Type.Object(
@@ -30,14 +30,14 @@ export const AlertList = Type.Object(
     alerts: Type.Array(
       Type.Object(
         {
-          id: id('The alert; the first number in `webhook-id`.'),
-          created_at: time('When the balance fell below the threshold, or the test was asked for.'),
+          id: id('Id of the alert: the first number in `webhook-id`.'),
+          created_at: time('When the balance fell below the threshold, or the test was requested.'),
           credits_balance: Type.Number({
             minimum: -MAX_CREDITS,
             maximum: MAX_CREDITS,
-            description: 'The balance that it tells, in credits.',
+            description: 'Balance in the alert, in credits.',
           }),
-          test: Type.Boolean({ description: 'Whether it was a test.' }),
+          test: Type.Boolean({ description: 'Whether it is a test alert.' }),
           deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
         },
         { title: 'Alert' },
@@ -69,7 +69,7 @@ export const ALERT_LIST_EXAMPLE = {
 };
 
 export const QueuedAlert = Type.Object(
-  { id: id('The alert in `GET /api/account/alerts/`.') },
+  { id: id('Id of the alert in `GET /api/account/alerts/`.') },
   {
     title: 'QueuedAlert',
     description: 'The test alert is queued; its deliveries appear in the list of alerts under this id.',
@@ -77,7 +77,7 @@ export const QueuedAlert = Type.Object(
 );
 
 export const AlertQuery = Type.Object({
-  limit: pageLimit('How many alerts at most, the newest.', { default: DEFAULT_PAGE_LIMIT }),
+  limit: pageLimit('Maximum number of alerts; the newest are returned.', { default: DEFAULT_PAGE_LIMIT }),
 });
 
 export type AlertListView = Static<typeof AlertList>;

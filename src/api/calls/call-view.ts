@@ -19,15 +19,18 @@ const optional = (schema: Parameters<typeof orNull>[0], description: string) =>
 /** The facts that a check refused a call by (specification section 14). */
 const Detail = Type.Object(
   {
-    ip: optional(Type.String(), "The caller's address; null: it could not be determined."),
-    country: optional(Type.String(), 'The country of the address.'),
-    origin: optional(Type.String(), 'The origin that the request named; null: none.'),
-    hold: Type.Optional(exactCredits('What the call could cost.')),
-    estimate: Type.Optional(exactCredits('What it would probably cost.')),
-    balance: optional(exactCredits(''), 'The balance of the account; null for a key that cannot manage.'),
-    held: optional(exactCredits(''), 'What calls in flight hold of it; null for a key that cannot manage.'),
-    limit: Type.Optional(Type.String({ description: 'Name of the limit that has no room.' })),
-    of: Type.Optional(words(['key', 'account'], 'Whose limit it is.')),
+    ip: optional(Type.String(), "The caller's address; null: unknown."),
+    country: optional(Type.String(), 'Country of the address.'),
+    origin: optional(Type.String(), 'Origin of the request; null: none.'),
+    hold: Type.Optional(exactCredits('Maximum cost of the call.')),
+    estimate: Type.Optional(exactCredits('Likely cost of the call.')),
+    balance: optional(exactCredits(''), "The account's balance; null for a key that can't manage."),
+    held: optional(
+      exactCredits(''),
+      "Amount that calls in flight have reserved; null for a key that can't manage.",
+    ),
+    limit: Type.Optional(Type.String({ description: 'Field of the limit that was reached.' })),
+    of: Type.Optional(words(['key', 'account'], 'Owner of the limit.')),
     retry_after_ms: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Milliseconds until the limit has room again.' }),
     ),
@@ -37,53 +40,50 @@ const Detail = Type.Object(
 
 const CALL = {
   id: Type.String({ description: '`x-request-id` of the call, and the id of its ledger entry.' }),
-  created_at: time('When the call came in.'),
+  created_at: time('When the call arrived.'),
   key_id: orNull(Type.Integer(), 'The key that called.'),
   model: text(
-    'The model; a name that no model has as the request gave it; null: the refusal came before the body was read.',
+    'Name of the model, or an unknown name as the request gave it; null: refused before the body was read.',
   ),
-  category: orNull(Type.Enum(CATEGORIES), 'The modality of the model; null: there is no such model.'),
-  endpoint: text('The path that was called.'),
+  category: orNull(Type.Enum(CATEGORIES), 'Category of the model; null: no such model.'),
+  endpoint: text('Path of the call.'),
   streamed: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'Whether a stream was asked for; null: not known.',
+    description: 'Whether the request asked for a stream; null: unknown.',
   }),
-  status: orNull(Type.Integer(), 'What the client was answered; 499: it left first.'),
+  status: orNull(Type.Integer(), 'Status that the client got; 499: it left first.'),
   outcome: orNull(
     Type.Enum(CALL_OUTCOMES),
     'How the call ended; `refused`: the gateway did not send it to a provider. null: its gateway ended first.',
   ),
-  code: text("Error code that the client got, a provider's own if a provider refused; null: none."),
-  message: text('The error in words, at most 300 characters.'),
+  code: text("Error code that the client got, the provider's own if the provider refused; null: none."),
+  message: text('Error message, at most 300 characters.'),
   param: text('Field that the error names.'),
-  charge: exactCredits('What the call cost; of a refused call 0.'),
+  charge: exactCredits('Cost of the call; 0 for refused calls.'),
   usage: UsageSchema,
   estimated: Type.Boolean({ description: 'Whether the usage was estimated.' }),
-  duration_ms: orNull(Type.Integer(), 'From the first byte of the call until its end.'),
+  duration_ms: orNull(Type.Integer(), 'Milliseconds from the first byte of the call to its end.'),
   first_byte_ms: orNull(
     Type.Integer(),
-    "From the first byte of the call until the head of the provider's answer; null: none came.",
+    "Milliseconds from the first byte of the call to the headers of the provider's answer; null: no answer.",
   ),
-  upstream: text("The configuration's name of the provider that was called."),
-  attempts: Type.Array(Attempt, { description: 'Each try at a provider, the last one too.' }),
+  upstream: text('Upstream that was called, as the configuration names it.'),
+  attempts: Type.Array(Attempt, { description: 'Each try at a provider, including the last.' }),
   user_agent: text('The User-Agent header, at most 120 characters.'),
-  detail: orNull(
-    Detail,
-    'Of a refusal by address, origin, country, credits or a limit of calls: the facts it was decided by.',
-  ),
+  detail: orNull(Detail, 'Facts behind a refusal by address, origin, country, credits or a limit of calls.'),
   repeated: Type.Integer({
     minimum: 1,
     description:
-      'Calls that the entry stands for. Of one key, code and minute the first 20 refused calls have an entry each, and all others one together.',
+      'Number of calls in this entry. The first 20 refused calls of one key, code and minute get an entry each; the rest share one.',
   }),
 };
 
 /** A model call (specification section 14). */
-export const Call = Type.Object(CALL, { title: 'Call', description: 'What became of a model call.' });
+export const Call = Type.Object(CALL, { title: 'Call', description: 'A model call and its outcome.' });
 
 /** A call as the operator sees it in the list over all accounts. */
 export const OperatorCall = Type.Object(
   { ...CALL, account_id: id('The account of the key.') },
-  { title: 'OperatorCall', description: 'What became of a model call of any account.' },
+  { title: 'OperatorCall', description: 'A model call of any account and its outcome.' },
 );
 
 export const CALL_EXAMPLE: Static<typeof Call> = {
@@ -115,7 +115,7 @@ const page = <T extends typeof Call | typeof OperatorCall>(call: T, title: strin
   Type.Object(
     {
       calls: Type.Array(call),
-      next: orNull(Type.String(), 'To be sent as `before` for the following page; null: there is none.'),
+      next: orNull(Type.String(), 'Send it as `before` for the next page; null: no more.'),
     },
     { title, description: 'Calls, newest first.' },
   );

@@ -48,9 +48,9 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
     operationId: 'listCalls',
     summary: 'List or export calls',
     description:
-      'What became of every model call, newest first; also of those that the gateway refused, within 2 s. With `format=csv` or ' +
-      '`format=jsonl`, a streamed export of everything that the other parameters let through. A key that cannot manage sees ' +
-      'its own calls only. Refused calls are kept for `calls.refusalDays` (30 days).',
+      'Returns model calls and their outcomes, newest first. Refused calls appear within 2 s and are kept for ' +
+      '`calls.refusalDays` (30 days). `format=csv` and `format=jsonl` stream all calls that match the other parameters. A key ' +
+      "that can't manage sees only its own calls.",
     querystring: CallQueryString,
     response: { 200: CallsAnswer },
     'x-docs': {
@@ -66,7 +66,7 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
     ...docs,
     operationId: 'readCall',
     summary: 'Read a call',
-    description: 'By its `x-request-id`. A key that cannot manage sees its own calls only.',
+    description: "Finds the call by its `x-request-id`. A key that can't manage sees only its own calls.",
     params: CallPath,
     response: { 200: Call },
     'x-docs': { refusals: [...OWNER_REFUSALS, 'call_not_found'], answer: CALL_EXAMPLE },
@@ -84,7 +84,8 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     security: BY_OPERATOR,
     operationId: 'listCallsOfAll',
     summary: 'List or export the calls of all accounts',
-    description: 'As an owner is answered at `/api/account/calls/`, with the account of each call.',
+    description:
+      'Returns the answer of `/api/account/calls/` for all accounts, with the account of each call.',
     querystring: AllCallsQueryString,
     response: { 200: AllCallsAnswer },
     'x-docs': {
@@ -98,7 +99,7 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     security: BY_OPERATOR,
     operationId: 'readCallOfAll',
     summary: 'Read a call of any account',
-    description: 'By its `x-request-id`, with its account.',
+    description: 'Finds the call by its `x-request-id`, and adds its account.',
     params: CallPath,
     response: { 200: OperatorCall },
     'x-docs': { refusals: [...OPERATOR_REFUSALS, 'call_not_found'], answer: OPERATOR_EXAMPLE },

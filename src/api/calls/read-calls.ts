@@ -45,23 +45,23 @@ const FILTERS = {
       minimum: CALL_PAGE.min,
       maximum: CALL_PAGE.max,
       default: CALL_PAGE.usual,
-      description: 'Maximum number of calls; exports have all by default.',
+      description: 'Maximum number of calls. Exports return all by default.',
     }),
   ),
   before: Type.Optional(
     Type.String({
       pattern: CALL_CURSOR.source,
-      description: 'The `next` of the page before.',
+      description: '`next` of the previous page.',
       examples: ['1795270980000.req_7Qm2xX4cRn9sKd1V6t'],
     }),
   ),
-  from: when('Only calls that came in then or later.'),
-  to: when('Only calls that came in then or earlier; a day is included whole.'),
+  from: when('Only calls from this time on.'),
+  to: when('Only calls up to this time; a day is included.'),
   key_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Only calls of this key.' })),
-  model: only('Only calls that named this model.', ['demo-chat']),
+  model: only('Only calls of this model, as the request named it.', ['demo-chat']),
   endpoint: Type.Optional(words(ENDPOINT_PATHS, 'Only calls at this path.')),
   code: only('Only calls that ended with this error code.', ['insufficient_credits']),
-  outcome: Type.Optional(words(CALL_OUTCOMES, 'Only calls that ended so.')),
+  outcome: Type.Optional(words(CALL_OUTCOMES, 'Only calls with this outcome.')),
   result: Type.Optional(
     words(CALL_RESULTS, '`ok`: complete; `refused`: by the gateway; `failed`: any other outcome.'),
   ),
@@ -73,7 +73,7 @@ const FILTERS = {
 export const CallQueryString = Type.Object(FILTERS);
 export const OperatorCallQueryString = Type.Object({
   ...FILTERS,
-  upstream: only('Only calls that were sent to this provider of the configuration.', ['demo']),
+  upstream: only('Only calls sent to this upstream of the configuration.', ['demo']),
 });
 export const AllCallsQueryString = Type.Object({
   ...OperatorCallQueryString.properties,

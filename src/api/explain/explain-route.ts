@@ -55,8 +55,8 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     operationId: 'explainKey',
     summary: 'Explain whether a call would be accepted',
     description:
-      'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
-      'now, and the hold is the smallest that a call of the model can have.',
+      'Runs every check for a call with the key, without sending or spending anything. Credits, spend and limits of calls are ' +
+      'the current ones. The hold is the smallest that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,
     response: { 200: Explanation },
@@ -102,7 +102,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
     security: BY_OPERATOR,
     operationId: 'explainKeyOfAccount',
     summary: 'Explain whether a call with the key of an account would be accepted',
-    description: 'The same answer as `/api/keys/{key_id}/explain/` gives the owner.',
+    description: 'Returns the answer of `/api/keys/{key_id}/explain/`.',
     params: AccountKeyPath,
     body: ExplainBody,
     response: { 200: Explanation },
@@ -230,20 +230,23 @@ export const ExplainBody = Type.Object(
     endpoint: Type.Optional(
       words(
         ENDPOINTS.map(({ path }) => path),
-        'Path under /v1. Default: the first one that serves the model.',
+        'Path under /v1. Default: the first that serves the model.',
       ),
     ),
     ip: Type.Optional(text('Address of the caller. Default: yours.')),
-    origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
+    origin: Type.Optional(text('The header `Origin`. Default: none.')),
     country: Type.Optional(
       text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
         pattern: TEXT_PATTERNS.country,
       }),
     ),
     at: Type.Optional(
-      text('When, for `active_hours` and `expires_at`; ISO 8601 with `Z` or an offset. Default: now.', {
-        format: 'date-time',
-      }),
+      text(
+        'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
+        {
+          format: 'date-time',
+        },
+      ),
     ),
   },
   { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },

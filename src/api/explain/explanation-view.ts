@@ -6,14 +6,14 @@ export const Explanation = Type.Object(
   {
     allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
     code: Type.Union([Type.Enum(Object.keys(ERRORS) as ErrorCode[]), Type.Null()], {
-      description: 'The error code of the first check that fails; null: none does.',
+      description: 'Error code of the first check that fails; null: none fails.',
     }),
     checks: Type.Array(
       Type.Object(
         {
           check: Type.String({ description: 'Name of the check.' }),
           state: Type.Enum(['passed', 'failed', 'not_checked'], {
-            description: 'Result of the check. Without a known model, checks of the model are not made.',
+            description: 'Result of the check. Checks of the model need a known model.',
           }),
           passed: Type.Boolean({ description: 'False if the check refuses the call.' }),
           detail: Type.String({ description: 'The message of the refusal, or the checked value.' }),
@@ -32,7 +32,7 @@ export const Explanation = Type.Object(
         country: Type.Union([Type.String(), Type.Null()], {
           description: 'Country of the address, ISO 3166-1 alpha-2; null: unknown.',
         }),
-        origin: Type.Union([Type.String(), Type.Null()], { description: 'Origin; null: none is sent.' }),
+        origin: Type.Union([Type.String(), Type.Null()], { description: 'Origin; null: none.' }),
       },
       { title: 'ExplainedCaller', description: 'The caller that was checked.' },
     ),
@@ -42,7 +42,7 @@ export const Explanation = Type.Object(
           target: Type.String({
             description: "The upstream's name in the configuration; `name#2` is its second credential.",
           }),
-          upstream_model: Type.String({ description: 'The name of the model there.' }),
+          upstream_model: Type.String({ description: 'Name of the model there.' }),
         },
         { title: 'ExplainedTarget' },
       ),

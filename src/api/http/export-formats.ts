@@ -15,7 +15,7 @@ export function listAnswer(
     headers: {
       'content-disposition': {
         type: 'string',
-        description: 'Of an export: the name of the file.',
+        description: 'Name of the file, for an export.',
         examples: [`attachment; filename="${name}.csv"`],
       },
     },
@@ -23,7 +23,7 @@ export function listAnswer(
       'application/json': { schema: page },
       'text/csv': {
         schema: Type.String({
-          description: 'A line of names, then a line for each entry; lines end in CRLF.',
+          description: 'A header line, then a line per entry; lines end in CRLF.',
         }),
         examples: { export: { value: example.csv } },
       },

@@ -28,22 +28,22 @@ const { name, description, ...others } = settings;
 /** A key as the list shows it: its settings, and the read-only fields. */
 export const Key = Type.Object(
   {
-    id: id('Names the key in paths.'),
+    id: id('Id of the key.'),
     name,
     description,
     prefix,
     ...others,
-    spending_current: exactCredits('Spent in the current period.'),
+    spending_current: exactCredits('Spend in the current period.'),
     created_at: time('When the key was created.'),
     version: Type.Integer({
       minimum: 1,
-      description: 'Raised by every change of the settings, never by calls; for `If-Match`.',
+      description: 'Rises with every change of the settings, never with calls. Send it in `If-Match`.',
     }),
     last_used_at: timeOrNull(
-      'When the latest call of the key was settled, successful or not, that has a row in the ledger; null: none has.',
+      'Time of the latest call with a row in the ledger, successful or not; null: none.',
     ),
     previous_valid_until: timeOrNull(
-      'Until when the previous value can be used, too; null: there is none, or its time is over.',
+      'End of the grace of the previous value; null: no previous value is valid.',
     ),
   },
   { title: 'Key', description: 'A key, without its value.' },
@@ -53,14 +53,13 @@ export const Key = Type.Object(
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
-    limit_remaining: Type.Union([exactCredits('What is left of the limit.'), Type.Null()], {
-      description:
-        'The limit less the spend of the period, at least 0; null: no limit. Holds are not counted.',
+    limit_remaining: Type.Union([exactCredits('The rest of the limit.'), Type.Null()], {
+      description: 'Limit less the spend of the period, at least 0; null: no limit. Holds do not count.',
     }),
-    period_ends_at: time('When the current period ends and the next begins.'),
-    credits_balance: Type.Optional(balance('Of the account; only for a key that can manage.')),
+    period_ends_at: time('End of the current period.'),
+    credits_balance: Type.Optional(balance('Balance of the account; only for a key that can manage.')),
   },
-  { title: 'OwnKey', description: 'The calling key, with what it may still spend.' },
+  { title: 'OwnKey', description: 'The calling key, with the rest of its limit.' },
 );
 
 export const KeyList = Type.Object(
@@ -68,22 +67,22 @@ export const KeyList = Type.Object(
     keys: Type.Array(Key),
     next: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'Only if `limit` was sent: send it as `after` for the next page; null: no more.',
+        description: 'Send it as `after` for the next page; null: no more. Absent without `limit`.',
       }),
     ),
   },
-  { title: 'KeyList', description: 'Keys by id ascending, inactive ones included.' },
+  { title: 'KeyList', description: 'Keys by ascending id, including inactive ones.' },
 );
 
 export const KeyListQuery = Type.Object({
-  limit: pageLimit('How many keys a page has; without it, the answer has all of them.'),
-  after: cursor('The `next` of the page before: keys with higher ids only.'),
+  limit: pageLimit('Number of keys per page. Default: all keys.'),
+  after: cursor('`next` of the previous page: only keys with higher ids.'),
 });
 
 /** Answer to the creation of a key, the only one that shows its value (specification section 2). */
 export const CreatedKey = Type.Object(
   {
-    id: id('Names the key in paths.'),
+    id: id('Id of the key.'),
     name: Type.String({ description: 'Display name.' }),
     prefix,
     key: Type.String({ description: 'The value of the key. It is in this answer only: save it now.' }),
@@ -97,13 +96,13 @@ export const CreatedKey = Type.Object(
 );
 
 export const DeletedKey = Type.Object(
-  { deleted: Type.Literal(true, { description: 'The key is inactive, now or since before.' }) },
+  { deleted: Type.Literal(true, { description: 'The key is inactive.' }) },
   { title: 'DeletedKey', description: 'The key is inactive.' },
 );
 
 export const KeyPatch = Type.Partial(Type.Object(settings), {
   title: 'KeyPatch',
-  description: 'The fields to change; what is not sent stays as it is.',
+  description: 'The fields to change; others stay as they are.',
   additionalProperties: false,
 });
 
@@ -155,13 +154,12 @@ export const Rotation = Type.Object(
         minimum: 0,
         maximum: MOST_GRACE_S,
         default: 0,
-        description: 'For how long the previous value stays valid beside the new one; 0: it ends at once.',
+        description: 'Seconds that the previous value stays valid; 0: it ends at once.',
       }),
     ),
     end_grace: Type.Optional(
       Type.Literal(true, {
-        description:
-          'Ends the previous value now, and makes no new one. Cannot be sent with `grace_seconds`.',
+        description: 'Ends the previous value now, without a new one. Send it alone.',
       }),
     ),
   },
@@ -177,9 +175,7 @@ export const Rotation = Type.Object(
 export const RotatedKey = Type.Object(
   {
     ...CreatedKey.properties,
-    previous_valid_until: timeOrNull(
-      'Until when the previous value is valid, by the clock of Redis; null: it has ended.',
-    ),
+    previous_valid_until: timeOrNull("End of the previous value, by Redis' clock; null: it has ended."),
   },
   { title: 'RotatedKey', description: 'The key with its new value.' },
 );

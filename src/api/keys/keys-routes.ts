@@ -63,7 +63,7 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
     operationId: 'listKeys',
     summary: 'List keys',
     description:
-      'All keys of the account of the calling key, inactive ones included. A key that cannot manage sees itself only.',
+      "Returns all keys of the account, including inactive ones. A key that can't manage sees only itself.",
     querystring: KeyListQuery,
     response: { 200: KeyList },
     'x-docs': {
@@ -84,7 +84,8 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
     ...docs,
     operationId: 'readOwnKey',
     summary: 'Read the calling key',
-    description: 'Any usable key: its settings, spend, remaining limit, and the end of the period.',
+    description:
+      'Returns the settings of the calling key, its spend, the rest of its limit, and the end of the period.',
     response: { 200: OwnKey },
     'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
   };
@@ -109,7 +110,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     ...docs,
     operationId: 'createKey',
     summary: 'Create a key',
-    description: 'The value of the key is in this answer only.',
+    description: 'Only this answer contains the value of the key.',
     body: NewKeyBody,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
@@ -141,13 +142,13 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
       operationId: 'updateKey',
       summary: 'Update a key',
       description:
-        'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
+        'Changes only the fields you send. Takes effect at every gateway before you get the answer.',
     },
     remove: {
       operationId: 'deleteKey',
       summary: 'Delete a key',
       description:
-        'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
+        'Deactivates the key: every gateway refuses it from the answer on. Its ledger entries stay.',
     },
     rotate: {
       operationId: 'rotateKey',

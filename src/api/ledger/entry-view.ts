@@ -22,13 +22,13 @@ const COUNTS = Object.fromEntries(
 /** Usage of a call by unit; a unit that is absent was not used. */
 export const UsageSchema = Type.Object(COUNTS, {
   title: 'Usage',
-  description: 'What was used; a unit that is absent was not.',
+  description: 'Usage by unit; absent units were not used.',
 });
 
 /** Properties of an object that has one for each unit of a price, all with one schema. */
 const eachUnit = <T>(schema: Schema<T>) =>
   Object.fromEntries(UNIT_NAMES.map((unit) => [unit, schema])) as Record<Unit, Schema<T>>;
-const ofCall = 'null where the entry is of no call.';
+const ofCall = 'null: not a call.';
 
 /** Unit prices that were applied. */
 const Applied = Type.Partial(Type.Object(eachUnit(Type.Number())));
@@ -39,72 +39,77 @@ export const Attempt = Type.Object(
     target: Type.String({
       description: "The upstream's name in the configuration; `name#2` is its second credential.",
     }),
-    status: orNull(Type.Integer(), 'What it answered; null: nothing came.'),
-    ms: Type.Integer({ minimum: 0, description: 'From sending it until it failed, or the call ended.' }),
+    status: orNull(Type.Integer(), 'Status of its answer; null: no answer.'),
+    ms: Type.Integer({
+      minimum: 0,
+      description: 'Milliseconds from sending until the try failed or the call ended.',
+    }),
     usage: Type.Optional(UsageSchema),
   },
   {
     title: 'Attempt',
-    description: 'A failed attempt has the `usage` that it reported, which is not charged.',
+    description: 'One try of a call at a provider. `usage` of a failed try is not charged.',
   },
 );
 
 /** An entry of the ledger (specification section 7, "Ledger entry"). */
 export const Entry = Type.Object(
   {
-    id: Type.String({ description: '`x-request-id` of the call, or the id of the change of the balance.' }),
+    id: Type.String({
+      description: '`x-request-id` of the call, or the id of another change of the balance.',
+    }),
     type: words(
       ENTRY_TYPES,
-      '`charge`: a call, also of 0. `top_up`, `adjustment`: by the operator. `refund`: of a job that failed. ' +
-        '`expired_hold`: a call whose gateway died; of 0.',
+      '`charge`: a call, even if it cost 0. `top_up`, `adjustment`: by the operator. `refund`: for a failed job. ' +
+        '`expired_hold`: a call whose gateway died; it cost 0.',
     ),
-    created_at: time('When it was booked.'),
+    created_at: time('Time of the entry.'),
     key_id: orNull(Type.Integer(), `The key that called; ${ofCall}`),
-    model: orNull(Type.String(), `The model that was called; ${ofCall}`),
-    category: orNull(Type.Enum(CATEGORIES), `The modality of the model; ${ofCall}`),
-    endpoint: orNull(Type.String(), `The path that was called; ${ofCall}`),
-    status: orNull(Type.Integer(), `What the client was answered; 499: it left first. ${ofCall}`),
+    model: orNull(Type.String(), `The model; ${ofCall}`),
+    category: orNull(Type.Enum(CATEGORIES), `Category of the model; ${ofCall}`),
+    endpoint: orNull(Type.String(), `Path of the call; ${ofCall}`),
+    status: orNull(Type.Integer(), `Status that the client got; 499: it left first; ${ofCall}`),
     outcome: orNull(Type.Enum(OUTCOMES), `How the call ended; ${ofCall}`),
     usage: UsageSchema,
     estimated: Type.Boolean({
       description: 'Whether the usage was estimated, because the provider reported none.',
     }),
-    credits: exactCredits('Signed: a charge is negative.'),
-    balance_after: Type.Union([exactCredits('The balance right after the entry.'), Type.Null()], {
-      description: 'The balance right after the entry; null for a key that cannot manage.',
+    credits: exactCredits('Signed amount: a charge is negative.'),
+    balance_after: Type.Union([exactCredits('Balance after the entry.'), Type.Null()], {
+      description: "Balance after the entry; null for a key that can't manage.",
     }),
     note: orNull(
       Type.String(),
-      'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
+      "The operator's comment on a top-up or adjustment, or the gateway's on an expired hold; null: none.",
     ),
     price: Type.Union([Applied, Type.Null()], {
       description:
-        'What the units that were used cost, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
+        'Unit prices that were applied, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
         `second or request. credits = -(tokens, characters and seconds x price x multiplier + images, searches and requests x price), ` +
-        `rounded up to a micro-credit. ${ofCall}`,
+        `rounded up to a micro-credit; ${ofCall}`,
     }),
     passes: Type.Optional(
       Type.Array(Type.Object({ usage: UsageSchema, price: Applied }), {
         description:
-          "The model's passes over its input, if they reached different length tiers of its price. `usage` is their sum, " +
-          '`price` is that of the longest, and `credits` is computed from the passes.',
+          "The model's passes over its input, if they reached different length tiers. `usage` is their sum and `price` " +
+          'that of the longest; `credits` is the sum over the passes.',
       }),
     ),
     multiplier: orNull(
       Type.Number(),
-      `What the service tier multiplied all but the fees by (images, searches, requests); 1: nothing, 0: the provider bills the fees only. ${ofCall}`,
+      `Factor of the service tier on everything but fees (images, searches, requests). 1: no tier, 0: the provider bills only fees; ${ofCall}`,
     ),
-    upstream: orNull(
-      Type.String(),
-      `The configuration's name of the provider that was called, also of a refund; ${ofCall}`,
-    ),
+    upstream: orNull(Type.String(), `Upstream that was called, as the configuration names it; ${ofCall}`),
     attempts: Type.Union([Type.Array(Attempt), Type.Null()], {
-      description: `Each try of the call at one of its model's targets, the last one too; ${ofCall}`,
+      description: `Each try at one of the model's targets, including the last; ${ofCall}`,
     }),
-    duration_ms: orNull(Type.Integer(), `From the first byte of the call until it was settled. ${ofCall}`),
+    duration_ms: orNull(
+      Type.Integer(),
+      `Milliseconds from the first byte of the call until it was settled; ${ofCall}`,
+    ),
     first_byte_ms: orNull(
       Type.Integer(),
-      "From the first byte of the call until the head of the provider's answer; null: none came.",
+      "Milliseconds from the first byte of the call to the headers of the provider's answer; null: no answer.",
     ),
     streamed: Type.Union([Type.Boolean(), Type.Null()], {
       description: `Whether the answer was a stream; ${ofCall}`,
@@ -140,7 +145,7 @@ export const ENTRY_EXAMPLE: Static<typeof Entry> = {
 export const EntryPage = Type.Object(
   {
     entries: Type.Array(Entry),
-    next: orNull(Type.String(), 'To be sent as `before` for the following page; null: there is none.'),
+    next: orNull(Type.String(), 'Send it as `before` for the next page; null: no more.'),
   },
   { title: 'LedgerPage', description: 'Entries, newest first; the sum of all is the balance.' },
 );

@@ -27,14 +27,12 @@ import {
 } from './entry-view.ts';
 
 export const LedgerQueryString = Type.Object({
-  limit: pageLimit(`How many entries at most. Default: ${DEFAULT_PAGE_LIMIT}; of an export, all.`),
-  before: cursor('The `next` of the page before.'),
+  limit: pageLimit(`Maximum number of entries. Default: ${DEFAULT_PAGE_LIMIT}; for an export, all.`),
+  before: cursor('`next` of the previous page.'),
   key_id: KEY_ID,
   type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
   model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
-  from: Type.Optional(
-    day('First UTC day, as usage counts days: a refund belongs to the day of its call. Default: no bound.'),
-  ),
+  from: Type.Optional(day('First UTC day. A refund belongs to the day of its call. Default: no bound.')),
   to: Type.Optional(day('Last UTC day, included. Default: no bound.')),
   format: Type.Optional(
     words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
@@ -65,9 +63,9 @@ function listRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     operationId: 'listLedgerEntries',
     summary: 'List or export ledger entries',
     description:
-      'Newest first. With `format=csv` or `format=jsonl`, a streamed export of everything that the other parameters let ' +
-      'through, or of its first `limit` entries. Waits for the journal, so that the call that was answered just now is ' +
-      'there. A key that cannot manage sees its own entries only, without `balance_after`.',
+      'Returns entries, newest first, including the call you just made. `format=csv` and `format=jsonl` stream all entries that ' +
+      "match the other parameters, or the first `limit` of them. A key that can't manage sees only its own entries, without " +
+      '`balance_after`.',
     querystring: LedgerQueryString,
     response: { 200: LedgerAnswer },
     'x-docs': {
@@ -87,8 +85,8 @@ function entryRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     operationId: 'readLedgerEntry',
     summary: 'Read a ledger entry',
     description:
-      'What a call was charged, by its `x-request-id`; also of a stream, whose head cannot say it. A key that cannot manage ' +
-      'sees its own entries only.',
+      'Finds the charge of a call by its `x-request-id`, for streams too. ' +
+      "A key that can't manage sees only its own entries.",
     params: EntryPath,
     response: { 200: Entry },
     'x-docs': { refusals: [...OWNER_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },

@@ -3,24 +3,23 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import { VERSION } from '../../config/version.ts';
 import { type Document, finish } from './finish.ts';
 
-const DESCRIPTION = `A gateway that stands between your clients and the APIs of AI providers, and meters every call in credits.
+const DESCRIPTION = `A gateway between your apps and AI model APIs that meters every call in credits.
 
-**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`; where both are sent,
-\`Authorization\` counts. Never in the URL. The operator's routes take the operator's token instead.
+**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`, never in the URL. If you
+send both, \`Authorization\` counts. The operator's routes take the operator's token instead.
 
-**Credits** are exact to six decimals. A call holds the most that it can cost before it is sent, and is charged what it did
-cost when it ends.
+**Credits** are exact to six decimals. Before a call is sent, it reserves its highest possible cost (the hold). When it
+ends, it pays its real cost (the charge).
 
-**Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below it have
-Anthropic's, with \`code\` and \`param\` in it. Compare \`code\`. Every answer carries \`x-request-id\`, and every refusal
-that a repeat cannot mend \`x-should-retry: false\`. Calls are checked in this order: key, account, expiry,
+**Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below have
+Anthropic's, with \`code\` and \`param\` in it. Compare \`code\`. Every answer has \`x-request-id\`, and every refusal that
+a retry can't fix has \`x-should-retry: false\`. The gateway checks calls in this order: key, account, expiry,
 hours, address, country, origin, body and model, category, model list, limits of calls, spending limit, credits; the first
-failure answers.
-Any path or method that is not listed here is 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` is
-426 \`upgrade_required\`: send it by POST. What is not HTTP at all is 400 \`invalid_request\`;
-too large headers get that code with status 431.
+failure is the answer.
+Any other path or method gets 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` gets
+426 \`upgrade_required\`: use POST. Invalid HTTP gets 400 \`invalid_request\`; too large headers get that code with status 431.
 
-**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the slash at their end.`;
+**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash.`;
 
 /** The part of the OpenAPI document about the gateway as a whole; the schemas of the routes add the rest. */
 const DOCUMENT = {
@@ -37,25 +36,25 @@ const DOCUMENT = {
     {
       name: 'Keys',
       description:
-        'The keys of an account: those with `can_manage` see, create, change and delete all of them; any other sees itself only. A change is in force at every gateway once it is answered.',
+        'The keys of an account. A key with `can_manage` sees, creates, changes and deletes all of them; any other sees only itself. Changes take effect at every gateway before you get the answer.',
     },
     {
       name: 'Account',
-      description:
-        'What the owner of a key sees and sets: balance, threshold, ledger, usage, low-credits alerts.',
+      description: 'For the owner of a key: balance, threshold, ledger, usage, low-credits alerts.',
     },
     {
       name: 'Models',
       description:
-        'Calls that are metered and forwarded to a provider, once and never again. Bodies are those of the provider: what ' +
-        'is described here is what the gateway itself reads; any other field passes unchanged. The examples name the demo ' +
-        "models of the gateway's default configuration.",
+        "Calls that are metered and forwarded to a provider, once. Bodies are the provider's; this page describes the " +
+        'fields that the gateway reads, and all others pass unchanged. The examples use the demo models of the default ' +
+        'configuration.',
     },
     {
       name: 'Operator',
-      description: 'Accounts, credits and keys, with the operator token. Without an ADMIN_TOKEN: 404.',
+      description:
+        'Accounts, credits and keys, with the operator token. Without ADMIN_TOKEN, these routes get 404.',
     },
-    { name: 'Operations', description: 'What monitoring asks.' },
+    { name: 'Operations', description: 'For monitoring.' },
   ],
   components: {
     securitySchemes: {

@@ -9,7 +9,7 @@ const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
 
 const MESSAGE: JsonSchema = {
   type: 'string',
-  description: 'What happened and what to do about it. For people; it can change.',
+  description: 'What happened and what to do, for people. It can change.',
 };
 const PARAM: JsonSchema = {
   type: ['string', 'null'],
@@ -33,20 +33,19 @@ const METADATA: JsonSchema = {
     balance: {
       ...CREDITS,
       type: ['string', 'null'],
-      description: "The account's balance; null for a key that cannot manage.",
+      description: "The account's balance; null for a key that can't manage.",
     },
     held: {
       ...CREDITS,
       type: ['string', 'null'],
-      description: 'What calls in flight of the account hold; null for a key that cannot manage.',
+      description: "Amount that calls in flight have reserved; null for a key that can't manage.",
     },
     hold: { ...CREDITS, description: 'Maximum cost of the call.' },
     estimate: { ...CREDITS, description: 'Likely cost of the call.' },
     affordable_max_tokens: {
       type: ['integer', 'null'],
       minimum: 1,
-      description:
-        'Largest output maximum with which the call would be accepted; null if lowering it cannot help.',
+      description: "Largest output maximum that the gateway would accept; null if lowering it can't help.",
     },
   },
 };
@@ -83,7 +82,7 @@ const OPENAI_ERROR: JsonSchema = {
       additionalProperties: false,
       properties: {
         message: MESSAGE,
-        type: { type: 'string', enum: TYPES, description: 'The kind of error; follows from the code.' },
+        type: { type: 'string', enum: TYPES, description: 'Kind of error, which follows from the code.' },
         param: PARAM,
         code: CODE,
         metadata: METADATA,
@@ -119,7 +118,7 @@ const ANTHROPIC_ERROR: JsonSchema = {
 /** Schema of a provider's own error, which is passed on unchanged; it says as much as both formats have in common. */
 const PROVIDER_ERROR: JsonSchema = {
   title: 'ProviderError',
-  description: "The provider's own error, passed on with its body.",
+  description: "The provider's own error, with its body.",
   type: 'object',
   required: ['error'],
   additionalProperties: true,

@@ -156,7 +156,7 @@ const ALERT: JsonSchema = {
     credits_balance: {
       type: 'number',
       description:
-        'Credits right after the debit that fell below the threshold; of a test alert, those of now.',
+        'Balance after the debit that crossed the threshold; in a test alert, the current balance.',
     },
   },
 };
@@ -176,29 +176,28 @@ const LOW_CREDITS_WEBHOOK = {
   tags: ['Account'],
   summary: 'Low-credits alert',
   description:
-    'Sent to the `webhook_url` of every active key when a debit takes the balance from the threshold of the account or ' +
-    'more to below it: once for each such crossing, and again only after a top-up has lifted the balance over it. There ' +
-    'are 10 seconds for name resolution, connection and answer; redirects are not followed, and nothing is sent again. ' +
-    '`GET /api/account/alerts/` tells what became of it.\n\n' +
-    'Signed as [Standard Webhooks](https://www.standardwebhooks.com) says, with the `webhook_secret` of the account: the ' +
-    'signature is the base64 of an HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the bytes that ' +
-    'stand in base64 behind `whsec_`.',
+    'Sent to the `webhook_url` of every active key when a debit takes the balance from the threshold or more to below it, ' +
+    'once for each crossing; a top-up re-arms it. Name resolution, connection and answer can take 10 seconds. The gateway ' +
+    'follows no redirects and never retries. `GET /api/account/alerts/` shows the outcome.\n\n' +
+    'Signed by [Standard Webhooks](https://www.standardwebhooks.com) with the `webhook_secret` of the account: the signature ' +
+    'is the base64 of an HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. The key is the base64-decoded part ' +
+    'after `whsec_`.',
   security: [],
   parameters: [
-    header('webhook-id', 'Names this message to this key.', { pattern: '^msg_\\d+_\\d+$' }, 'msg_3_1'),
+    header('webhook-id', 'Id of this message to this key.', { pattern: '^msg_\\d+_\\d+$' }, 'msg_3_1'),
     header(
       'webhook-timestamp',
-      'When it was sent: Unix time in seconds.',
+      'Time of sending: Unix time in seconds.',
       { pattern: '^\\d+$' },
       '1795242083',
     ),
     header(
       'webhook-signature',
-      'The version of the scheme, and the signature in base64.',
+      'Version of the scheme, and the signature in base64.',
       { pattern: '^v1,[A-Za-z0-9+/]+={0,2}$' },
       'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     ),
-    header('webhook-test', 'There in a test alert only.', { const: 'true' }, 'true', false),
+    header('webhook-test', 'Only in test alerts.', { const: 'true' }, 'true', false),
     header('user-agent', 'The gateway and its version.', { pattern: '^Tollgate/' }, `Tollgate/${VERSION}`),
   ],
   requestBody: {
@@ -215,7 +214,7 @@ const LOW_CREDITS_WEBHOOK = {
     },
   },
   responses: {
-    '2XX': { description: 'Delivered, whatever the body says.' },
+    '2XX': { description: 'Delivered, whatever the body.' },
     default: { description: 'Failed; a redirect is a failure too.' },
   },
 };

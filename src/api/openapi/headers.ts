@@ -1,7 +1,7 @@
 import type { WireFormat } from '../../domain/catalog.ts';
 import { limitHeaderNames } from '../../gateway/limits.ts';
 
-const LIMITS = 'Only for keys and accounts with such a limit; of the two the one with least left.';
+const LIMITS = 'Only for keys and accounts with such a limit; the one with least left counts.';
 
 const HEADERS_OF_LIMITS = Object.fromEntries(
   (['openai', 'anthropic'] as const).flatMap((format) =>
@@ -15,7 +15,7 @@ const HEADERS_OF_LIMITS = Object.fromEntries(
         [
           remaining,
           {
-            description: `Those that are left, this call counted. ${LIMITS}`,
+            description: `The rest, after this call. ${LIMITS}`,
             schema: { type: 'integer' },
             example: 59,
           },
@@ -23,7 +23,7 @@ const HEADERS_OF_LIMITS = Object.fromEntries(
         [
           reset,
           {
-            description: `When nothing of it is used any more. ${LIMITS}`,
+            description: `Time until the limit is full again. ${LIMITS}`,
             schema: { type: 'string' },
             example: format === 'anthropic' ? '2026-11-21T08:00:01Z' : '1s',
           },
@@ -43,33 +43,32 @@ export function limitHeaders(format: WireFormat): Record<string, { readonly $ref
 export const HEADERS = {
   ...HEADERS_OF_LIMITS,
   'x-request-id': {
-    description: 'Names this request: in the ledger, in the log of the gateway, and for its operator.',
+    description: "Id of this request in the ledger, in the gateway's log, and for its operator.",
     required: true,
     schema: { type: 'string' },
     example: 'req_3Jk0vX2bQm8tLw5Z2r',
   },
   'request-id': {
-    description: "`x-request-id` under the name that Anthropic's clients read.",
+    description: "`x-request-id`, under the name that Anthropic's clients read.",
     required: true,
     schema: { type: 'string' },
     example: 'req_3Jk0vX2bQm8tLw5Z2r',
   },
   'x-tollgate-source': {
-    description:
-      "Whose answer an error is: the gateway's, also where a provider is the cause, or a provider's own.",
+    description: 'Author of the error: the gateway, even if a provider is the cause, or a provider.',
     required: true,
     schema: { type: 'string', enum: ['gateway', 'provider'] },
     example: 'gateway',
   },
   'x-should-retry': {
     description:
-      'The gateway would refuse the same request again, its credential has to be replaced (`upstream_auth_failed`), or a repeat ' +
-      "after a timeout would be charged again; official clients obey it. A provider's own error has none.",
+      'A retry would be refused again, would need a new credential of the gateway (`upstream_auth_failed`), or would be charged ' +
+      "again after a timeout. Official clients obey it. A provider's own error does not have it.",
     schema: { type: 'string', const: 'false' },
     example: 'false',
   },
   'x-codex-promo-message': {
-    description: 'The message of a `usage_limit_reached`, as Codex shows it.',
+    description: 'Message of a `usage_limit_reached`, as Codex shows it.',
     schema: { type: 'string' },
     example: 'The account has 0 credits; top up the account',
   },
@@ -80,26 +79,25 @@ export const HEADERS = {
   },
   'x-tollgate-charge': {
     description:
-      'What the call cost, in credits with six decimals. Streams, and answers over 1 MiB, do not carry it: they are ' +
-      'charged after their head has gone out. The ledger has every charge.',
+      'Cost of the call in credits, with six decimals. Streams and answers over 1 MiB do not have it, because they are ' +
+      'charged after their headers went out. The ledger has every charge.',
     schema: { type: 'string', pattern: '^\\d+\\.\\d{6}$' },
     example: '0.010042',
   },
   'WWW-Authenticate': {
-    description: 'The scheme by which keys are sent.',
+    description: 'Authentication scheme.',
     required: true,
     schema: { type: 'string', const: 'Bearer' },
     example: 'Bearer',
   },
   'Retry-After': {
     description:
-      'Seconds after which to try again. Every 503 of the gateway has it, and every 429 but `usage_limit_reached`; a 429 of a provider may have none.',
+      'Seconds to wait before a retry. Every 503 of the gateway has it, and every 429 except `usage_limit_reached`; a 429 of a provider may not.',
     schema: { type: 'integer', minimum: 1 },
     example: 3,
   },
   'retry-after-ms': {
-    description:
-      'Milliseconds after which a call that a limit of calls refused passes, if no other comes in between.',
+    description: 'Milliseconds after which the call passes its limit, if no other comes first.',
     schema: { type: 'integer', minimum: 1 },
     example: 740,
   },

@@ -5,9 +5,9 @@ import { BY_KEY, JOB_REFUSALS, type Media, type Operation } from './operation.ts
 const REFERENCE = 'https://platform.openai.com/docs/api-reference';
 const PROMPT: JsonSchema = {
   type: 'string',
-  description: 'The picture to make; counts if tokens are priced.',
+  description: 'Description of the picture; counts if tokens are priced.',
 };
-const IMAGES = count('How many images to make, each of which is paid; default 1.');
+const IMAGES = count('Number of images, each of which is charged. Default: 1.');
 
 const file = (description: string): JsonSchema => ({
   type: 'string',
@@ -37,7 +37,7 @@ const STREAMED_PICTURES = {
 const createImage = modelCall({
   operationId: 'createImage',
   summary: 'Generate images',
-  description: 'Costs the price of each image, or of tokens if the model has token prices.',
+  description: 'Charged by image, or by token if the model has token prices.',
   reference: `${REFERENCE}/images/create`,
   required: ['prompt'],
   fields: { prompt: PROMPT, n: IMAGES, stream: STREAM },
@@ -48,7 +48,7 @@ const createImage = modelCall({
 const editImage = modelCall({
   operationId: 'editImage',
   summary: 'Edit images',
-  description: 'A form, passed on byte for byte.',
+  description: 'Passes the form on byte for byte.',
   reference: `${REFERENCE}/images/createEdit`,
   bodies: ['multipart/form-data'],
   required: ['image', 'prompt'],
@@ -56,8 +56,8 @@ const editImage = modelCall({
     image: file('The picture to edit; several in fields `image[]`.'),
     mask: file('The area to edit.'),
     prompt: PROMPT,
-    n: text({ pattern: '^\\d{1,16}$', description: 'How many images to make; default 1.' }),
-    stream: text({ description: 'true: the answer comes as `text/event-stream`.' }),
+    n: text({ pattern: '^\\d{1,16}$', description: 'Number of images. Default: 1.' }),
+    stream: text({ description: 'true: streams the answer as `text/event-stream`.' }),
   },
   requests: { fox: { value: { model: 'demo-image', prompt: 'Make it red', image: '(the picture)' } } },
   answers: STREAMED_PICTURES,
@@ -66,13 +66,13 @@ const editImage = modelCall({
 const varyImage = modelCall({
   operationId: 'varyImage',
   summary: 'Create image variations',
-  description: 'A form, passed on byte for byte.',
+  description: 'Passes the form on byte for byte.',
   reference: `${REFERENCE}/images/createVariation`,
   bodies: ['multipart/form-data'],
   required: ['image'],
   fields: {
     image: file('The picture to vary.'),
-    n: text({ pattern: '^\\d{1,16}$', description: 'How many images to make; default 1.' }),
+    n: text({ pattern: '^\\d{1,16}$', description: 'Number of images. Default: 1.' }),
   },
   requests: { fox: { value: { model: 'demo-image', image: '(the picture)' } } },
   answers: PICTURES,
@@ -81,7 +81,7 @@ const varyImage = modelCall({
 const createSpeech = modelCall({
   operationId: 'createSpeech',
   summary: 'Generate speech',
-  description: 'Costs by Unicode code points of `input`, or by tokens if the model has token prices.',
+  description: 'Charged by Unicode code point of `input`, or by token if the model has token prices.',
   reference: `${REFERENCE}/audio/createSpeech`,
   required: ['input'],
   fields: { input: { type: 'string', description: 'The text to speak.' } },
@@ -103,14 +103,14 @@ const TRANSCRIPTS = {
     examples: { answer: { value: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello.\n' } },
   },
 } as const;
-const AUDIO = file('The sound, in the one file of the form; its length is measured.');
+const AUDIO = file('The audio, as the only file of the form. The gateway measures its length.');
 const FORMAT = text({ description: '`json` (default), `verbose_json`, `text`, `srt` or `vtt`.' });
 
 const createTranscription = modelCall({
   operationId: 'createTranscription',
   summary: 'Transcribe',
   description:
-    'Costs by the second: as the provider reports, else as measured. A form, passed on byte for byte.',
+    'Charged by the second, as reported by the provider, else as measured. Passes the form on byte for byte.',
   reference: `${REFERENCE}/audio/createTranscription`,
   bodies: ['multipart/form-data'],
   required: ['file'],
@@ -118,7 +118,7 @@ const createTranscription = modelCall({
     file: AUDIO,
     prompt: text({ description: 'A hint; counts if tokens are priced.' }),
     response_format: FORMAT,
-    stream: text({ description: 'true: the answer comes as `text/event-stream`.' }),
+    stream: text({ description: 'true: streams the answer as `text/event-stream`.' }),
   },
   requests: {
     plain: { summary: 'As text', value: { model: 'demo-stt', file: '(the sound)', response_format: 'text' } },
@@ -168,22 +168,22 @@ const createVideo = modelCall({
   operationId: 'createVideo',
   summary: 'Create a video',
   description:
-    'A job, charged by the second when the provider accepts it, and refunded once when the provider is found to have ' +
-    'failed it. Characters and files of the provider belong to no account here, and cannot be named.',
+    'Starts a job, charged by the second when the provider accepts it, and refunded once if the provider reports that ' +
+    'it failed. Characters and files of the provider belong to no account here, so you cannot refer to them.',
   reference: `${REFERENCE}/videos/create`,
   bodies: ['application/json', 'multipart/form-data'],
   required: ['prompt'],
   fields: {
-    prompt: { type: 'string', description: 'What to show.' },
+    prompt: { type: 'string', description: 'Description of the video.' },
     seconds: {
       type: ['string', 'integer', 'null'],
       pattern: '^\\d{1,4}$',
       minimum: 1,
       maximum: 3600,
-      description: 'Length in whole seconds, from 1 to 3,600: what is held and charged. Default: 4.',
+      description: 'Length in whole seconds, from 1 to 3,600, which is held and charged. Default: 4.',
     },
     input_reference: {
-      description: 'A picture to start from: a file of the form, or a URL; not the id of one.',
+      description: 'Picture to start from: a file of the form or a URL, not an id.',
     },
   },
   requests: { fox: { value: { model: 'demo-video', prompt: 'A quick brown fox', seconds: '4' } } },
@@ -205,7 +205,7 @@ function ofJob(question: JobQuestion): Operation {
     operationId: question.operationId,
     tags: ['Models'],
     summary: question.summary,
-    description: `${question.description} Costs nothing, and counts in limits of calls but those of tokens; a video of another account does not exist.`,
+    description: `${question.description} Costs nothing, but counts in limits of calls, except tokens. A video of another account gets 404.`,
     externalDocs: { description: "OpenAI's reference", url: `${REFERENCE}/videos/${question.reference}` },
     security: BY_KEY,
     parameters: [
@@ -213,7 +213,7 @@ function ofJob(question: JobQuestion): Operation {
         in: 'path',
         name: 'id',
         required: true,
-        description: 'The `id` that the job was answered with.',
+        description: '`id` of the job.',
         schema: { type: 'string' },
         example: VIDEO.id,
       },
@@ -230,7 +230,7 @@ function ofJob(question: JobQuestion): Operation {
 const readVideo = ofJob({
   operationId: 'readVideo',
   summary: 'Read the state of a video',
-  description: 'If it reports that the job failed, its charge has been refunded.',
+  description: 'If the answer reports that the job failed, the charge has been refunded.',
   reference: 'retrieve',
   content: { 'application/json': json({ ...VIDEO, status: 'completed', progress: 100 }) },
 });
@@ -238,25 +238,25 @@ const readVideo = ofJob({
 const deleteVideo = ofJob({
   operationId: 'deleteVideo',
   summary: 'Delete a video',
-  description: 'At the provider. What it cost stays charged, unless the job had failed.',
+  description: 'Deletes the video at the provider. The charge stays, unless the job failed.',
   reference: 'delete',
   content: { 'application/json': json({ id: VIDEO.id, object: 'video.deleted', deleted: true }) },
 });
 
 const BYTES: Media = {
-  schema: { type: 'string', format: 'binary', description: 'The film or picture, as it comes.' },
+  schema: { type: 'string', format: 'binary', description: 'The video or picture.' },
 };
 
 const readVideoContent = ofJob({
   operationId: 'readVideoContent',
   summary: 'Download a video',
-  description: 'Passed on as it comes.',
+  description: 'Passes the content on as it arrives.',
   reference: 'content',
   parameters: [
     {
       in: 'query',
       name: 'variant',
-      description: 'What to download, in the words of the provider. Default: the video.',
+      description: "What to download, in the provider's terms. Default: the video.",
       schema: { type: 'string' },
       example: 'thumbnail',
     },

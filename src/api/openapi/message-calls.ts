@@ -13,38 +13,40 @@ const createMessage = modelCall({
   operationId: 'createMessage',
   summary: 'Message',
   description:
-    "Errors have Anthropic's shape. A container, or a file that code made in one, can be named by its id where it was " +
-    'made with this account.',
+    "Errors have Anthropic's shape. You can refer to a container, or a file that code created in one, if this account " +
+    'created it.',
   reference: 'https://docs.anthropic.com/en/api/messages',
   format: 'anthropic',
   required: ['messages'],
   fields: {
     messages: MESSAGES,
-    max_tokens: count('Counts in the hold. Anthropic requires it; default of the hold: `maxOutputTokens`.'),
+    max_tokens: count(
+      "Counts in the hold. Anthropic requires it; without it, the hold takes the model's `maxOutputTokens`.",
+    ),
     stream: STREAM,
     tools: {
       type: ['array', 'null'],
       items: {},
       description:
-        'Those that the provider runs count in the hold, also where a message adds them; one with a fee that the model has ' +
+        'Tools that the provider runs count in the hold, even if a message adds them. A tool with a fee that the model has ' +
         'no price for is refused, and so is one that names another model (`advisor`).',
     },
     service_tier: tier('`auto` or `standard_only`.'),
-    speed: tier('`fast` is the service tier of that name; `standard` or null costs nothing beyond.'),
-    inference_geo: tier('The service tier of the name of the region; `global` or null costs nothing beyond.'),
+    speed: tier('`fast` is the service tier of that name; `standard` and null cost nothing extra.'),
+    inference_geo: tier('A region is the service tier of that name; `global` and null cost nothing extra.'),
     context_management: {
       type: ['object', 'null'],
       additionalProperties: true,
       description:
-        'A `compact_…` edit counts in the hold if the input can reach its trigger; default 150,000 tokens.',
+        'A `compact_…` edit counts in the hold if the input can reach its trigger (default 150,000 tokens).',
     },
     cache_control: {
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'A `ttl` of `1h`, here or at a block, wants a price for cache writes that last longer.',
+      description: 'A `ttl` of `1h`, here or at a block, needs a price for longer cache writes.',
     },
-    fallbacks: { type: 'null', description: 'Not served: another model than the one checked would answer.' },
-    thread: { type: 'null', description: 'Not served: the conversation would be held by the provider.' },
+    fallbacks: { type: 'null', description: 'Not supported: another model could answer.' },
+    thread: { type: 'null', description: 'Not supported: the provider would keep the conversation.' },
   },
   refusals: ['unpriced_parameter'],
   requests: {
@@ -73,7 +75,7 @@ const countMessageTokens = modelCall({
   operationId: 'countMessageTokens',
   summary: 'Count the tokens of a message',
   description:
-    "Costs the `request` price of the model, and takes nothing of limits a minute. Errors have Anthropic's shape.",
+    "Costs the model's `request` price and does not count in rate limits. Errors have Anthropic's shape.",
   reference: 'https://docs.anthropic.com/en/api/messages-count-tokens',
   format: 'anthropic',
   required: ['messages'],

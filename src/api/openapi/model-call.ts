@@ -35,10 +35,10 @@ const VENDORS = { openai: 'OpenAI', anthropic: 'Anthropic' } as const;
 export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '4XX': {
     description:
-      "The provider's own error, passed on with its body; costs nothing. (Its 401 and 403 concern the gateway's credential, " +
-      'and become 502 `upstream_auth_failed`.) It can have one of the statuses listed here, too.',
+      "The provider's own error, with its body; costs nothing. It can have one of the statuses listed here. (The provider's " +
+      '401 and 403 become 502 `upstream_auth_failed`.)',
   },
-  '5XX': { description: "The provider's own error, passed on with its body; costs nothing." },
+  '5XX': { description: "The provider's own error, with its body; costs nothing." },
 };
 
 /**
@@ -88,7 +88,7 @@ export function modelCall(call: ModelCall): Operation {
 const MODEL: JsonSchema = {
   type: 'string',
   minLength: 1,
-  description: 'Name of a model of `GET /v1/models`, of the category and format of this route.',
+  description: 'Name of a model from `GET /v1/models`, of the category and format of this route.',
 };
 
 /** Schema of a number that bounds the output, and so the hold (specification section 5, Admit). */
@@ -105,13 +105,13 @@ export const count = (description: string): JsonSchema => ({
  */
 export const tier = (what: string): JsonSchema => ({
   type: ['string', 'null'],
-  description: `${what} One that the model has no price for here is refused.`,
+  description: `${what} A tier that the model has no price for is refused.`,
 });
 
 export const STREAM: JsonSchema = {
   type: ['boolean', 'null'],
   default: false,
-  description: 'true: the answer comes as `text/event-stream`, event by event.',
+  description: 'true: streams the answer as `text/event-stream`.',
 };
 
 /** A body of the provider's JSON, with an example. */
@@ -122,6 +122,6 @@ export const json = (value: unknown): Media => ({
 
 /** A body that is a stream of events, passed on as it comes, with an example. */
 export const events = (...lines: readonly string[]): Media => ({
-  schema: { type: 'string', description: 'Events of the provider, one after the other.' },
+  schema: { type: 'string', description: 'Events of the provider.' },
   examples: { stream: { value: lines.map((line) => `${line}\n\n`).join('') } },
 });

@@ -8,8 +8,8 @@ import { BY_KEY, KEY_REFUSALS, type Operation } from './operation.ts';
 const UNIT_PRICE: JsonSchema = {
   title: 'UnitPrice',
   description:
-    'Credits, for 1,000,000 tokens or characters, 1,000 searches, or one image, second or request; a list where the length of the input decides: the entry whose `above` is exceeded by all input tokens of a ' +
-    'request prices it whole; an object if the size and quality of a picture or video decide.',
+    'Credits per 1,000,000 tokens or characters, 1,000 searches, or one image, second or request. A list if the length of the input decides: the last entry whose `above` all input tokens of the request exceed ' +
+    'prices the whole request. An object if size and quality of a picture or video decide.',
   oneOf: [
     { type: 'number', minimum: 0 },
     { type: 'object', minProperties: 1, additionalProperties: { type: 'number', minimum: 0 } },
@@ -21,7 +21,7 @@ const UNIT_PRICE: JsonSchema = {
         required: ['price'],
         additionalProperties: false,
         properties: {
-          above: { type: 'integer', minimum: 0, description: 'Not there in the first entry.' },
+          above: { type: 'integer', minimum: 0, description: 'Absent in the first entry.' },
           price: { type: 'number', minimum: 0 },
         },
       },
@@ -54,20 +54,20 @@ export const MODEL = {
   ],
   additionalProperties: false,
   properties: {
-    id: { type: 'string', description: 'What calls name as `model`, and `allowed_models` lists.' },
-    object: { type: 'string', const: 'model', description: "OpenAI's name of what this is." },
-    created: { type: 'integer', const: 0, description: 'There for clients that require it.' },
+    id: { type: 'string', description: 'Name for `model` in calls and for `allowed_models`.' },
+    object: { type: 'string', const: 'model', description: 'For clients that require it.' },
+    created: { type: 'integer', const: 0, description: 'For clients that require it.' },
     type: { type: 'string', const: 'model', description: "Anthropic's name for `object`." },
-    display_name: { type: 'string', description: 'The same as `id`.' },
+    display_name: { type: 'string', description: 'Same as `id`.' },
     created_at: {
       type: 'string',
       const: '1970-01-01T00:00:00Z',
-      description: 'There for clients that require it.',
+      description: 'For clients that require it.',
     },
     context_length: {
       type: ['integer', 'null'],
       minimum: 1,
-      description: 'Tokens that it can read in one pass; null if unknown.',
+      description: 'Tokens it can read in one pass; null if unknown.',
     },
     max_output_tokens: {
       type: ['integer', 'null'],
@@ -79,18 +79,18 @@ export const MODEL = {
     aliases: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Other names that calls may give it.',
+      description: 'Other names that calls can use.',
     },
     endpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Paths that take calls of it.',
+      description: 'Paths that serve it.',
     },
     price: {
       title: 'ModelPrice',
       type: 'object',
       description:
-        'Price by unit. An absent unit costs as much as the unit that it refines (`cachedInput` as `input`), else nothing.',
+        'Price by unit. An absent unit costs as much as the unit it refines (`cachedInput` as `input`), else nothing.',
       additionalProperties: false,
       properties: Object.fromEntries(UNIT_NAMES.map((unit) => [unit, UNIT_PRICE])),
     },
@@ -98,8 +98,8 @@ export const MODEL = {
       title: 'ModelPricing',
       type: 'object',
       description:
-        "The prices in OpenRouter's form: credits for one token, image, search or request, as text. Of prices by length the first, of " +
-        'prices by size and quality the highest.',
+        "Prices in OpenRouter's form: credits for one token, image, search or request, as text. Has the first price by length " +
+        'and the highest by size and quality.',
       required: [...ALWAYS_PRICED],
       additionalProperties: false,
       properties: Object.fromEntries(
@@ -111,8 +111,7 @@ export const MODEL = {
     },
     service_tiers: {
       type: 'object',
-      description:
-        "What the provider's service tiers multiply the price by; requests for others are refused.",
+      description: 'Factors of service tiers on the price; requests for other tiers are refused.',
       additionalProperties: { type: 'number', minimum: 0 },
     },
   },
@@ -141,26 +140,26 @@ const listModels: Operation = {
   tags: ['Models'],
   summary: 'List models',
   description:
-    "Those that this key may use: its allowed models and categories, with the fields of OpenAI's and of Anthropic's lists. With the " +
+    "Returns the models that the key can use, with the fields of OpenAI's and Anthropic's lists. With the " +
     "header `anthropic-version`, errors have Anthropic's shape.",
   security: BY_KEY,
   parameters: [
     {
       in: 'query',
       name: 'limit',
-      description: 'Most models of the answer. Default: all.',
+      description: 'Maximum number of models. Default: all.',
       schema: { type: 'integer', minimum: PAGE_LIMIT.min, maximum: PAGE_LIMIT.max },
     },
     {
       in: 'query',
       name: 'after_id',
-      description: 'Id of the model before the page: `last_id` of the page before.',
+      description: 'Starts after this model: `last_id` of the previous page.',
       schema: { type: 'string' },
     },
     {
       in: 'query',
       name: 'before_id',
-      description: 'Id of the model after the page: `first_id` of the next page.',
+      description: 'Ends before this model: `first_id` of the next page.',
       schema: { type: 'string' },
     },
   ],
@@ -177,7 +176,7 @@ const listModels: Operation = {
             properties: {
               object: { type: 'string', const: 'list' },
               data: { type: 'array', items: MODEL },
-              has_more: { type: 'boolean', description: 'Whether `limit` left models out.' },
+              has_more: { type: 'boolean', description: 'Whether there are more models.' },
               first_id: {
                 type: ['string', 'null'],
                 description: 'The first of `data`; null if it is empty.',
@@ -211,7 +210,7 @@ const readModel: Operation = {
       in: 'path',
       name: 'id',
       required: true,
-      description: 'Name of the model, or an alias. It may have slashes in it.',
+      description: 'Name of the model, or an alias. It can contain slashes.',
       schema: { type: 'string' },
       example: 'demo-chat',
     },

@@ -3,10 +3,10 @@ import { count, events, json, modelCall, STREAM, tier } from './model-call.ts';
 import type { Operation } from './operation.ts';
 
 const REFERENCE = 'https://platform.openai.com/docs/api-reference';
-const HELD = 'Counts in what the call holds; default: the `maxOutputTokens` of the model.';
-const CHOICES = count('How many answers to make, each of which is paid; default 1.');
+const HELD = "Counts in the hold. Default: the model's `maxOutputTokens`.";
+const CHOICES = count('Number of answers, each of which is charged. Default: 1.');
 
-const SERVICE_TIER = tier('How fast the provider works; `auto`, `default` or null cost nothing beyond.');
+const SERVICE_TIER = tier('Service tier of the provider; `auto`, `default` and null cost nothing extra.');
 const UNPRICED = ['unpriced_parameter'] as const;
 
 const STREAM_OPTIONS: JsonSchema = {
@@ -16,7 +16,7 @@ const STREAM_OPTIONS: JsonSchema = {
     include_usage: {
       type: ['boolean', 'null'],
       description:
-        'Whether the last chunk reports usage. The gateway asks the provider for it in any case, and takes it out again.',
+        'Whether the last chunk reports usage. The gateway always asks the provider for it, and removes it if you did not.',
     },
   },
 };
@@ -38,18 +38,18 @@ const createChatCompletion = modelCall({
   fields: {
     messages: { type: 'array', items: { type: 'object' }, description: 'The conversation so far.' },
     max_completion_tokens: count(HELD),
-    max_tokens: count(`The older name. ${HELD}`),
+    max_tokens: count(`The older name of \`max_completion_tokens\`. ${HELD}`),
     n: CHOICES,
     service_tier: SERVICE_TIER,
     web_search_options: {
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'A web search, which the model must have a price for; counts in the hold.',
+      description: 'A web search; counts in the hold. The model must have a price for it.',
     },
     modalities: {
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'With `audio`, the model must have a price for answers as sound.',
+      description: 'With `audio`, the model must have a price for audio answers.',
     },
     stream: STREAM,
     stream_options: STREAM_OPTIONS,
@@ -91,14 +91,14 @@ const createCompletion = modelCall({
     prompt: {
       type: ['string', 'array'],
       items: {},
-      description: 'Text or tokens to go on from, or several.',
+      description: 'Text or tokens to continue, or several.',
     },
     max_tokens: count(HELD),
     n: CHOICES,
-    best_of: count('How many completions to make of which the best are answered; each is paid.'),
+    best_of: count('Number of completions to choose from, each of which is charged.'),
     echo: {
       type: ['boolean', 'null'],
-      description: 'Whether the prompt comes back in the answer; it counts.',
+      description: 'Whether the answer repeats the prompt, which counts.',
     },
     service_tier: SERVICE_TIER,
     stream: STREAM,
@@ -126,8 +126,8 @@ const createResponse = modelCall({
   operationId: 'createResponse',
   summary: 'Response',
   description:
-    'A response, an item or a container that was made with this account can be named by its id. Conversations, prompts, ' +
-    'files and vector stores belong to no account here, and cannot be named. Codex (`originator: codex…`) repeats 401, 402 and ' +
+    'You can refer to a response, an item or a container that this account created. Conversations, prompts, ' +
+    'files and vector stores belong to no account here. Codex (`originator: codex…`) repeats 401, 402 and ' +
     '403, so it gets 429 `usage_limit_reached` in place of 402, 404 `model_not_found` in place of `model_not_allowed`, and 400 ' +
     '`invalid_request` in place of others.',
   reference: `${REFERENCE}/responses/create`,
@@ -135,13 +135,13 @@ const createResponse = modelCall({
     input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
     max_output_tokens: count(HELD),
     max_tool_calls: count(
-      'Most uses of tools that the provider runs; counts in the hold. Where such tools are sent without it, the gateway sends limits.toolRounds (3).',
+      'Maximum uses of tools that the provider runs; counts in the hold. If you send such tools without it, the gateway sends limits.toolRounds (3).',
     ),
     tools: {
       type: ['array', 'null'],
       items: {},
       description:
-        'Those that the provider runs count in the hold, also where they stand in an item of `input`; one with a fee that ' +
+        'Tools that the provider runs count in the hold, even inside an item of `input`. A tool with a fee that ' +
         'the model has no price for is refused, and so is one that names another model.',
     },
     service_tier: SERVICE_TIER,
@@ -149,16 +149,16 @@ const createResponse = modelCall({
       type: ['array', 'null'],
       items: {},
       description:
-        'A compaction counts in the hold if the input can reach its threshold; default 150,000 tokens.',
+        'A compaction counts in the hold if the input can reach its threshold (default 150,000 tokens).',
     },
     previous_response_id: {
       type: ['string', 'null'],
-      description: 'A stored response of this account to go on from; counts in the hold.',
+      description: 'Stored response of this account to continue; counts in the hold.',
     },
     background: {
       type: ['boolean', 'null'],
       enum: [false, null],
-      description: 'Not served: the answer to the call would not carry the usage.',
+      description: 'Not supported: the answer would not report the usage.',
     },
     stream: STREAM,
   },
@@ -192,13 +192,13 @@ const createResponse = modelCall({
 const compactResponse = modelCall({
   operationId: 'compactResponse',
   summary: 'Compact a conversation',
-  description: 'Charged by token, as a response. Refusals to Codex are those of a response.',
+  description: 'Charged by token, like a response. Codex gets the same refusals as for a response.',
   reference: `${REFERENCE}/responses/compact`,
   fields: {
     input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
     previous_response_id: {
       type: ['string', 'null'],
-      description: 'A stored response of this account to compact; counts in the hold.',
+      description: 'Stored response of this account to compact; counts in the hold.',
     },
     service_tier: SERVICE_TIER,
   },
@@ -218,7 +218,7 @@ const compactResponse = modelCall({
 const countInputTokens = modelCall({
   operationId: 'countInputTokens',
   summary: 'Count the input tokens of a response',
-  description: 'Costs the `request` price of the model, and takes nothing of limits a minute.',
+  description: "Costs the model's `request` price and does not count in rate limits.",
   reference: `${REFERENCE}/responses/input-tokens`,
   fields: { input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' } },
   requests: { hello: { value: { model: 'demo-chat', input: 'Hello!' } } },
@@ -249,10 +249,10 @@ const createEmbedding = modelCall({
 const createModeration = modelCall({
   operationId: 'createModeration',
   summary: 'Moderation',
-  description: 'Costs the `request` price of the model, whatever is sent.',
+  description: "Costs the model's `request` price, whatever you send.",
   reference: `${REFERENCE}/moderations/create`,
   required: ['input'],
-  fields: { input: { type: ['string', 'array'], items: {}, description: 'What to check.' } },
+  fields: { input: { type: ['string', 'array'], items: {}, description: 'Text or images to check.' } },
   requests: { text: { value: { model: 'demo-moderation', input: 'Have a nice day.' } } },
   answers: {
     'application/json': json({

@@ -76,7 +76,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     ...docs,
     operationId: 'listAccounts',
     summary: 'List accounts',
-    description: 'By id ascending, with their balances of this moment.',
+    description: 'Returns accounts by ascending id, with their current balances.',
     querystring: AdminAccountQuery,
     response: { 200: AdminAccountPage },
     'x-docs': {
@@ -127,8 +127,7 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     ...docs,
     operationId: 'updateAccountById',
     summary: 'Update an account',
-    description:
-      'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
+    description: 'Changes only the fields you send. Takes effect at every gateway before you get the answer.',
     params: AccountPath,
     body: AdminAccountPatch,
     response: { 200: AdminAccount },
@@ -136,8 +135,8 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'email_taken', ...BODY_REFUSALS],
       requests: {
         close: { summary: 'Refuse all keys of the account', value: { is_active: false } },
-        open: { summary: 'Let them in again', value: { is_active: true, alert_threshold: 50 } },
-        overdraft: { summary: 'Let holds go beyond the balance', value: { overdraft: 5 } },
+        open: { summary: 'Accept them again', value: { is_active: true, alert_threshold: 50 } },
+        overdraft: { summary: 'Let holds exceed the balance', value: { overdraft: 5 } },
         limits: { summary: 'Limit the calls', value: { rpm_limit: 600, tpm_limit: null } },
       },
       answer: ADMIN_ACCOUNT_EXAMPLE,

@@ -28,9 +28,9 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminD
     operationId: 'changeCredits',
     summary: 'Change the balance',
     description:
-      'A top-up, or an adjustment where the amount is negative; a row of the ledger either way. An adjustment can take the ' +
-      'balance below the threshold as a charge can. A 503 may mean that the change is recorded and not applied yet: repeat ' +
-      'it only with the same `Idempotency-Key`.',
+      'Adds a top-up, or an adjustment if the amount is negative, to the ledger. Like a charge, an adjustment can trigger the ' +
+      'low-credits alert. After a 503, the change may be recorded but not yet applied: repeat it only with the same ' +
+      '`Idempotency-Key`.',
     params: AccountPath,
     headers: CreditsHeaders,
     body: CreditsBody,

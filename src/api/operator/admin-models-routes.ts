@@ -21,7 +21,7 @@ const OPERATOR_MODEL = {
     },
     list_price: {
       anyOf: [MODEL.properties.price, { type: 'null' }],
-      description: 'What the provider takes by the price list, in credits at markup 1; null if unknown.',
+      description: 'List price of the provider, in credits at markup 1; null: unknown.',
     },
     targets: {
       type: 'array',
@@ -31,8 +31,7 @@ const OPERATOR_MODEL = {
     price_until: {
       type: ['string', 'null'],
       format: 'date',
-      description:
-        'The last day for which its provider promised the price; null if the configuration names none.',
+      description: 'Last day of the price that the provider promised; null: the configuration names none.',
     },
   },
 };
@@ -42,7 +41,7 @@ const MODELS: FastifySchema = {
   security: BY_OPERATOR,
   operationId: 'listModelsOfOperator',
   summary: 'List models with their list prices and targets',
-  description: 'Every model that runs, with the source of its price and what its provider takes.',
+  description: 'Returns every model with the source of its price and its list price.',
   response: {
     200: {
       type: 'object',
@@ -75,7 +74,7 @@ const PROVIDERS: FastifySchema = {
   operationId: 'listProviders',
   summary: 'List providers and the health of their targets',
   description:
-    'Each model at each credential that it runs with, as all gateways see it. Without Redis, as this gateway sees it.',
+    'Returns each model at each of its credentials, as all gateways see it; without Redis, as this gateway sees it.',
   response: { 200: ProviderList },
   'x-docs': { refusals: OPERATOR_REFUSALS, answer: PROVIDERS_EXAMPLE },
 };

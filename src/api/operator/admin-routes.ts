@@ -85,7 +85,7 @@ function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
     security: BY_OPERATOR,
     operationId: 'createAccount',
     summary: 'Create an account',
-    description: 'With its first key, whose value is in this answer only.',
+    description: 'Also creates its first key. Only this answer contains the value.',
     body: NewAccountBody,
     response: { 201: CreatedAccount },
     'x-docs': {
@@ -167,18 +167,18 @@ function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
       operationId: 'updateKeyOfAccount',
       summary: 'Update a key of an account',
       description:
-        'Changes the fields that are sent and no others, as the owner can; in force at every gateway once it is answered.',
+        'Changes only the fields you send. Takes effect at every gateway before you get the answer.',
     },
     remove: {
       operationId: 'deleteKeyOfAccount',
       summary: 'Delete a key of an account',
-      description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
+      description: 'Deactivates the key: every gateway refuses it from the answer on.',
     },
     rotate: {
       operationId: 'rotateKeyOfAccount',
       summary: 'Rotate a key of an account',
       description:
-        'Gives the key a new value, or ends the previous one, as the owner can. The new value is in this answer only.',
+        'Gives the key a new value, or ends the previous one. Only this answer contains the new value.',
     },
   });
 }
@@ -208,8 +208,8 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     operationId: 'createKeyForAccount',
     summary: 'Create a key for an account',
     description:
-      'For an owner who has lost theirs, or to be handed out: it may manage where it has no restriction, unless the request ' +
-      'says otherwise.',
+      'For an owner who lost theirs, or to hand out. It can manage if it has no restriction, unless the request ' +
+      'sets `can_manage`.',
     params: AccountPath,
     body: NewKeyBody,
     response: { 201: mayWarn(CreatedKey) },

@@ -33,14 +33,14 @@ const MarginAnswer = {
   headers: {
     'content-disposition': {
       type: 'string',
-      description: 'Of an export: the name of the file.',
+      description: 'Name of the file, for an export.',
       examples: ['attachment; filename="usage.csv"'],
     },
   },
   content: {
     'application/json': { schema: MarginReport },
     'text/csv': {
-      schema: Type.String({ description: 'A line of names, then a line for each row; lines end in CRLF.' }),
+      schema: Type.String({ description: 'A header line, then a line per row; lines end in CRLF.' }),
       examples: {
         export: {
           value:
@@ -57,8 +57,8 @@ const SCHEMA: FastifySchema = {
   operationId: 'readUsageOfAll',
   summary: 'Report usage, cost and margin',
   description:
-    'Calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream or day, by two of them, or by hour. Where prices ' +
-    'are those of the list, with what the providers take, and what is left.',
+    'Sums calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream, day or hour, or by two ' +
+    "of them. Calls at list prices also have the providers' cost and the margin.",
   querystring: MarginQueryString,
   response: { 200: MarginAnswer },
   'x-docs': { refusals: [...OPERATOR_REFUSALS, 'rate_limit_exceeded'], answer: MARGIN_EXAMPLE },

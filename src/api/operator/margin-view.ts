@@ -23,11 +23,11 @@ const creditsOrNull = (description: string) =>
 const Sums = {
   ...CallCounts,
   charged: exactCredits('Charges less refunds.'),
-  charged_with_cost: exactCredits('The part of `charged` of calls whose cost is known.'),
+  charged_with_cost: exactCredits('The part of `charged` from calls with a known cost.'),
   cost: creditsOrNull(
-    'What the providers take for these calls, by the price list at markup 1; null: it is known of none of them.',
+    "Providers' cost of these calls, by the price list at markup 1; null: unknown for all of them.",
   ),
-  margin: creditsOrNull('`charged_with_cost` less `cost`; null where `cost` is.'),
+  margin: creditsOrNull('`charged_with_cost` less `cost`; null if `cost` is null.'),
   usage: UsageSchema,
 };
 
@@ -53,9 +53,9 @@ export const MarginReport = Type.Object(
         { title: 'MarginRow' },
       ),
     ),
-    total: Type.Object(Sums, { title: 'MarginTotal', description: 'Over all rows.' }),
+    total: Type.Object(Sums, { title: 'MarginTotal', description: 'Sums over all rows.' }),
   },
-  { title: 'MarginReport', description: 'Sums over whole UTC days and all accounts, one row a group.' },
+  { title: 'MarginReport', description: 'Sums over whole UTC days and all accounts, one row per group.' },
 );
 
 const SUMS_EXAMPLE = {
@@ -79,7 +79,7 @@ export const MARGIN_FORMATS = ['json', 'csv'] as const;
 export const MarginQueryString = Type.Object({
   ...reportDays,
   group_by: Type.Optional(groupBy(MARGIN_GROUPS, { default: DEFAULT_MARGIN_GROUP })),
-  format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
+  format: Type.Optional(words(MARGIN_FORMATS, '`csv` returns a file.', { default: 'json' })),
 });
 
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */

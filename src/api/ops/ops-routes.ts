@@ -59,7 +59,7 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
     ...docs,
     operationId: 'readReadiness',
     summary: 'Readiness check',
-    description: 'Asks Redis and the book now. 503 also while the gateway stops.',
+    description: 'Checks Redis and the book now. Also returns 503 while the gateway stops.',
     security: [],
     response: { 200: ReadinessReport, 503: ReadinessReport },
     'x-docs': { refusals: [], answer: READY_EXAMPLE, otherAnswers: { 503: UNREADY_EXAMPLE } },
@@ -82,7 +82,7 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
     summary: 'Prometheus metrics',
     operationId: 'readMetrics',
     description:
-      'With the operator token. If ADMIN_TOKEN is not set: open to the machine itself, and 404 for others. Never with CORS headers.',
+      'Requires the operator token. Without ADMIN_TOKEN, clients on the same machine need none, and others get 404. Never has CORS headers.',
     security: BY_OPERATOR,
     response: {
       200: {
@@ -123,13 +123,13 @@ function isLoopback(address = ''): boolean {
 
 const Health = Type.Object(
   {
-    status: Type.Literal('ok', { description: 'The only value there is.' }),
-    version: Type.String({ description: 'Version of Tollgate that runs.' }),
+    status: Type.Literal('ok', { description: 'Always `ok`.' }),
+    version: Type.String({ description: 'Version of Tollgate.' }),
   },
   { title: 'Health', description: 'The process is up.' },
 );
 
-const detail = Type.Optional(Type.String({ description: 'What is wrong.' }));
+const detail = Type.Optional(Type.String({ description: 'The problem.' }));
 const ok = Type.Boolean({ description: 'Whether it answers.' });
 
 const ReadinessReport = Type.Object(

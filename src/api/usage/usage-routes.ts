@@ -40,8 +40,8 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
     operationId: 'readUsage',
     summary: 'Report usage',
     description:
-      'Calls, credits and units of the account over whole UTC days, by day, key or model, by two of them, or by hour. A key that cannot manage sees its ' +
-      'own only.',
+      'Sums calls, credits and units of the account over whole UTC days, by hour, day, key or model, or by two of them. ' +
+      "A key that can't manage sees only its own.",
     querystring: UsageQueryString,
     response: { 200: UsageReport },
     'x-docs': { refusals: [...OWNER_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },

@@ -31,7 +31,7 @@ export function groupBy(words: readonly string[], more: object = {}) {
   const word = `(${words.join('|')})`;
   return Type.String({
     pattern: `^${word}(,${word})?$`,
-    description: `What a row is: one or two of ${words.join(', ')}, joined by a comma. By hour, a report has at most ${MOST_HOURLY_DAYS} days.`,
+    description: `Groups the rows by one or two of ${words.join(', ')}, joined by a comma. By hour, a report has at most ${MOST_HOURLY_DAYS} days.`,
     ...more,
   });
 }
@@ -42,7 +42,7 @@ export const KEY_ID = Type.Optional(
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     description:
-      "Only entries of this key, deleted or not. Another account's key gets 404; so does any other key if yours cannot manage.",
+      "Only entries of this key, deleted or not. Another account's key gets 404; so does any other key if yours can't manage.",
     examples: [1],
   }),
 );
@@ -52,9 +52,9 @@ const ends = (description: string) =>
 
 /** Counts of calls in every report of usage. */
 export const CallCounts = {
-  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
-  failed: ends('Those of `calls` that did not end as they should.'),
-  refused: ends('Calls that the gateway refused; they are not among `calls`.'),
+  calls: Type.Integer({ minimum: 0, description: 'Model calls in the ledger, including those that cost 0.' }),
+  failed: ends('Calls in `calls` that failed.'),
+  refused: ends('Calls that the gateway refused; `calls` does not include them.'),
 };
 
 const SumFields = {
@@ -65,9 +65,7 @@ const SumFields = {
 
 /** Fields that name the group of a row. */
 export const PLACES = {
-  hour: Type.Optional(
-    time('With group_by=hour: its beginning. Calls are counted by hour since version 0.2.0.'),
-  ),
+  hour: Type.Optional(time('With group_by=hour: start of the hour.')),
   day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
   key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
   key_name: Type.Optional(orNull(Type.String(), 'With group_by=key: its name.')),
@@ -88,9 +86,9 @@ export const UsageReport = Type.Object(
         { title: 'UsageRow' },
       ),
     ),
-    total: Type.Object(SumFields, { title: 'UsageTotal', description: 'Over all rows.' }),
+    total: Type.Object(SumFields, { title: 'UsageTotal', description: 'Sums over all rows.' }),
   },
-  { title: 'UsageReport', description: 'Sums over whole UTC days, one row a group.' },
+  { title: 'UsageReport', description: 'Sums over whole UTC days, one row per group.' },
 );
 
 const SUMS_EXAMPLE = {
