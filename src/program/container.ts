@@ -9,7 +9,7 @@ import {
   container as root,
 } from 'tsyringe';
 import { AlertWorker } from '../alerts/alert-worker.ts';
-import { withFairWrites } from '../api/http/json-routes.ts';
+import { withFairTurns } from '../api/http/json-routes.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
@@ -174,7 +174,7 @@ function registerParts(once: Once, opened: Opened): void {
       memory: c.resolve(MEMORY),
       turns: c.resolve(TURNS),
       logger,
-      book: withFairWrites(book, pools.transactions),
+      book: withFairTurns(book, pools),
       ledger,
       gatekeeper,
       config,

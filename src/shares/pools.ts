@@ -57,6 +57,8 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     writes: { places: { all: 512, ofOne: 16 }, bytes: mib(64, 16) },
     /** Their transactions in the book. */
     transactions: { places: { all: 8, ofOne: 1 } },
+    /** Queries of entries, calls and sums in the book. */
+    queries: { places: { all: 16, ofOne: 2 } },
     alerts: { places: ALERT_POSTS },
     refusals: { places: WAITING_REFUSALS },
   } satisfies Record<string, PoolBounds>;

@@ -1,5 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import t, { type Test } from 'tap';
+import { withFairTurns } from '../../src/api/http/json-routes.ts';
+import { makePools, memoryBudget } from '../../src/shares/pools.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess, type TestAccount } from '../helper/start/gateway-in-process.ts';
@@ -95,4 +97,20 @@ t.test('of one account one write is in the database at once, and those of others
   );
   t.ok(answers.every((answer) => answer?.status === 200));
   t.ok(most <= 2, `${most} transactions of two accounts`);
+});
+
+t.test("one owner's queries of its calls stood before the queries of all others", async (t) => {
+  const [crowd, other] = [await world.account(), await world.account()];
+  const pools = makePools({ waitingCalls: 8, memory: memoryBudget({ processes: 1 }) });
+  const book = withFairTurns(world.book, pools);
+  let done = 0;
+  const { accountId } = crowd;
+  const queries = Array.from({ length: 30 }, () =>
+    book.calls({ accountId, limit: 200 }).then(() => {
+      done++;
+    }),
+  );
+  await book.usage(other.accountId, 20_000, 20_030, 'day');
+  t.ok(done < 15, `${done} of 30 went first`);
+  await Promise.all(queries);
 });

@@ -4,7 +4,8 @@ import { foldName, invalidJson } from '../../domain/errors.ts';
 import { type RootNames, readJson } from '../../gateway/request/json/json-reader.ts';
 import { faultIn, notJson } from '../../gateway/request/json/not-json.ts';
 import { checkEncoding } from '../../gateway/request/request-head.ts';
-import type { FairPool } from '../../shares/fair-pool.ts';
+import type { Pools } from '../../shares/pools.ts';
+import { OPERATOR } from './long-answer.ts';
 
 /** Most bytes of a body. Settings are small; a larger body is a mistake and is refused with 413. */
 export const BODY_LIMIT_BYTES = 1_048_576;
@@ -64,15 +65,15 @@ class NamesOnce implements RootNames {
 }
 
 /**
- * The book with the writes of owners in turn: of each account one is in the database at once, so that an account that
- * writes over many connections makes others wait for one of its transactions, not for all. Reads pass, and so do other
- * writes.
+ * The book with the work of owners in turn. Of each account one write is in the database at once, and two queries of entries,
+ * calls or sums, so that an account with many connections makes others wait for one or two of its own, not for all. Reads
+ * of single rows pass.
  */
-export function withFairWrites(book: Book, turns: FairPool): Book {
+export function withFairTurns(book: Book, { transactions, queries }: Pools): Book {
   const inTurn =
     <Args extends unknown[], Result>(write: (accountId: number, ...args: Args) => Promise<Result>) =>
     (accountId: number, ...args: Args): Promise<Result> =>
-      turns.run(accountId, () => write(accountId, ...args));
+      transactions.run(accountId, () => write(accountId, ...args));
   return {
     ...book,
     createKey: inTurn(book.createKey),
@@ -81,5 +82,16 @@ export function withFairWrites(book: Book, turns: FairPool): Book {
     endGrace: inTurn(book.endGrace),
     updateAccount: inTurn(book.updateAccount),
     createTestAlert: inTurn(book.createTestAlert),
+    calls: (query) => queries.run(query.accountId ?? OPERATOR, () => book.calls(query)),
+    ledger: (query) => queries.run(query.accountId, () => book.ledger(query)),
+    usage: (accountId, ...args) => queries.run(accountId, () => book.usage(accountId, ...args)),
+    async *usageBy(query) {
+      const rows = book.usageBy(query)[Symbol.asyncIterator]();
+      for (;;) {
+        const { done, value } = await queries.run(query.accountId ?? OPERATOR, () => rows.next());
+        if (done) return;
+        yield value;
+      }
+    },
   };
 }
