@@ -95,13 +95,14 @@ function hasPassed({ priceUntil }: Model, now: Date): boolean {
 
 function showPrices(config: Config, rows: readonly Row[], now: Date): void {
   printTable(
-    ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'CREDITS', 'SERVICE TIERS'],
+    ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'SERVICE TIERS', 'CREDITS'],
     rows.map(({ model, target, listed }) => [
       target === undefined ? model.slug : `${model.slug} at ${target}`,
       model.priceSource,
       listed ? `${model.upstream.provider}/${listed.id}` : '-',
-      creditsText(writtenPrice(model.price)),
       tiersText(model),
+      // The longest comes last, so that it widens no other line.
+      creditsText(writtenPrice(model.price)),
     ]),
   );
   print('');

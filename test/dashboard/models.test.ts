@@ -39,6 +39,6 @@ t.test('the operator sees where prices are from', async (t) => {
   await signIn(ADMIN_TOKEN);
   await page.getByRole('link', { name: 'Models' }).click();
   const row = page.getByRole('region', { name: 'Models' }).locator('tbody tr', { hasText: 'flat' }).first();
-  t.match(await row.textContent(), /Configuration/);
+  t.match(await row.textContent(), /Config/);
   t.same(faults, []);
 });

@@ -31,6 +31,7 @@ t.test('an account is created, with a key that works', async (t) => {
   await page.getByRole('link', { name: 'Create account' }).click();
   await page.getByLabel('Email address of the owner').fill('new@example.com');
   await page.getByLabel('Initial credits').fill('12.5');
+  await page.getByText('The balance begins below this value').waitFor();
   await page.getByLabel('Overdraft').fill('2.5');
   await page.getByRole('button', { name: 'Create account' }).click();
   const question = page.getByRole('dialog', { name: 'Create an account for new@example.com?' });

@@ -28,6 +28,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
   await page.locator('.stacked svg').first().waitFor();
   const figures = (await page.locator('.figure').allTextContents()).join('\n');
+  await page.getByText('The key you are signed in with.', { exact: true }).waitFor();
   t.match(figures, /Spent today1\.00until/);
   t.match(figures, /Left of its limit4\.00of 5\.00 credits/);
   t.match(figures, /Spent in 30 days1\.00/);

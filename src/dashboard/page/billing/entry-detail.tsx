@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { callDuration } from '../format/duration.ts';
@@ -7,7 +6,7 @@ import { keyName } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Time } from '../ui/elements.tsx';
-import { SidePanel } from '../ui/side-panel.tsx';
+import { Fact, SidePanel } from '../ui/side-panel.tsx';
 import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 /** A ledger entry with all that it says; of a call with its prices and its course. */
@@ -79,15 +78,6 @@ export function EntryDetail({
       </dl>
       <CopyValue label={duration_ms === null ? 'Entry ID' : 'Request ID'} value={id} verb="Copy id" />
     </SidePanel>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

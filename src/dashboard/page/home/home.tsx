@@ -1,7 +1,7 @@
 import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { session } from '../session/session.ts';
+import { manages, session } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Section } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
@@ -63,7 +63,9 @@ export function Home() {
 export function UseOwnKey() {
   return (
     <Section title="Use this key">
-      <p className="hint">The key you are signed in with. Create one for each app on Keys.</p>
+      <p className="hint">
+        The key you are signed in with.{manages() && ' Create one for each app on Keys.'}
+      </p>
       <UseKey token={session.value?.token ?? ''} />
     </Section>
   );

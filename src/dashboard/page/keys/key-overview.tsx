@@ -21,6 +21,7 @@ import { ReadOnlyNote } from './read-only-settings.tsx';
 export function KeyOverview() {
   const own = useLoad(readOwnKey);
   const days = useDays(OWN);
+  const hasCalls = days.data === undefined || days.data.total.calls > 0;
   const reload = () => {
     own.reload();
     days.reload();
@@ -71,9 +72,10 @@ export function KeyOverview() {
         )}
       </Shown>
       {days.error !== undefined && <Shown of={days}>{() => null}</Shown>}
+      {!hasCalls && <UseOwnKey />}
       <SpendChart of={OWN} />
       <Troubles of={OWN} href="#/requests" />
-      <UseOwnKey />
+      {hasCalls && <UseOwnKey />}
     </PageFrame>
   );
 }

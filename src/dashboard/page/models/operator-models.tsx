@@ -8,7 +8,7 @@ import { Table } from '../ui/table.tsx';
 import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
 import { PRICE_COLUMNS, PriceCells, shortPrice } from './price-cells.tsx';
 
-const SOURCES = { config: 'Configuration', list: 'Price list', free: 'Free' } as const;
+const SOURCES = { config: 'Config', list: 'Price list', free: 'Free' } as const;
 
 /** Every model with its price, what its provider takes, the markup between them, and where the price is from. */
 export function OperatorModels() {

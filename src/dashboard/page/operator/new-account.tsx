@@ -75,7 +75,11 @@ export function NewAccount() {
         <TextField
           {...field('alert_threshold')}
           label="Alert threshold"
-          hint="The owner is alerted when the balance falls below this value, and can change it."
+          hint={
+            Number(fields.credits) < Number(fields.alert_threshold) && Number(fields.credits) > 0
+              ? 'The balance begins below this value: no alert is sent until a top-up exceeds it.'
+              : 'The owner is alerted when the balance falls below this value, and can change it.'
+          }
           input={{ inputMode: 'decimal' }}
         />
         <TextField

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, OWN, readEntry, readKeys } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
@@ -10,7 +9,7 @@ import { manages } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Time } from '../ui/elements.tsx';
-import { SidePanel } from '../ui/side-panel.tsx';
+import { Fact, SidePanel } from '../ui/side-panel.tsx';
 import { chargeLines } from './charge-lines.ts';
 import { CallStatus } from './request-table.tsx';
 
@@ -131,13 +130,4 @@ function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedC
   if (account === OWN) return `#/explain/${key_id}?${new URLSearchParams(question)}`;
   const asked = new URLSearchParams([['key_id', String(key_id)], ...question]);
   return `#/accounts/${account.split('/')[4]}/explain?${asked}`;
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
 }

@@ -36,3 +36,13 @@ export function SidePanel(props: { title: string; onClose: () => void; children:
     </Drawer>
   );
 }
+
+/** A line of the list of facts in a panel. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
