@@ -123,9 +123,9 @@ async function create(
 ) {
   const answer = await operatorApi(options).call<CreatedAccountView>('POST', ACCOUNTS, {
     email,
-    ...(options.credits === undefined ? {} : { credits: options.credits }),
-    ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
-    ...(options.overdraft === undefined ? {} : { overdraft: options.overdraft }),
+    credits: options.credits,
+    alert_threshold: options.threshold,
+    overdraft: options.overdraft,
     ...callLimitFields(options),
   });
   if (options.json) return printJson(answer);
@@ -163,7 +163,7 @@ async function credit(
   options: RemoteOptions & { note?: string; idempotencyKey?: string },
 ) {
   const key = options.idempotencyKey ?? randomUUID();
-  const body = { amount, ...(options.note === undefined ? {} : { note: options.note }) };
+  const body = { amount, note: options.note };
   const answer = await operatorApi(options)
     .call<CreditsView>('POST', `${ACCOUNTS}${accountId}/credits/`, body, {
       'idempotency-key': key,

@@ -4,8 +4,8 @@ import { isObject } from './json/value.ts';
 import { eventData } from './sse/event.ts';
 
 /**
- * Reasoning that an answer does not show, as far as it says something of it: for estimates of streams that ended before their
- * report (specification section 5).
+ * Hidden reasoning: its tokens, for estimates of streams that ended before their report (specification section 5), and the ids by
+ * which the provider is found that encrypted it.
  */
 
 /** Bytes of base64 of an encrypted reasoning that are taken for a token. */

@@ -6,10 +6,7 @@ import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
 import { type Surcharge, shown } from './plan.ts';
 
-/**
- * What a request says of one thing that its price is multiplied by: a name; null: the plain one; undefined: nothing, or that
- * the provider may choose.
- */
+/** A request's choice of a multiplier: its name; null: the plain price; undefined: none, or the provider's choice. */
 export type TierChoice = string | null | undefined;
 
 /** Values of `service_tier` that are charged at the plain price. */

@@ -14,6 +14,7 @@ import {
   cursor,
   DEFAULT_PAGE_LIMIT,
   id,
+  orNull,
   pageLimit,
   time,
 } from '../openapi/fields.ts';
@@ -111,9 +112,7 @@ export const ADMIN_ACCOUNT_EXAMPLE = {
 export const AdminAccountPage = Type.Object(
   {
     accounts: Type.Array(AdminAccount),
-    next: Type.Union([Type.String(), Type.Null()], {
-      description: 'Send it as `after` for the next page; null: no more.',
-    }),
+    next: orNull(Type.String(), 'Send it as `after` for the next page; null: no more.'),
   },
   { title: 'AdminAccountPage', description: 'Accounts by ascending id.' },
 );

@@ -2,7 +2,7 @@ import type { Alert } from '../../book/alerts.ts';
 import { DELIVERY_STATUSES } from '../../book/schema.ts';
 import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
-import { DEFAULT_PAGE_LIMIT, id, pageLimit, time, words } from '../openapi/fields.ts';
+import { DEFAULT_PAGE_LIMIT, id, orNull, pageLimit, time, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 const Delivery = Type.Object(
@@ -14,12 +14,11 @@ const Delivery = Type.Object(
       '`delivered`: a 2xx answer. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
         'not a public address. `unknown`: no answer yet, or the gateway died while sending.',
     ),
-    http_status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Status of the answer; null: no answer.',
-    }),
-    duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'Milliseconds from name resolution to the headers of the answer; null: unknown.',
-    }),
+    http_status: orNull(Type.Integer(), 'Status of the answer; null: no answer.'),
+    duration_ms: orNull(
+      Type.Number({ minimum: 0 }),
+      'Milliseconds from name resolution to the headers of the answer; null: unknown.',
+    ),
     attempted_at: time('Time of sending.'),
   },
   { title: 'Delivery', description: 'One POST to the webhook of one key.' },

@@ -12,9 +12,9 @@ import { type Static, Type } from '../openapi/json-type.ts';
 
 export const CALL_OUTCOMES = [...OUTCOMES, 'refused'] as const;
 
-const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const text = (description: string) => orNull(Type.String(), description);
 const optional = (schema: Parameters<typeof orNull>[0], description: string) =>
-  Type.Optional(Type.Union([schema, Type.Null()], { description }));
+  Type.Optional(orNull(schema, description));
 
 /** The facts that a check refused a call by (specification section 14). */
 const Detail = Type.Object(
@@ -47,9 +47,7 @@ const CALL = {
   ),
   category: orNull(Type.Enum(CATEGORIES), 'Category of the model; null: no such model.'),
   endpoint: text('Path of the call.'),
-  streamed: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'Whether the request asked for a stream; null: unknown.',
-  }),
+  streamed: orNull(Type.Boolean(), 'Whether the request asked for a stream; null: unknown.'),
   status: orNull(Type.Integer(), 'Status that the client got; 499: it left first.'),
   outcome: orNull(
     Type.Enum(CALL_OUTCOMES),

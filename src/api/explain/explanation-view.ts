@@ -1,13 +1,15 @@
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 /** The answer that a call would get, check by check (specification section 2). */
 export const Explanation = Type.Object(
   {
     allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
-    code: Type.Union([Type.Enum(Object.keys(ERRORS) as ErrorCode[]), Type.Null()], {
-      description: 'Error code of the first check that fails; null: none fails.',
-    }),
+    code: orNull(
+      Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
+      'Error code of the first check that fails; null: none fails.',
+    ),
     checks: Type.Array(
       Type.Object(
         {
@@ -26,13 +28,9 @@ export const Explanation = Type.Object(
     ),
     caller: Type.Object(
       {
-        ip: Type.Union([Type.String(), Type.Null()], {
-          description: 'Address of the caller; null: unknown.',
-        }),
-        country: Type.Union([Type.String(), Type.Null()], {
-          description: 'Country of the address, ISO 3166-1 alpha-2; null: unknown.',
-        }),
-        origin: Type.Union([Type.String(), Type.Null()], { description: 'Origin; null: none.' }),
+        ip: orNull(Type.String(), 'Address of the caller; null: unknown.'),
+        country: orNull(Type.String(), 'Country of the address, ISO 3166-1 alpha-2; null: unknown.'),
+        origin: orNull(Type.String(), 'Origin; null: none.'),
       },
       { title: 'ExplainedCaller', description: 'The caller that was checked.' },
     ),

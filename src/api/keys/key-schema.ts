@@ -8,7 +8,7 @@ import {
   type WireSettings,
 } from '../../domain/key-settings.ts';
 import { MOST_GRACE_S } from '../../domain/rotation.ts';
-import { balance, cursor, exactCredits, id, pageLimit, time, timeOrNull } from '../openapi/fields.ts';
+import { balance, cursor, exactCredits, id, orNull, pageLimit, time, timeOrNull } from '../openapi/fields.ts';
 import { type Schema, Type } from '../openapi/json-type.ts';
 
 /** Every field that create and PATCH take, described. */
@@ -53,9 +53,10 @@ export const Key = Type.Object(
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
-    limit_remaining: Type.Union([exactCredits('The rest of the limit.'), Type.Null()], {
-      description: 'Limit less the spend of the period, at least 0; null: no limit. Holds do not count.',
-    }),
+    limit_remaining: orNull(
+      exactCredits('The rest of the limit.'),
+      'Limit less the spend of the period, at least 0; null: no limit. Holds do not count.',
+    ),
     period_ends_at: time('End of the current period.'),
     credits_balance: Type.Optional(balance('Balance of the account; only for a key that can manage.')),
   },
@@ -66,9 +67,7 @@ export const KeyList = Type.Object(
   {
     keys: Type.Array(Key),
     next: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: 'Send it as `after` for the next page; null: no more. Absent without `limit`.',
-      }),
+      orNull(Type.String(), 'Send it as `after` for the next page; null: no more. Absent without `limit`.'),
     ),
   },
   { title: 'KeyList', description: 'Keys by ascending id, including inactive ones.' },

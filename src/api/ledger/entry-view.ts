@@ -75,19 +75,20 @@ export const Entry = Type.Object(
       description: 'Whether the usage was estimated, because the provider reported none.',
     }),
     credits: exactCredits('Signed amount: a charge is negative.'),
-    balance_after: Type.Union([exactCredits('Balance after the entry.'), Type.Null()], {
-      description: "Balance after the entry; null for a key that can't manage.",
-    }),
+    balance_after: orNull(
+      exactCredits('Balance after the entry.'),
+      "Balance after the entry; null for a key that can't manage.",
+    ),
     note: orNull(
       Type.String(),
       "The operator's comment on a top-up or adjustment, or the gateway's on an expired hold; null: none.",
     ),
-    price: Type.Union([Applied, Type.Null()], {
-      description:
-        'Unit prices that were applied, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
+    price: orNull(
+      Applied,
+      'Unit prices that were applied, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
         `second or request. credits = -(tokens, characters and seconds x price x multiplier + images, searches and requests x price), ` +
         `rounded up to a micro-credit; ${ofCall}`,
-    }),
+    ),
     passes: Type.Optional(
       Type.Array(Type.Object({ usage: UsageSchema, price: Applied }), {
         description:
@@ -100,9 +101,10 @@ export const Entry = Type.Object(
       `Factor of the service tier on everything but fees (images, searches, requests). 1: no tier, 0: the provider bills only fees; ${ofCall}`,
     ),
     upstream: orNull(Type.String(), `Upstream that was called, as the configuration names it; ${ofCall}`),
-    attempts: Type.Union([Type.Array(Attempt), Type.Null()], {
-      description: `Each try at one of the model's targets, including the last; ${ofCall}`,
-    }),
+    attempts: orNull(
+      Type.Array(Attempt),
+      `Each try at one of the model's targets, including the last; ${ofCall}`,
+    ),
     duration_ms: orNull(
       Type.Integer(),
       `Milliseconds from the first byte of the call until it was settled; ${ofCall}`,
@@ -111,9 +113,7 @@ export const Entry = Type.Object(
       Type.Integer(),
       "Milliseconds from the first byte of the call to the headers of the provider's answer; null: no answer.",
     ),
-    streamed: Type.Union([Type.Boolean(), Type.Null()], {
-      description: `Whether the answer was a stream; ${ofCall}`,
-    }),
+    streamed: orNull(Type.Boolean(), `Whether the answer was a stream; ${ofCall}`),
   },
   { title: 'LedgerEntry', description: 'One change of the balance.' },
 );

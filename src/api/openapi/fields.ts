@@ -17,7 +17,7 @@ export function time(description: string) {
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
 export function timeOrNull(description: string) {
-  return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
+  return orNull(Type.String({ format: 'date-time' }), description);
 }
 
 /** Schema of a UTC day, `YYYY-MM-DD`. */
@@ -93,7 +93,5 @@ export function callLimitSchemas(whose: string) {
 }
 
 function callLimit(description: string) {
-  return Type.Union([Type.Integer({ minimum: 1, maximum: MAX_CALL_LIMIT }), Type.Null()], {
-    description: `${description} null: no limit.`,
-  });
+  return orNull(Type.Integer({ minimum: 1, maximum: MAX_CALL_LIMIT }), `${description} null: no limit.`);
 }

@@ -17,8 +17,7 @@ import {
   reportDays,
 } from '../usage/usage-view.ts';
 
-const creditsOrNull = (description: string) =>
-  Type.Union([exactCredits(description), Type.Null()], { description });
+const creditsOrNull = (description: string) => orNull(exactCredits(description), description);
 
 const Sums = {
   ...CallCounts,

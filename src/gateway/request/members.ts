@@ -38,10 +38,10 @@ export class InspectedNames implements RootNames {
 }
 
 const DAY_MS = 86_400_000;
-/** Names that are remembered for a day. Clients make names up; further ones count as one. */
+/** Names that are logged in a day: clients make names up. */
 const MOST_NAMES = 500;
 
-/** Reports members of requests that no table of ours has: each name once a day (UTC), of whatever call has it first. */
+/** Logs members of requests that are in no table: each name once a day (UTC). */
 export class UnknownMembers {
   readonly #reported = new Set<string>();
   #day = 0;
