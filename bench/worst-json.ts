@@ -1,5 +1,5 @@
-import { InspectedNames } from '../src/gateway/request/json/inspected-names.ts';
 import { readJson } from '../src/gateway/request/json/json-reader.ts';
+import { InspectedNames } from '../src/gateway/request/members.ts';
 import { WORST_SHAPES, worstJson } from '../test/helper/fixtures/worst-json.ts';
 
 /**

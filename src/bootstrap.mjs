@@ -9,11 +9,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './bootstrap/build.mjs';
-import { installDependencies, linkCommand } from './bootstrap/dependencies.mjs';
+import { installDependencies, linkCommand, prepareTap } from './bootstrap/dependencies.mjs';
 import { ensureChromium, ensurePostgres, ensureRedis } from './bootstrap/programs.mjs';
-import { runToEnd } from './bootstrap/run-to-end.mjs';
-import { Stop } from './bootstrap/shared.mjs';
-import { prepareTap } from './bootstrap/test-runner.mjs';
+import { runToEnd, Stop } from './bootstrap/shared.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 

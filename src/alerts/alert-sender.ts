@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, ClaimedAlert, DeliveryStatus, PlannedDelivery } from '../book/book.ts';
+import type { ClaimedAlert, PlannedDelivery } from '../book/alerts.ts';
+import type { Book } from '../book/book.ts';
+import type { DeliveryStatus } from '../book/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import type { Log } from '../log/log.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, ClaimedAlert } from '../book/book.ts';
+import type { ClaimedAlert } from '../book/alerts.ts';
+import type { Book } from '../book/book.ts';
 import { Loop } from '../log/loop.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 

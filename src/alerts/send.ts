@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP, type LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { isPublicAddress } from './public-address.ts';
-import { type Resolve, resolveAddresses } from './resolve.ts';
+import { isPublicAddress, type Resolve, resolveAddresses } from './addresses.ts';
 
 export interface Post {
   readonly url: string;
@@ -17,7 +16,7 @@ export interface Post {
   readonly signal: AbortSignal;
 }
 
-export interface PostResult {
+interface PostResult {
   /**
    * `delivered`: an answer of 2xx came. `failed`: another answer, or an error. `blocked`: the address is not public.
    * `timeout`: neither an answer nor an error came in time.

@@ -1,13 +1,53 @@
 import { sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
-import { type Book, EmailTaken } from './book.ts';
-import { chunks } from './bulk-values.ts';
+import type { CallLimits } from '../domain/call-limits.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import { insertGrant } from './grants.ts';
-import { accountRecord, emailKey } from './key-row.ts';
-import { insertKey } from './keys.ts';
+import { insertKey, type NewKey } from './keys.ts';
+import { chunks } from './many-rows.ts';
+import type { AccountRow } from './schema.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 
-type Accounts = Pick<Book, 'createAccount' | 'account' | 'accounts' | 'emails' | 'updateAccount'>;
+/** A limit of calls that is absent is none. */
+export interface NewAccount extends Partial<CallLimits> {
+  readonly email: string;
+  readonly alertThreshold: Micro;
+  /** Default 0. */
+  readonly overdraft?: Micro;
+  readonly webhookSecret: string;
+}
+
+/** Thrown if an e-mail address belongs to another account. */
+export class EmailTaken extends Error {}
+
+/** The part of the book that stores accounts. */
+export interface BookAccounts {
+  /** Makes an account, its first key and (with `grant`) a pending top-up in one transaction. Throws EmailTaken. */
+  createAccount(
+    account: NewAccount,
+    firstKey: NewKey,
+    grant: { id: string; amount: Micro; note: string } | null,
+    now: number,
+  ): Promise<{ account: AccountRecord; key: KeyRecord }>;
+  account(id: number): Promise<AccountRecord | undefined>;
+  /** E-mail addresses of accounts, by id. */
+  emails(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Accounts with ids above `after`, by id ascending; with `emailPart` only those with it in their e-mail address, in any case. */
+  accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
+  /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
+  updateAccount(
+    id: number,
+    change: {
+      email?: string;
+      alertThreshold?: Micro;
+      overdraft?: Micro;
+      isActive?: boolean;
+    } & Partial<CallLimits>,
+    now: number,
+  ): Promise<AccountRecord | undefined>;
+}
+
+type Accounts = BookAccounts;
 
 export function accountQueries(store: Store): Accounts {
   return {
@@ -53,7 +93,7 @@ function hasInIt(emailPart: string) {
 }
 
 const createAccount =
-  (store: Store): Book['createAccount'] =>
+  (store: Store): BookAccounts['createAccount'] =>
   (account, firstKey, grant, now) =>
     store.transaction(async (trx) => {
       const row = await trx
@@ -85,7 +125,7 @@ const createAccount =
     });
 
 const updateAccount =
-  (store: Store): Book['updateAccount'] =>
+  (store: Store): BookAccounts['updateAccount'] =>
   async (id, change, now) => {
     try {
       const row = await store.db
@@ -115,4 +155,26 @@ const updateAccount =
 
 function emailTaken(): EmailTaken {
   return new EmailTaken('Another account has this e-mail address.');
+}
+
+/** The record of an account as its row has it. */
+export function accountRecord(row: AccountRow): AccountRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    isActive: row.is_active === 1,
+    alertThreshold: micro(row.alert_threshold),
+    overdraft: micro(row.overdraft),
+    rpmLimit: row.rpm_limit,
+    tpmLimit: row.tpm_limit,
+    maxParallelRequests: row.max_parallel_requests,
+    webhookSecret: row.webhook_secret,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
+function emailKey(email: string): string {
+  return email.normalize('NFC').toLowerCase();
 }

@@ -1,26 +1,88 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { type Micro, micro } from '../domain/credits.ts';
-import {
-  type Alert,
-  type Book,
-  type ClaimedAlert,
-  type Delivery,
-  type PlannedDelivery,
-  TooManyTestAlerts,
-} from './book.ts';
-import type { AlertsTable, BookSchema, DeliveriesTable } from './schema.ts';
+import type { AlertsTable, BookSchema, DeliveriesTable, DeliveryStatus } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
-type Alerts = Pick<
-  Book,
-  | 'queuedAlerts'
-  | 'dueAlerts'
-  | 'claimAlert'
-  | 'plannedDeliveries'
-  | 'finishDelivery'
-  | 'createTestAlert'
-  | 'alerts'
->;
+export interface Delivery {
+  readonly id: number;
+  readonly keyId: number;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly httpStatus: number | null;
+  readonly durationMs: number | null;
+  readonly attemptedAt: number;
+}
+
+export interface Alert {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly creditsBalance: Micro;
+  readonly test: boolean;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** An alert that this process alone may send. Its deliveries are in the book already, as `unknown`. */
+export interface ClaimedAlert {
+  readonly id: number;
+  readonly accountId: number;
+  readonly email: string;
+  readonly webhookSecret: string;
+  readonly creditsBalance: Micro;
+  readonly test: boolean;
+  readonly createdAt: number;
+  /** The first page of deliveries, by id; `plannedDeliveries` reads the next ones. */
+  readonly deliveries: readonly PlannedDelivery[];
+}
+
+/** One POST of an alert. */
+export interface PlannedDelivery {
+  readonly id: number;
+  readonly keyId: number;
+  readonly url: string;
+}
+
+/** Thrown if an account may have no more test alerts within this minute. */
+export class TooManyTestAlerts extends Error {
+  /** Time until another one may be sent: 1–60,000 ms. */
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('too many test alerts');
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The part of the book that queues low-credits alerts and records their deliveries. */
+export interface BookAlerts {
+  /** Ids of queued alerts, oldest first. */
+  queuedAlerts(limit: number): Promise<number[]>;
+  /**
+   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. Alerts of crossings
+   * come before the account's tests: an owner who tests often does not wait for the real alert.
+   */
+  dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
+  /**
+   * Makes this process the only sender of the alert, and writes its deliveries as `unknown`: one for each key that is
+   * active, not expired and has a webhook; of a test one for each of their addresses, 20 at most, that of the key that
+   * asked for it first. Undefined: another process has claimed it, or it is gone.
+   */
+  claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
+  /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty: there are no more. */
+  plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
+  finishDelivery(
+    deliveryId: number,
+    outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
+  ): Promise<void>;
+  /**
+   * Queues a test alert that a key asks for, and returns its id; older tests than the last hundred are removed. Throws
+   * TooManyTestAlerts beyond five a minute over all gateways.
+   */
+  createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
+  /** Alerts of the account, newest first: at most `limit`, and fewer if they have more than 10,000 deliveries together. */
+  alerts(accountId: number, limit: number): Promise<Alert[]>;
+}
+
+type Alerts = BookAlerts;
 
 /** Most deliveries that a list of alerts has, if it has several: with ten thousand keys, each alert has as many. */
 const READ_AT_ONCE = 10_000;
@@ -231,7 +293,7 @@ const KEPT = 100;
  * Queues a test alert. They are counted in the book, under the lock of the account's row: of two requests at once, at two
  * gateways, the second finds the first one's.
  */
-function createTestAlert(store: Store): Book['createTestAlert'] {
+function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
   return (accountId, keyId, creditsBalance, now) =>
     store.transaction(async (trx) => {
       await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();

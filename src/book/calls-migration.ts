@@ -1,5 +1,12 @@
-import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import { FIRST_SUMS, withSums } from './initial-schema.ts';
+import {
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
+import { FIRST_SUMS, index, withSums } from './initial-schema.ts';
 import type { Engine } from './schema.ts';
 
 const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();
@@ -37,7 +44,7 @@ async function tellUpstreamsApart(db: Kysely<unknown>): Promise<void> {
   );
   await db.schema.dropTable('spend_days').execute();
   await db.schema.alterTable('spend_days_by_upstream').renameTo('spend_days').execute();
-  await db.schema.createIndex('spend_days_by_day').on('spend_days').columns(['account_id', 'day']).execute();
+  await index(db, 'spend_days_by_day', 'spend_days', ['account_id', 'day']);
 }
 
 /** Sums by hour, from this version on: at most a row for each call, and mostly far fewer. */
@@ -80,21 +87,18 @@ async function extendLedger(db: Kysely<unknown>, engine: Engine): Promise<void> 
 
 /** Each filter of the list of calls has an index in the order of the list. Few calls fail, so those indexes are small. */
 async function indexCalls(db: Kysely<unknown>): Promise<void> {
-  const index = (name: string, columns: readonly string[]) =>
-    db.schema
-      .createIndex(`ledger_calls${name}`)
-      .on('ledger')
-      .columns([...columns, 'started_at']);
-  await index('', ['account_id']).execute();
-  await index('_of_key', ['account_id', 'key_id']).execute();
-  await index('_of_model', ['account_id', 'model']).execute();
-  await index('_of_endpoint', ['account_id', 'endpoint']).execute();
-  await index('_of_all', []).execute();
-  await index('_of_upstream', ['upstream']).execute();
-  const failed = sql<boolean>`outcome is null or outcome <> 'complete'`;
-  await index('_failed', ['account_id']).where(failed).execute();
-  await index('_failed_of_all', []).where(failed).execute();
-  await index('_by_code', ['account_id', 'code']).where(sql<boolean>`code is not null`).execute();
+  const add = (name: string, columns: readonly string[], where?: RawBuilder<SqlBool>) =>
+    index(db, `ledger_calls${name}`, 'ledger', [...columns, 'started_at'], where);
+  await add('', ['account_id']);
+  await add('_of_key', ['account_id', 'key_id']);
+  await add('_of_model', ['account_id', 'model']);
+  await add('_of_endpoint', ['account_id', 'endpoint']);
+  await add('_of_all', []);
+  await add('_of_upstream', ['upstream']);
+  const failed = sql<SqlBool>`outcome is null or outcome <> 'complete'`;
+  await add('_failed', ['account_id'], failed);
+  await add('_failed_of_all', [], failed);
+  await add('_by_code', ['account_id', 'code'], sql<SqlBool>`code is not null`);
 }
 
 /**
@@ -123,17 +127,14 @@ async function createRefusals(db: Kysely<unknown>, engine: Engine): Promise<void
     .addColumn('code', 'text', required)
     .addColumn('told', 'text', required)
     .execute();
-  const index = (name: string, columns: readonly string[]) =>
-    db.schema
-      .createIndex(`refusals_${name}`)
-      .on('refusals')
-      .columns([...columns]);
-  await index('account', ['account_id', 'created_at']).execute();
-  await index('key', ['account_id', 'key_id', 'created_at']).execute();
-  await index('code', ['account_id', 'code', 'created_at']).execute();
-  await index('model', ['account_id', 'model', 'created_at']).execute();
-  await index('endpoint', ['account_id', 'endpoint', 'created_at']).execute();
-  await index('all', ['created_at']).execute();
-  await index('minute', ['key_id', 'code', 'minute', 'is_rest']).execute();
-  await index('rest', ['key_id', 'code', 'minute']).unique().where(sql<boolean>`is_rest = 1`).execute();
+  const add = (name: string, columns: string[]) => index(db, `refusals_${name}`, 'refusals', columns);
+  await add('account', ['account_id', 'created_at']);
+  await add('key', ['account_id', 'key_id', 'created_at']);
+  await add('code', ['account_id', 'code', 'created_at']);
+  await add('model', ['account_id', 'model', 'created_at']);
+  await add('endpoint', ['account_id', 'endpoint', 'created_at']);
+  await add('all', ['created_at']);
+  await add('minute', ['key_id', 'code', 'minute', 'is_rest']);
+  const rest = db.schema.createIndex('refusals_rest').on('refusals').columns(['key_id', 'code', 'minute']);
+  await rest.unique().where(sql<SqlBool>`is_rest = 1`).execute();
 }

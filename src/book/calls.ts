@@ -1,9 +1,53 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { BookCalls, CallPlace, CallQuery, CallRecord } from './book-calls.ts';
-import { ledgerEntry } from './ledger-row.ts';
-import { refusedCall } from './refusals.ts';
+import type { LedgerEntry, Outcome } from '../domain/ledger-entry.ts';
+import { ledgerEntry } from './ledger.ts';
+import { type RefusalRecord, refusedCall } from './refusals.ts';
 import type { BookSchema, LedgerRow } from './schema.ts';
 import type { Store } from './store.ts';
+
+/** How calls are filtered by their end: as they should, refused by the gateway, or any other way. */
+export const CALL_RESULTS = ['ok', 'refused', 'failed'] as const;
+type CallResult = (typeof CALL_RESULTS)[number];
+
+/** A place in the list of calls: that of this call. */
+export interface CallPlace {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** The calls that came in between two times, of which absent filters leave nothing out. */
+export interface CallQuery {
+  /** Absent: all accounts. */
+  readonly accountId?: number | undefined;
+  readonly keyId?: number | undefined;
+  /** As the request named it. */
+  readonly model?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly code?: string | undefined;
+  readonly outcome?: Outcome | 'refused' | undefined;
+  readonly result?: CallResult | undefined;
+  readonly upstream?: string | undefined;
+  /** Milliseconds since the epoch, both included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Older calls than this one only. */
+  readonly before?: CallPlace | undefined;
+  /** 1–1,000. */
+  readonly limit: number;
+}
+
+/** A call that reached an upstream, by its ledger entry, or one that was refused. */
+export type CallRecord = CallPlace &
+  ({ readonly entry: LedgerEntry; readonly refused?: undefined } | RefusalRecord);
+
+/** The part of the book that lists calls (specification section 14). */
+export interface BookCalls {
+  /** Calls, newest first: by the time when they came in, then by id. */
+  calls(query: CallQuery): Promise<CallRecord[]>;
+  /** A call of an account, or with `undefined` of any. */
+  call(accountId: number | undefined, id: string): Promise<CallRecord | undefined>;
+}
 
 /** A literal, so that both engines see that the index of calls that failed serves it. */
 const FAILED = sql<SqlBool>`(outcome is null or outcome <> 'complete')`;
@@ -12,7 +56,7 @@ const FAILED = sql<SqlBool>`(outcome is null or outcome <> 'complete')`;
  * The list of calls is merged from two tables: calls that reached an upstream are ledger entries, and refused ones are not. Both
  * are in the order of the time when they came in.
  */
-export function callQueries(store: Store): Pick<BookCalls, 'calls' | 'call'> {
+export function callQueries(store: Store): BookCalls {
   const { db, engine } = store;
   // Ids are compared as the merge compares them, by code units.
   const id = engine === 'postgres' ? sql<string>`id collate "C"` : sql<string>`id`;

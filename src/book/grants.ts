@@ -1,14 +1,47 @@
 import { type Kysely, sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
-import { type Book, type Grant, IdempotencyKeyReused } from './book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
 import type { BookSchema, GrantRow } from './schema.ts';
 import type { Store } from './store.ts';
 
+/** A change of balance that an operator ordered; recorded before Redis applies it, so that no crash loses it. */
+export interface Grant {
+  readonly id: string;
+  readonly accountId: number;
+  /** Micro-credits; negative: taken away. */
+  readonly amount: Micro;
+  readonly type: 'top_up' | 'adjustment';
+  readonly note: string;
+  readonly createdAt: number;
+  /** Balance right after the grant was applied; null while its ledger entry is not in the book yet. */
+  readonly balanceAfter: Micro | null;
+}
+
+/** Thrown if an Idempotency-Key was used before with another amount or note. */
+export class IdempotencyKeyReused extends Error {}
+
+/** The part of the book that records changes of balances before Redis applies them. */
+export interface BookGrants {
+  /**
+   * Records a change of balance before Redis applies it. If the account already has a grant with this idempotency key,
+   * returns that grant with `repeated: true`. Throws IdempotencyKeyReused.
+   */
+  createGrant(
+    grant: Omit<Grant, 'balanceAfter'>,
+    idempotencyKey: string | null,
+  ): Promise<{ grant: Grant; repeated: boolean }>;
+  /** The grant that was recorded with this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
+  grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
+  /** Removes a grant that was refused and has no ledger entry; its idempotency key is free again. */
+  withdrawGrant(id: string): Promise<void>;
+  /** Grants without a ledger entry, created before `createdBefore`. */
+  pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
+  /** Grants of the account that were recorded before this one and have no ledger entry either, oldest first. */
+  grantsBefore(grant: Pick<Grant, 'id' | 'accountId' | 'createdAt'>): Promise<Grant[]>;
+}
+
 type NewGrant = Omit<Grant, 'balanceAfter'>;
 
-export function grantQueries(
-  store: Store,
-): Pick<Book, 'createGrant' | 'grantUnder' | 'withdrawGrant' | 'pendingGrants' | 'grantsBefore'> {
+export function grantQueries(store: Store): BookGrants {
   const { db } = store;
   const repeatOf = async (grant: NewGrant, idempotencyKey: string): Promise<Grant | undefined> => {
     const first = await db

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import {
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { Engine } from './schema.ts';
 
 /** Creates the tables and indexes of the first release (schema.ts). */
@@ -27,6 +34,18 @@ function withId<TB extends string>(
   return engine === 'sqlite'
     ? table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
     : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
+}
+
+/** An index, of the rows that `where` is true for. */
+export async function index(
+  db: Kysely<unknown>,
+  name: string,
+  table: string,
+  columns: string[],
+  where?: RawBuilder<SqlBool>,
+): Promise<void> {
+  const all = db.schema.createIndex(name).on(table).columns(columns);
+  await (where === undefined ? all : all.where(where)).execute();
 }
 
 /** The table of the book's id, which distinguishes it from every other book (Book.id). */
@@ -62,14 +81,9 @@ async function createAccounts(db: Kysely<unknown>, engine: Engine): Promise<void
     .addColumn('created_at', 'bigint', required)
     .addColumn('updated_at', 'bigint', required)
     .execute();
-  await db.schema
-    .createIndex('accounts_unpublished')
-    .on('accounts')
-    .column('id')
-    .where(sql<boolean>`published_version < version`)
-    .execute();
-  await db.schema.createIndex('accounts_updated').on('accounts').column('updated_at').execute();
-  await db.schema.createIndex('accounts_last_entry').on('accounts').column('last_entry_hour').execute();
+  await index(db, 'accounts_unpublished', 'accounts', ['id'], sql<SqlBool>`published_version < version`);
+  await index(db, 'accounts_updated', 'accounts', ['updated_at']);
+  await index(db, 'accounts_last_entry', 'accounts', ['last_entry_hour']);
 }
 
 /** The index by account holds the size of the settings, so that their sum reads no row. */
@@ -103,21 +117,17 @@ async function createKeys(db: Kysely<unknown>, engine: Engine): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     .addColumn('updated_at', 'bigint', required)
     .execute();
-  await db.schema.createIndex('keys_account').on('keys').columns(['account_id', 'id', 'bytes']).execute();
+  await index(db, 'keys_account', 'keys', ['account_id', 'id', 'bytes']);
   await db.schema.createIndex('keys_previous').on('keys').column('previous_hash').unique().execute();
-  await db.schema
-    .createIndex('keys_unpublished')
-    .on('keys')
-    .column('id')
-    .where(sql<boolean>`published_version < version`)
-    .execute();
-  await db.schema.createIndex('keys_updated').on('keys').column('updated_at').execute();
-  await db.schema
-    .createIndex('keys_country_rule')
-    .on('keys')
-    .column('id')
-    .where(sql<boolean>`is_active = 1 and blocked_countries <> '[]'`)
-    .execute();
+  await index(db, 'keys_unpublished', 'keys', ['id'], sql<SqlBool>`published_version < version`);
+  await index(db, 'keys_updated', 'keys', ['updated_at']);
+  await index(
+    db,
+    'keys_country_rule',
+    'keys',
+    ['id'],
+    sql<SqlBool>`is_active = 1 and blocked_countries <> '[]'`,
+  );
 }
 
 async function createGrants(db: Kysely<unknown>): Promise<void> {
@@ -134,12 +144,7 @@ async function createGrants(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     .addUniqueConstraint('grants_idempotency', ['account_id', 'idempotency_key'])
     .execute();
-  await db.schema
-    .createIndex('grants_pending')
-    .on('grants')
-    .column('created_at')
-    .where(sql<boolean>`state = 'pending'`)
-    .execute();
+  await index(db, 'grants_pending', 'grants', ['created_at'], sql<SqlBool>`state = 'pending'`);
 }
 
 /**
@@ -170,14 +175,9 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     .addColumn('call', 'text')
     .addPrimaryKeyConstraint('ledger_pkey', ['account_id', 'seq'])
     .execute();
-  await db.schema.createIndex('ledger_key').on('ledger').columns(['account_id', 'key_id', 'seq']).execute();
-  await db.schema.createIndex('ledger_model').on('ledger').columns(['account_id', 'model', 'seq']).execute();
-  await db.schema
-    .createIndex('ledger_type')
-    .on('ledger')
-    .columns(['account_id', 'type', 'seq'])
-    .where(sql<boolean>`type <> 'charge'`)
-    .execute();
+  await index(db, 'ledger_key', 'ledger', ['account_id', 'key_id', 'seq']);
+  await index(db, 'ledger_model', 'ledger', ['account_id', 'model', 'seq']);
+  await index(db, 'ledger_type', 'ledger', ['account_id', 'type', 'seq'], sql<SqlBool>`type <> 'charge'`);
 }
 
 /** Columns of the sums of the first release. */
@@ -219,7 +219,7 @@ async function createSpendSums(db: Kysely<unknown>, engine: Engine): Promise<voi
   await withSums(byDay)
     .addPrimaryKeyConstraint('spend_days_pkey', ['account_id', 'key_id', 'model', 'day'])
     .execute();
-  await db.schema.createIndex('spend_days_by_day').on('spend_days').columns(['account_id', 'day']).execute();
+  await index(db, 'spend_days_by_day', 'spend_days', ['account_id', 'day']);
   const byModel = db.schema
     .createTable('spend_model_days')
     .addColumn('account_id', 'bigint', ofAccount)
@@ -270,25 +270,10 @@ async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> 
     .addColumn('state', 'text', required)
     .addColumn('claimed_at', 'bigint')
     .execute();
-  await db.schema.createIndex('alerts_account').on('alerts').columns(['account_id', 'id']).execute();
-  await db.schema
-    .createIndex('alerts_queued')
-    .on('alerts')
-    .column('id')
-    .where(sql<boolean>`state = 'queued'`)
-    .execute();
-  await db.schema
-    .createIndex('alerts_due')
-    .on('alerts')
-    .columns(['account_id', 'test', 'id'])
-    .where(sql<boolean>`state = 'queued'`)
-    .execute();
-  await db.schema
-    .createIndex('alerts_tests')
-    .on('alerts')
-    .columns(['account_id', 'created_at'])
-    .where(sql<boolean>`test = 1`)
-    .execute();
+  await index(db, 'alerts_account', 'alerts', ['account_id', 'id']);
+  await index(db, 'alerts_queued', 'alerts', ['id'], sql<SqlBool>`state = 'queued'`);
+  await index(db, 'alerts_due', 'alerts', ['account_id', 'test', 'id'], sql<SqlBool>`state = 'queued'`);
+  await index(db, 'alerts_tests', 'alerts', ['account_id', 'created_at'], sql<SqlBool>`test = 1`);
   await withId(db.schema.createTable('deliveries'), engine)
     .addColumn('alert_id', 'bigint', (column) => column.notNull().references('alerts.id'))
     .addColumn('key_id', 'bigint', required)
@@ -298,7 +283,7 @@ async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> 
     .addColumn('duration_ms', 'bigint')
     .addColumn('attempted_at', 'bigint', required)
     .execute();
-  await db.schema.createIndex('deliveries_alert').on('deliveries').column('alert_id').execute();
+  await index(db, 'deliveries_alert', 'deliveries', ['alert_id']);
 }
 
 /**
@@ -320,5 +305,5 @@ async function createResources(db: Kysely<unknown>): Promise<void> {
     .addColumn('deleted_at', 'bigint')
     .addPrimaryKeyConstraint('resources_pkey', ['account_id', 'upstream', 'id'])
     .execute();
-  await db.schema.createIndex('resources_by_id').on('resources').columns(['account_id', 'id']).execute();
+  await index(db, 'resources_by_id', 'resources', ['account_id', 'id']);
 }

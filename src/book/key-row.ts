@@ -1,6 +1,6 @@
-import type { CallLimits } from '../domain/call-limits.ts';
+import { sql, type Updateable } from 'kysely';
 import { micro } from '../domain/credits.ts';
-import type { AccountRecord, KeyRecord } from '../domain/key.ts';
+import type { KeyRecord } from '../domain/key.ts';
 import { KEY_FIELDS, type KeyField } from '../domain/key-fields.ts';
 import type { Kind } from '../domain/key-readers.ts';
 import {
@@ -10,7 +10,8 @@ import {
   settingsBytes,
   type WireName,
 } from '../domain/key-settings.ts';
-import type { AccountRow, CallLimitColumns, KeyRow } from './schema.ts';
+import type { KeyRow, KeysTable } from './schema.ts';
+import type { Store, Trx } from './store.ts';
 
 const FIELDS = KEY_FIELD_NAMES.map(
   (field) => [field, KEY_FIELDS[field].wire, KEY_FIELDS[field].type.kind] as const,
@@ -43,15 +44,6 @@ function fromColumn(kind: Kind, stored: unknown): unknown {
   return kind === 'credits' && stored !== null ? micro(stored as number) : stored;
 }
 
-/** The limits of calls in a row of a key or an account. */
-export function callLimits(row: CallLimitColumns): CallLimits {
-  return {
-    rpmLimit: row.rpm_limit,
-    tpmLimit: row.tpm_limit,
-    maxParallelRequests: row.max_parallel_requests,
-  };
-}
-
 /** The columns of the settings of a key. */
 export function settingColumns(settings: KeySettings): SettingColumns & { readonly bytes: number } {
   const columns: { [W in WireName]?: unknown } = {};
@@ -64,22 +56,62 @@ function columnOf(kind: Kind, value: unknown): unknown {
   return kind === 'flag' ? Number(value) : value;
 }
 
-/** The record of an account as its row has it. */
-export function accountRecord(row: AccountRow): AccountRecord {
-  return {
-    id: row.id,
-    email: row.email,
-    isActive: row.is_active === 1,
-    alertThreshold: micro(row.alert_threshold),
-    overdraft: micro(row.overdraft),
-    ...callLimits(row),
-    webhookSecret: row.webhook_secret,
-    createdAt: row.created_at,
-    version: row.version,
-  };
+/** Thrown if a change was made to another version of a key than the one that the book has. */
+export class VersionConflict extends Error {
+  readonly current: number;
+
+  constructor(current: number) {
+    super(`the key is at version ${current}`);
+    this.current = current;
+  }
 }
 
-/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
-export function emailKey(email: string): string {
-  return email.normalize('NFC').toLowerCase();
+/** A key, and the version that it must be at; undefined: any. */
+interface KeyAtVersion {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly ifVersion: number | undefined;
 }
+
+/**
+ * Changes the row of a key to what `changeOf` makes of it, in one transaction with the row locked; its version grows by one,
+ * unless every column has that value already (then nothing is written) or `changeOf` says which version it keeps.
+ * Resolves with the row before and after; undefined: the account has no such key. Throws VersionConflict, and what `check`
+ * throws of the rows before and after; then nothing is changed.
+ */
+export function changeKeyRow(
+  store: Store,
+  { accountId, keyId, ifVersion }: KeyAtVersion,
+  now: number,
+  changeOf: (row: KeyRow) => Updateable<KeysTable> | undefined,
+  check?: (trx: Trx, before: KeyRow, after: KeyRow) => Promise<void>,
+): Promise<{ readonly before: KeyRow; readonly after: KeyRow } | undefined> {
+  return store.transaction(async (trx) => {
+    const found = trx
+      .selectFrom('keys')
+      .selectAll()
+      .where('id', '=', keyId)
+      .where('account_id', '=', accountId);
+    const before = await store.lock(found).executeTakeFirst();
+    if (!before) return undefined;
+    if (ifVersion !== undefined && before.version !== ifVersion) throw new VersionConflict(before.version);
+    const change = changeOf(before);
+    if (!change) return undefined;
+    if (isAlready(before, change)) return { before, after: before };
+    const after = await trx
+      .updateTable('keys')
+      .set({ version: sql<number>`version + 1`, updated_at: now, ...change })
+      .where('id', '=', keyId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await check?.(trx, before, after);
+    return { before, after };
+  });
+}
+
+function isAlready(row: KeyRow, change: Updateable<KeysTable>): boolean {
+  return Object.entries(change).every(([column, value]) => row[column as keyof KeyRow] === value);
+}
+
+/** Columns of a key that has no value but its own. */
+export const NO_PREVIOUS = { previous_hash: null, previous_valid_until: null } as const;

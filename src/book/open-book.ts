@@ -1,12 +1,23 @@
 import { Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
-import { type Book, BookUnavailable } from './book.ts';
+import { accountQueries } from './accounts.ts';
+import { alertQueries } from './alerts.ts';
+import type { Book } from './book.ts';
+import { callQueries } from './calls.ts';
 import { addCalls } from './calls-migration.ts';
-import { CannotOpenBook } from './errors.ts';
+import { grantQueries } from './grants.ts';
 import { createSchema } from './initial-schema.ts';
+import { keyQueries } from './keys.ts';
+import { ledgerQueries } from './ledger.ts';
+import { postQueries } from './post.ts';
+import { publicationQueries } from './publication.ts';
+import { refusalQueries } from './refusals.ts';
+import { resourceQueries } from './resources.ts';
+import { rotationQueries } from './rotation.ts';
 import type { BookSchema, Engine } from './schema.ts';
-import { sqlBook } from './sql-book.ts';
-import { Store } from './store.ts';
+import { snapshotQueries } from './snapshot.ts';
+import { BookUnavailable, CannotOpenBook, Store } from './store.ts';
+import { usageQueries } from './usage.ts';
 
 export interface BookPlace {
   /** `postgres://…`; undefined: SQLite in the data folder. */
@@ -108,7 +119,7 @@ async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Pro
  * together do it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's
  * error.
  */
-export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
+async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   const known = migrations(engine);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error } = await migrator.migrateToLatest();
@@ -156,5 +167,30 @@ export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
     '0002_calls': { up: (db) => addCalls(db, engine) },
+  };
+}
+
+/** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
+export async function sqlBook(store: Store): Promise<Book> {
+  const { id } = await store.db.selectFrom('identity').select('id').executeTakeFirstOrThrow();
+  return {
+    id,
+    async ping() {
+      await sql`select 1`.execute(store.db);
+    },
+    close: () => store.db.destroy(),
+    ...accountQueries(store),
+    ...keyQueries(store),
+    ...rotationQueries(store),
+    ...publicationQueries(store),
+    ...grantQueries(store),
+    ...postQueries(store),
+    ...snapshotQueries(store),
+    ...ledgerQueries(store),
+    ...usageQueries(store),
+    ...alertQueries(store),
+    ...resourceQueries(store),
+    ...refusalQueries(store),
+    ...callQueries(store),
   };
 }

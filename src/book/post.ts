@@ -1,14 +1,49 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
-import type { Book, Posting, PostResult } from './book.ts';
-import { chunks } from './bulk-values.ts';
-import { idsInLedger } from './ids-in-ledger.ts';
-import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
-import { insertRows, updateRows } from './many-rows.ts';
+import { entryRow, idsInLedger, LEDGER_COLUMNS } from './ledger.ts';
+import { chunks, insertRows, updateRows } from './many-rows.ts';
 import { recordResources } from './resources.ts';
 import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
+
+/** Outcome of offering a journal entry to the book. */
+export type PostResult =
+  /** The entry was written now. */
+  | 'posted'
+  /** An entry with this id was written before. */
+  | 'duplicate'
+  /** The book has no such account, or its balance no room for the entry (2^53 micro-credits). It may have room later. */
+  | 'refused';
+
+/** An account whose live state may differ from the book: it must be rebuilt in a later epoch than this. */
+export interface DivergedAccount {
+  readonly accountId: number;
+  readonly epoch: number;
+}
+
+interface Posting {
+  /** Results in the order of the entries that were offered. */
+  readonly results: readonly PostResult[];
+  /**
+   * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
+   * than the book does. Their epoch in the book is over with this posting, so that they are found if nobody rebuilds them.
+   */
+  readonly diverged: readonly DivergedAccount[];
+  /** Number of alerts that crossings queued. */
+  readonly alerts: number;
+}
+
+/** The part of the book that takes journal entries. */
+export interface BookPosting {
+  /**
+   * Posts journal entries to the ledger in one transaction, with balances, sums of days, alerts of crossings and the state
+   * of grants. Entries come in journal order. Safe to repeat.
+   */
+  post(entries: readonly JournalEntry[]): Promise<Posting>;
+  /** The ids among these that the ledger has. */
+  entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
 
 /** The end of an account's ledger; entries of a batch move it on. */
 interface LedgerPosition {
@@ -38,7 +73,7 @@ class IdTaken extends Error {}
  * often as it likes. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the book:
  * two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
-export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
+export function postQueries(store: Store): BookPosting {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], diverged: [], alerts: 0 };

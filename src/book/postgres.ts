@@ -6,10 +6,9 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { BookUnavailable } from './book.ts';
-import { CannotOpenBook } from './errors.ts';
+import { BookUnavailable, CannotOpenBook } from './store.ts';
 
-export interface PostgresLimits {
+interface PostgresLimits {
   /** Longest that a statement may run, waiting for locks included; 0: no limit. */
   readonly statementTimeoutMs: number;
   readonly readOnly: boolean;

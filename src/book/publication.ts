@@ -1,9 +1,26 @@
 import type { Kysely } from 'kysely';
-import type { Book } from './book.ts';
-import { chunks, valueRows } from './bulk-values.ts';
-import { accountRecord, keyRecord } from './key-row.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
+import { accountRecord } from './accounts.ts';
+import { keyRecord } from './key-row.ts';
+import { chunks, valueRows } from './many-rows.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
+
+/** The part of the book that knows which versions of keys and accounts Redis holds. */
+export interface BookPublication {
+  /** Keys and accounts whose last change was not confirmed as published to Redis. */
+  unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
+  /** Keys and accounts changed, or first published as they are, at or after `since`. */
+  changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
+  /** Notes that Redis holds these versions, since `now`. Never lowers a noted version. */
+  published(
+    what: {
+      keys?: readonly { id: number; version: number }[];
+      accounts?: readonly { id: number; version: number }[];
+    },
+    now: number,
+  ): Promise<void>;
+}
 
 interface Noted {
   readonly id: number;
@@ -11,7 +28,7 @@ interface Noted {
 }
 
 /** Queries about the versions of keys and accounts that Redis is known to hold. */
-export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'changedSince' | 'published'> {
+export function publicationQueries(store: Store): BookPublication {
   const { db } = store;
   return {
     async unpublished(limit) {

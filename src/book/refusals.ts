@@ -1,11 +1,51 @@
 import { sql } from 'kysely';
 import type { RefusedCall } from '../domain/refused-call.ts';
-import type { BookCalls, CallRecord, RefusalBatch, RepeatedRefusal } from './book-calls.ts';
-import { chunks, valueRows } from './bulk-values.ts';
-import { insertRows } from './many-rows.ts';
+import { chunks, insertRows, valueRows } from './many-rows.ts';
 import type { RefusalRow, RefusalsTable } from './schema.ts';
 import { addRefused } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
+
+/** A refused call in the book. */
+export interface RefusalRecord {
+  readonly refused: RefusedCall;
+  /** Number of calls that the record stands for. */
+  readonly repeated: number;
+}
+
+/** Calls of one key, code and minute that have no record of their own. */
+export interface RepeatedRefusal {
+  readonly first: RefusedCall;
+  readonly repeated: number;
+}
+
+/** Calls that were refused in an hour (since the epoch), by key and by the model's name in the catalog. */
+export interface RefusedCount {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly slug: string | null;
+  readonly hour: number;
+  readonly count: number;
+}
+
+export interface RefusalBatch {
+  readonly calls: readonly RefusedCall[];
+  readonly repeated: readonly RepeatedRefusal[];
+  readonly counts: readonly RefusedCount[];
+}
+
+/** The part of the book that records refused calls (specification section 14). */
+export interface BookRefusals {
+  /**
+   * Records refused calls. Of one key, code and minute the first `perMinute` of all gateways get a record each (a few more if
+   * gateways write at the same time), and all others are one record.
+   */
+  recordRefusals(batch: RefusalBatch, perMinute: number): Promise<void>;
+  /**
+   * Removes at most `limit` of the oldest refused calls: those of before `before` (ms since the epoch), and those that are more
+   * than `rows`. Returns how many were removed.
+   */
+  forgetRefusals(oldest: { before: number; rows: number; limit: number }): Promise<number>;
+}
 
 const MINUTE_MS = 60_000;
 
@@ -29,7 +69,7 @@ const COLUMNS = [
   'told',
 ] as const satisfies readonly (keyof RefusalsTable)[];
 
-export function refusalQueries(store: Store): Pick<BookCalls, 'recordRefusals' | 'forgetRefusals'> {
+export function refusalQueries(store: Store): BookRefusals {
   return {
     async recordRefusals(batch, perMinute) {
       await store.transaction((trx) => record(store, trx, batch, perMinute));
@@ -170,7 +210,9 @@ function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<R
 }
 
 /** The refused call in a row. */
-export function refusedCall(row: RefusalRow): CallRecord {
+export function refusedCall(
+  row: RefusalRow,
+): RefusalRecord & { readonly id: string; readonly createdAt: number } {
   const { id, repeated } = row;
   const refused: RefusedCall = {
     ...(JSON.parse(row.told) as Told),

@@ -1,13 +1,44 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { JournalEntry, ResourceIds } from '../domain/ledger-entry.ts';
-import type { Book, ProviderResource } from './book.ts';
 import type { ResourcesTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
+
+/**
+ * Something that a provider stores for a call. It belongs to the account that made the call (specification section 4).
+ */
+export interface ProviderResource {
+  readonly accountId: number;
+  /** Name of the upstream in the configuration; ids are only unique within one. */
+  readonly upstream: string;
+  readonly id: string;
+  /** The endpoint's word for it, as `response`. */
+  readonly kind: string;
+  readonly keyId: number;
+  readonly model: string;
+  /** Tokens that a call which names it reads besides its own, if that is known. */
+  readonly tokens: number | null;
+  readonly createdAt: number;
+  /** Ledger id of the call that made it. */
+  readonly chargeId: string;
+}
+
+/** The part of the book that knows whose a resource of a provider is. */
+export interface BookResources {
+  /** The account's own among these ids at the upstream, in no order; those of others are left out, as if unknown. */
+  resources(accountId: number, upstream: string, ids: readonly string[]): Promise<ProviderResource[]>;
+  /** The account's resource of that kind and id; the newest, if two upstreams use the same id. */
+  resource(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined>;
+  /** Ends the ownership for good: the provider has deleted the resource. */
+  releaseResource(
+    resource: Pick<ProviderResource, 'accountId' | 'upstream' | 'id'>,
+    now: number,
+  ): Promise<void>;
+}
 
 /** Rows of a statement, at ten parameters each: below the limit of either engine. */
 const MAX_ROWS = 500;
 
-type ResourceQueries = Pick<Book, 'resources' | 'resource' | 'releaseResource'>;
+type ResourceQueries = BookResources;
 
 export function resourceQueries({ db }: Store): ResourceQueries {
   return {

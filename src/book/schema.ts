@@ -4,7 +4,10 @@ import type { SettingColumns } from '../domain/key-settings.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
 import type { RefusedCode } from '../domain/refused-call.ts';
 import type { UsageColumn } from '../domain/units.ts';
-import type { DeliveryStatus } from './book.ts';
+
+export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'] as const;
+
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The two database engines that the book runs on. */
 export type Engine = 'sqlite' | 'postgres';
@@ -30,18 +33,18 @@ export interface BookSchema {
 }
 
 /** Identity of the book, in one row. */
-export interface IdentityTable {
+interface IdentityTable {
   id: string;
 }
 
 /** Limits of calls (domain/call-limits.ts). */
-export interface CallLimitColumns {
+interface CallLimitColumns {
   rpm_limit: number | null;
   tpm_limit: number | null;
   max_parallel_requests: number | null;
 }
 
-export interface AccountsTable extends CallLimitColumns {
+interface AccountsTable extends CallLimitColumns {
   id: Generated<number>;
   email: string;
   /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
@@ -78,7 +81,7 @@ export interface KeysTable extends SettingColumns {
   updated_at: number;
 }
 
-export interface GrantsTable {
+interface GrantsTable {
   id: string;
   account_id: number;
   amount: number;
@@ -90,7 +93,7 @@ export interface GrantsTable {
   created_at: number;
 }
 
-export interface LedgerTable {
+interface LedgerTable {
   account_id: number;
   seq: number;
   id: string;
@@ -115,7 +118,7 @@ export interface LedgerTable {
   code: string | null;
   /** Upstream of a call or its refund. */
   upstream: string | null;
-  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger-row.ts); absent fields are unknown. */
+  /** JSON of the other fields of calls and their refunds (`CallFields` in ledger.ts); absent fields are unknown. */
   call: string | null;
 }
 
@@ -142,7 +145,7 @@ export interface RefusalsTable {
   told: string;
 }
 
-export interface SpendSums extends Record<UsageColumn, number> {
+interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
   /** Those of `calls` that did not end as they should. */
   failed: number;
@@ -156,7 +159,7 @@ export interface SpendSums extends Record<UsageColumn, number> {
   costed: number;
 }
 
-export interface SpendDaysTable extends SpendSums {
+interface SpendDaysTable extends SpendSums {
   account_id: number;
   key_id: number;
   /** Model; "" if an entry names none. */
@@ -167,7 +170,7 @@ export interface SpendDaysTable extends SpendSums {
 }
 
 /** Sums of an hour (since the epoch). */
-export interface SpendHoursTable extends SpendSums {
+interface SpendHoursTable extends SpendSums {
   account_id: number;
   hour: number;
   key_id: number;
@@ -176,7 +179,7 @@ export interface SpendHoursTable extends SpendSums {
 }
 
 /** Sums of a day over all keys: few rows however many keys there are. */
-export interface SpendModelDaysTable extends SpendSums {
+interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
@@ -185,7 +188,7 @@ export interface SpendModelDaysTable extends SpendSums {
 }
 
 /** Sums of a key over all models and the days of a month, which is named by its first day. */
-export interface SpendKeyMonthsTable extends SpendSums {
+interface SpendKeyMonthsTable extends SpendSums {
   account_id: number;
   month: number;
   key_id: number;

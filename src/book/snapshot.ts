@@ -1,15 +1,52 @@
 import { type Expression, sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { PeriodStarts } from '../domain/period.ts';
-import type { Book, KeyState } from './book.ts';
-import { pendingGrantsOf } from './grants.ts';
-import { idsInLedger } from './ids-in-ledger.ts';
-import { accountRecord, keyRecord } from './key-row.ts';
+import { accountRecord } from './accounts.ts';
+import { type Grant, pendingGrantsOf } from './grants.ts';
+import { keyRecord } from './key-row.ts';
+import { idsInLedger } from './ledger.ts';
 import type { Store, Trx } from './store.ts';
+
+export interface KeyState {
+  readonly key: KeyRecord;
+  /** Credits spent since the start of each period. */
+  readonly daySpent: Micro;
+  readonly weekSpent: Micro;
+  readonly monthSpent: Micro;
+}
+
+/** The state that the live state of an account is rebuilt from. `epoch` is new with each call. */
+export interface AccountSnapshot {
+  readonly account: AccountRecord;
+  readonly balance: Micro;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly keys: readonly KeyState[];
+  /** The ids among those asked for that the ledger has: their entries are in the balance. */
+  readonly known: ReadonlySet<string>;
+  /** Grants that are recorded but not in the ledger, so not in the balance; oldest first. */
+  readonly pendingGrants: readonly Grant[];
+}
+
+/** The part of the book that live states are rebuilt from. */
+export interface BookSnapshots {
+  /**
+   * Begins a new epoch of the account, and reads the state that its live state is rebuilt from, with which of these entries
+   * are in it. Undefined: no such account.
+   */
+  snapshot(
+    accountId: number,
+    starts: PeriodStarts,
+    ids?: readonly string[],
+  ): Promise<AccountSnapshot | undefined>;
+  /** Accounts with an entry at or after `since` (ms since the epoch), with their last seq and epoch. */
+  recentAccounts(since: number): Promise<{ id: number; seq: number; epoch: number }[]>;
+}
 
 const HOUR_MS = 3_600_000;
 
-type Snapshots = Pick<Book, 'snapshot' | 'recentAccounts'>;
+type Snapshots = BookSnapshots;
 
 export function snapshotQueries(store: Store): Snapshots {
   return {

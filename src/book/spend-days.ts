@@ -14,10 +14,16 @@ export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
   UNIT_NAMES.map(unitRow).flatMap(({ usage, column }) => (column === null ? [] : [[usage, column]])),
 );
 
-/** Sums that an owner may see. */
-export const SPENT_SUMS = ['calls', 'failed', 'refused', 'credits', ...USAGE_COLUMNS.values()] as const;
 /** All sums. Only the operator sees the providers' cost. */
-export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
+export const SUMS = [
+  'calls',
+  'failed',
+  'refused',
+  'credits',
+  ...USAGE_COLUMNS.values(),
+  'cost',
+  'costed',
+] as const;
 type Sum = (typeof SUMS)[number];
 
 const USUAL_SUMS = [
@@ -122,7 +128,7 @@ function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
     else for (const column of SUMS) if (spend[column]) sum[column] = (sum[column] ?? 0) + spend[column];
-    // Not rounded silently: entries that are together too much for a number are posted one by one (ledger/post-apart.ts).
+    // Not rounded silently: entries that are together too much for a number are posted one by one (PostApart in ledger/journal/pass.ts).
     micro(sums.get(name)?.credits ?? 0);
     micro(sums.get(name)?.cost ?? 0);
   }

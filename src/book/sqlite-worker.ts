@@ -20,7 +20,7 @@ export type SqliteRequest = { readonly files: SqliteFiles } | SqliteStatement | 
 
 export type SqliteReply = SqliteResult | { readonly failure: SqliteFailure };
 
-export interface SqliteResult {
+interface SqliteResult {
   readonly rows: readonly unknown[];
   readonly changes: number | bigint;
 }

@@ -1,6 +1,9 @@
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely';
 import type { BookSchema, Engine } from './schema.ts';
 
+/** Thrown if the database cannot be reached or does not answer in time. */
+export class BookUnavailable extends Error {}
+
 export type Trx = Transaction<BookSchema>;
 
 /** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and asks for it once more. */
@@ -66,4 +69,24 @@ function sqliteCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode
     : undefined;
+}
+
+/**
+ * Thrown by `openBook` if waiting would not help: the message is one line for the operator that says what is wrong
+ * and what to do (specification section 1, "Refusal to start"). It never holds a password.
+ */
+export class CannotOpenBook extends Error {
+  override readonly name: string = 'CannotOpenBook';
+}
+
+/** Thrown if the data folder belongs to another gateway that is running. */
+export class DataFolderInUse extends CannotOpenBook {
+  override readonly name = 'DataFolderInUse';
+
+  constructor(dataDir: string) {
+    super(
+      `The data folder ${dataDir} is in use by another gateway. Stop that gateway or set TOLLGATE_DATA to another folder; ` +
+        'to run several gateways, use PostgreSQL (DATABASE_URL).',
+    );
+  }
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
-import { toolEnvironment } from './run-to-end.mjs';
-import { during, readIfThere, Stop } from './shared.mjs';
+import { during, readIfThere, Stop, toolEnvironment } from './shared.mjs';
 
 const CODE = ['.ts', '.mjs'];
 /** Program that bundles the page at /dashboard/ into dist; the TypeScript compiler leaves the page out. */

@@ -9,20 +9,18 @@ import type {
 import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountViewCommands } from './account-views.ts';
 import {
+  type CallLimitOptions,
+  callLimitFields,
+  callLimitsCell,
   credits,
   Failure,
   id,
   Refused,
   type RemoteOptions,
   remote,
+  withCallLimits,
   withAccountId as withId,
 } from './arguments.ts';
-import {
-  type CallLimitOptions,
-  callLimitFields,
-  callLimitsCell,
-  withCallLimits,
-} from './call-limit-options.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';

@@ -6,9 +6,9 @@ import {
   MARGIN_FIELDS,
   USAGE_GROUPS,
   type UsageGroup,
-} from '../api/ledger/ledger-schema.ts';
-import type { UsageReportView } from '../api/usage/usage-view.ts';
-import type { UsagePlace } from '../book/book.ts';
+  type UsageReportView,
+} from '../api/usage/usage-view.ts';
+import type { UsagePlace } from '../book/usage.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';

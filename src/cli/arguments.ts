@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
+import type { CallLimitsView } from '../api/keys/key-view.ts';
+import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 import { MOST_GRACE_S } from '../domain/rotation.ts';
 
@@ -115,4 +117,41 @@ export function secret(given: string | undefined, missing: string): string {
   const value = given === '-' ? (readFileSync(STDIN, 'utf8').split('\n', 1)[0] ?? '').trim() : given;
   if (!value) throw new Failure(missing, { isUsage: true });
   return value;
+}
+
+/** Limits of calls as options; false if one is to be lifted. */
+export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number | false };
+
+/** Gives a command the options that set and lift limits of calls (specification section 11). */
+export function withCallLimits(command: Command): Command {
+  return command
+    .option('--rpm-limit <calls>', 'maximum calls per minute', callLimit)
+    .option('--no-rpm-limit', 'no limit on calls per minute')
+    .option('--tpm-limit <tokens>', 'maximum tokens per minute', callLimit)
+    .option('--no-tpm-limit', 'no limit on tokens per minute')
+    .option('--max-parallel-requests <calls>', 'maximum calls in flight', callLimit)
+    .option('--no-max-parallel-requests', 'no limit on calls in flight');
+}
+
+/** The limits that were given, under their names in the API; null: none from now on. */
+export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsView> {
+  const given = (Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]).filter(
+    (limit) => options[limit] !== undefined,
+  );
+  return Object.fromEntries(given.map((limit) => [CALL_LIMIT_FIELDS[limit], options[limit] || null]));
+}
+
+/** Cell of a table with the limits of a key or account. */
+export function callLimitsCell({ rpm_limit, tpm_limit, max_parallel_requests }: CallLimitsView): string {
+  const limits = [
+    ...(rpm_limit === null ? [] : [`${rpm_limit} rpm`]),
+    ...(tpm_limit === null ? [] : [`${tpm_limit} tpm`]),
+    ...(max_parallel_requests === null ? [] : [`${max_parallel_requests} at once`]),
+  ];
+  return limits.join(', ') || 'any';
+}
+
+/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
+export function fromCaller(file: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', file);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { OperatorCallView } from '../api/calls/call-view.ts';
-import { CALL_RESULTS } from '../book/book-calls.ts';
+import { CALL_RESULTS } from '../book/calls.ts';
 import { queryOf } from './account-views.ts';
 import { id, type RemoteOptions, remote } from './arguments.ts';
 import { type GatewayApi, operatorApi } from './gateway-api.ts';

@@ -6,6 +6,7 @@ import type { Kind } from '../domain/key-readers.ts';
 import { KEY_FIELD_NAMES, keyField } from '../domain/key-settings.ts';
 import {
   callLimit,
+  callLimitsCell,
   credits,
   Failure,
   grace,
@@ -16,7 +17,6 @@ import {
   remote,
   secret,
 } from './arguments.ts';
-import { callLimitsCell } from './call-limit-options.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 

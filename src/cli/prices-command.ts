@@ -7,8 +7,8 @@ import { openList } from '../config/pricing.ts';
 import { type Model, targetName } from '../domain/catalog.ts';
 import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
-import { everyModel, fromCaller, unitText } from './models-of-config.ts';
-import { print, printJson, printTable } from './print.ts';
+import { fromCaller } from './arguments.ts';
+import { print, printJson, printTable, unitText } from './print.ts';
 
 /** `tollgate prices`: every price, where it comes from, and how written ones differ from the list's. */
 export function pricesCommand(program: Command): void {
@@ -212,4 +212,9 @@ function differences(model: Model, listed: ListedModel | undefined): readonly Di
     const [one, other] = [is[unit] ?? null, list[unit] ?? null];
     return JSON.stringify(one) === JSON.stringify(other) ? [] : [{ unit, written: one, list: other }];
   });
+}
+
+/** Every model of the file, including those whose upstream waits for a variable. */
+function everyModel({ catalog, unconfigured }: Pick<Config, 'catalog' | 'unconfigured'>): Model[] {
+  return [...catalog.values(), ...unconfigured.flatMap(({ models }) => models)];
 }

@@ -1,4 +1,5 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
+import { isByVariant, type WrittenUnit } from '../domain/written-price.ts';
 
 /** Prints lines for people on stdout. */
 export function print(text: string): void {
@@ -37,4 +38,15 @@ export function shortCell(text: string): string {
 export function exactCredits(credits: number): string {
   const amount = microFromCredits(credits);
   return amount === undefined ? String(credits) : creditsString(amount);
+}
+
+/** A unit's price in a table: `2.000000`, `2.000000 (above 272000: 4.000000)` or `0.040000 (1024x1024), 0.080000 (high)`. */
+export function unitText(written: WrittenUnit): string {
+  if (typeof written === 'string') return written;
+  if (isByVariant(written))
+    return Object.entries(written)
+      .map(([variant, price]) => `${price} (${variant})`)
+      .join(', ');
+  const [base, ...above] = written;
+  return `${base?.price} (${above.map((step) => `above ${step.above}: ${step.price}`).join(', ')})`;
 }

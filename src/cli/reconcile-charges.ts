@@ -12,7 +12,7 @@ const ACCOUNTS_PAGE = 100;
 const ENTRIES_PAGE = 500;
 
 /** The charges to be checked; absent fields bound nothing. Days since 1970-01-01 UTC, both included. */
-export interface ChargeSpan {
+interface ChargeSpan {
   readonly fromDay?: number | undefined;
   readonly toDay?: number | undefined;
   readonly accountId?: number | undefined;
@@ -28,13 +28,13 @@ export interface ChargeDifference {
   readonly expected: bigint | undefined;
 }
 
-export interface ChargeListener {
+interface ChargeListener {
   difference(found: ChargeDifference): void;
   /** After each page of an account's charges. */
   checked?(charges: number): void;
 }
 
-export interface ChargeSummary {
+interface ChargeSummary {
   /** Charges that were computed again. */
   readonly charges: number;
   readonly differences: number;

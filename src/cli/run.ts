@@ -1,19 +1,18 @@
 import { Command, CommanderError } from 'commander';
-import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/ledger/ledger-schema.ts';
 import type { MarginReportView, MarginSumsView } from '../api/operator/margin-view.ts';
+import type { ProviderListView } from '../api/operator/providers-view.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/usage/usage-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
 import { groupByOption, groupCells, queryOf } from './account-views.ts';
-import { Failure, type RemoteOptions, remote } from './arguments.ts';
+import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
 import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
-import { printJson, printTable } from './print.ts';
-import { providersCommand } from './providers-command.ts';
+import { print, printJson, printTable } from './print.ts';
 import { reconcileCommand } from './reconcile-command.ts';
-import { startCommand } from './start-command.ts';
 
 const FAILURE = 1;
 const USAGE = 2;
@@ -98,4 +97,69 @@ async function usage(options: UsageOptions): Promise<void> {
 
 function sums({ calls, charged, charged_with_cost, cost, margin }: MarginSumsView): string[] {
   return [String(calls), charged, charged_with_cost, cost ?? 'unknown', margin ?? 'unknown'];
+}
+
+/** `tollgate providers`: the providers of a running gateway, and the health of their targets. */
+function providersCommand(program: Command): void {
+  remote(program.command('providers'))
+    .description('list the providers, the models that run there, and their health')
+    .action(providers);
+}
+
+async function providers(options: RemoteOptions): Promise<void> {
+  const list = await operatorApi(options).call<ProviderListView>('GET', '/api/admin/providers/');
+  if (options.json) return printJson(list);
+  const targets = list.providers.flatMap(({ format, targets: of }) =>
+    of.map((target) => ({ format, ...target })),
+  );
+  printTable(
+    ['TARGET', 'FORMAT', 'MODEL', 'STATE', 'LATENCY', 'CALLS', 'LAST ERROR'],
+    targets.map(
+      ({ target, format, model, state, out_until, latency_ms, calls, last_error, last_error_at }) => [
+        target,
+        format,
+        model,
+        out_until === null ? state : `${state} until ${out_until}`,
+        latency_ms === null ? '-' : `${latency_ms} ms`,
+        String(calls),
+        last_error === null ? '-' : `${last_error_at}: ${last_error}`,
+      ],
+    ),
+  );
+  const out = targets.filter(({ state }) => state === 'out').length;
+  print('');
+  print(`${targets.length} targets: ${targets.length - out} up, ${out} out.`);
+}
+
+interface StartOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly demo?: true;
+}
+
+/** Command `tollgate start`, which runs the gateway as `node dist/main.js` does. Options set environment variables. */
+function startCommand(program: Command): void {
+  program
+    .command('start')
+    .description('start the gateway with the settings of the environment and the configuration file')
+    .option('--config <file>', 'configuration file; overrides TOLLGATE_CONFIG')
+    .option('--data <folder>', 'data folder; overrides TOLLGATE_DATA')
+    .option('--host <address>', 'address to listen on; overrides HOST')
+    .option('--port <port>', 'port to listen on; overrides PORT; 0 picks a free one')
+    .option('--demo', 'create a demo account on the first start and print its key, like npm start')
+    .action(start);
+}
+
+async function start({ config, data, host, port, demo }: StartOptions): Promise<void> {
+  const given = {
+    TOLLGATE_CONFIG: config && fromCaller(config),
+    TOLLGATE_DATA: data && fromCaller(data),
+    HOST: host,
+    PORT: port,
+    TOLLGATE_DEMO: demo && 'true',
+  };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
+  await import('../main.ts');
 }

@@ -18,7 +18,7 @@ export const TRACE_SAMPLERS = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** An upstream that is left out because environment variables that it names are not set, with its models. */
 export interface UnconfiguredUpstream {

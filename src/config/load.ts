@@ -19,7 +19,7 @@ import {
 } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { configFile, credential, NEITHER_PRICED_NOR_FREE } from './schema.ts';
-import { drainDelay, host, port, trustedProxy } from './server-schema.ts';
+import { drainDelay, host, port, trustedProxy } from './sections.ts';
 
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;

@@ -2,7 +2,7 @@ import type { Price, VariantPrice } from '../domain/catalog.ts';
 import { MAX_CREDITS, shiftDecimal } from '../domain/credits.ts';
 import { priceFromCredits, priceOf } from '../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
-import { dearestOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
+import { maxPriceOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
 import { entries, type Faults, type Field, optional, type Reader, reader, section } from './reader.ts';
 
 /** Tokens beyond what any model reads. */
@@ -66,7 +66,7 @@ function variedPrice(
     return { ...variant, price: amountOf(unit, value, at, faults) ?? 0n };
   });
   if (variants.length === 0) return faults.add(path, NOT_A_PRICE);
-  return faults.lines.length === before ? { base: dearestOf(variants), above: [], variants } : undefined;
+  return faults.lines.length === before ? { base: maxPriceOf(variants), above: [], variants } : undefined;
 }
 
 function tieredPrice(

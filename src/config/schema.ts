@@ -2,7 +2,6 @@ import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
-import { accountsSection, callsSection, limitsSection } from './limits-schema.ts';
 import { passHeader } from './pass-header.ts';
 import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
@@ -23,7 +22,7 @@ import {
   section,
   text,
 } from './reader.ts';
-import { serverSection } from './server-schema.ts';
+import { accountsSection, callsSection, limitsSection, serverSection } from './sections.ts';
 
 const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);

@@ -1,14 +1,16 @@
-import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type Config, DEMO_URL } from '../config/config.ts';
 import { type Model, targetName, type Upstream } from '../domain/catalog.ts';
 import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
-import { type Listening, type ListenOptions, listen, receive } from './listen.ts';
+import type { DemoRequest } from './read-request.ts';
 
 /** Starts the demo provider, with which `npm start` works without a provider's key. */
-export function startDemoProvider(options: ListenOptions = {}): Promise<Listening> {
+export function startDemoProvider(): Promise<Listening> {
   const answers = new DemoAnswers();
-  return listen(options, async (message, response) => {
+  return listen({}, async (message, response) => {
     await sendAnswer(response, await answers.answerTo(await receive(message)));
   });
 }
@@ -70,4 +72,59 @@ export class DemoUpstreams {
   async close(): Promise<void> {
     await (await this.#provider)?.close();
   }
+}
+
+export interface Listening {
+  /** `http://host:port` without a slash at the end. */
+  readonly url: string;
+  /** Ends every connection and frees the port. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  /** Address to listen on; default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Port to listen on; default 0, which is any free one. */
+  readonly port?: number | undefined;
+}
+
+/** Starts an HTTP server that answers with `serve`. If `serve` rejects, the connection is destroyed. */
+export async function listen(
+  { host = '127.0.0.1', port = 0 }: ListenOptions,
+  serve: (message: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<Listening> {
+  const server = createServer((message, response) => {
+    // A client that leaves while its body is read must not end the process.
+    serve(message, response).catch(() => response.destroy());
+  });
+  // Idle connections are closed by the gateway and never by this server: a call that the gateway sends at that instant
+  // would fail, because a call is not sent twice.
+  server.keepAliveTimeout = 0;
+  server.requestTimeout = 0;
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    close() {
+      closed ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closed;
+    },
+  };
+}
+
+/** Reads the body to its end. Rejects if the client leaves before. */
+export async function receive(message: IncomingMessage): Promise<DemoRequest> {
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part);
+  return {
+    method: message.method ?? '',
+    url: message.url ?? '',
+    headers: message.headers,
+    body: Buffer.concat(parts),
+  };
 }

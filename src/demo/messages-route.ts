@@ -1,6 +1,5 @@
-import { type AnswerOptions, type DemoRoute, namedEvent } from './answer.ts';
-import { count, isObject, readContent, tokensIn } from './chat-request.ts';
-import { cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
+import { type AnswerOptions, cut, type DemoRoute, idOf, namedEvent, say, TOOL_ARGUMENTS } from './answer.ts';
+import { count, isObject, readContent, tokensIn } from './read-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

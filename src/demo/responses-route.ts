@@ -1,6 +1,14 @@
-import { type AnswerOptions, type DemoRoute, namedEvent } from './answer.ts';
-import { count, isObject, readContent, tokensIn } from './chat-request.ts';
-import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
+import {
+  type AnswerOptions,
+  CREATED_S,
+  cut,
+  type DemoRoute,
+  idOf,
+  namedEvent,
+  say,
+  TOOL_ARGUMENTS,
+} from './answer.ts';
+import { count, isObject, readContent, tokensIn } from './read-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

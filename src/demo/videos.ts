@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Answer, failure, json } from './answer.ts';
-import { PNG } from './image-answer.ts';
+import { PNG } from './media-answers.ts';
 
 /** Most jobs that are stored; the oldest are dropped, as providers drop theirs. */
 const MAX_JOBS = 1_000;

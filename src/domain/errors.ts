@@ -88,7 +88,7 @@ export interface RefusalDetail {
 }
 
 /** Detail of a refusal that Anthropic's clients read: they send the call again without the unsupported features. */
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly error_code: 'thread_unsupported_request';
   readonly unsupported: readonly string[];
 }

@@ -12,7 +12,7 @@ import { parseTimestamp, SPENDING_PERIODS, type SpendingPeriod } from './period.
  * Reads one field of a key as a client sent it (specification section 2) into the form in which it is stored. Throws
  * `invalid_field` that names the field (`param`) and says how to fix it.
  */
-export type FieldReader<T> = (param: string, value: unknown) => T;
+type FieldReader<T> = (param: string, value: unknown) => T;
 
 /** Modalities, in the order in which answers list them. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
@@ -21,9 +21,9 @@ export type Category = (typeof CATEGORIES)[number];
 /** Bounds of fields, in characters and items; the description of the API states them. */
 export const LONGEST_NAME = 100;
 export const LONGEST_DESCRIPTION = 1_000;
-export const LONGEST_SLUG = 200;
+const LONGEST_SLUG = 200;
 export const LONGEST_WEBHOOK_URL = 2_048;
-export const MOST_ITEMS = 1_000;
+const MOST_ITEMS = 1_000;
 /** Most bytes of the settings of a key. Redis and every gateway's memory hold them. */
 export const MOST_KEY_BYTES = 65_536;
 
@@ -49,13 +49,13 @@ export const readDescription: FieldReader<string> = (param, value) => {
   return value;
 };
 
-export const readBoolean: FieldReader<boolean> = (param, value) => {
+const readBoolean: FieldReader<boolean> = (param, value) => {
   if (typeof value !== 'boolean') throw invalidField(param, `${param} must be true or false.`);
   return value;
 };
 
 /** Milliseconds since the epoch. A time in the past is taken: the key has expired then. */
-export const readExpiry: FieldReader<number | null> = (param, value) => {
+const readExpiry: FieldReader<number | null> = (param, value) => {
   if (value === null) return null;
   const ms = typeof value === 'string' ? parseTimestamp(value) : undefined;
   if (ms === undefined) {
@@ -67,7 +67,7 @@ export const readExpiry: FieldReader<number | null> = (param, value) => {
   return ms;
 };
 
-export const readLimit: FieldReader<Micro | null> = (param, value) => {
+const readLimit: FieldReader<Micro | null> = (param, value) => {
   if (value === null) return null;
   const limit = typeof value === 'number' ? microFromCredits(value) : undefined;
   if (limit === undefined || limit < 0) {
@@ -92,7 +92,7 @@ export const readCallLimit: FieldReader<number | null> = (param, value) => {
 };
 
 /** One of a few words, exactly as they are spelt. */
-export function readWord<W extends string>(words: readonly W[]): FieldReader<W> {
+function readWord<W extends string>(words: readonly W[]): FieldReader<W> {
   return (param, value) => {
     const word = words.find((known) => known === value);
     if (word === undefined) throw invalidField(param, `${param} must be one of ${words.join(', ')}.`);
@@ -129,14 +129,14 @@ export interface Item<T extends string = string> {
   readonly wanted: string;
 }
 
-export const MODEL: Item = {
+const MODEL: Item = {
   read: (text) =>
     !isLonger(text, LONGEST_SLUG) && text !== '' && text === text.trim() && !CONTROL.test(text)
       ? text
       : undefined,
   wanted: `a model slug of 1 to ${LONGEST_SLUG} characters`,
 };
-export const CATEGORY: Item<Category> = {
+const CATEGORY: Item<Category> = {
   read: (text) => CATEGORIES.find((category) => category === text),
   wanted: `one of ${CATEGORIES.join(', ')}`,
 };
@@ -148,7 +148,7 @@ export const ORIGIN: Item = {
   read: parseOriginRule,
   wanted: 'an origin such as "https://app.example.com", "https://*.example.com" or "example.com"',
 };
-export const COUNTRY: Item = {
+const COUNTRY: Item = {
   read: normaliseCountry,
   wanted: 'an ISO 3166-1 alpha-2 country code, e.g. "DE"',
 };

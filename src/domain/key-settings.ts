@@ -152,7 +152,7 @@ export function tooLarge(sent: Partial<KeySettings>, bytes: number): GatewayErro
   );
 }
 
-export interface NewKeySettings {
+interface NewKeySettings {
   readonly settings: Omit<KeySettings, 'canManage'>;
   /** Undefined if the request does not say; then it follows from the restrictions. */
   readonly canManage: boolean | undefined;

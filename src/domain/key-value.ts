@@ -9,7 +9,7 @@ const CHECKSUM_LENGTH = 6;
 /** How much of the random part a key shows of itself (specification section 2). */
 const SHOWN_LENGTH = 4;
 
-export interface NewKeyValue {
+interface NewKeyValue {
   /** Shown once, in the created-key response; stored nowhere. */
   readonly value: string;
   /** What identifies the key without revealing it. */

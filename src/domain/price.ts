@@ -191,7 +191,7 @@ const PLAIN: Reach = Object.freeze({});
 
 /**
  * The most that a call with at most this usage costs: a request, unless the usage says how many, with its tokens priced in the
- * dearest way and length tier that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
+ * most expensive way and length tier that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
  * account has and no limit allows.
  */
 export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro {
@@ -205,7 +205,7 @@ export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro
   const tokens = reach.longest ?? inputTokens(bounded);
   const reached = [price.units];
   for (const { above, units } of price.tiers) if (tokens > above) reached.push(units);
-  const micros = reached.map((units) => microsFor(dearest(units, reach), bounded, multiplier));
+  const micros = reached.map((units) => microsFor(maxPrices(units, reach), bounded, multiplier));
   const most = micros.reduce((a, b) => (a > b ? a : b));
   return micro(Math.min(Number(most), Number.MAX_SAFE_INTEGER));
 }
@@ -232,7 +232,7 @@ function capCounts(usage: Usage): void {
   }
 }
 
-function dearest(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {
+function maxPrices(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {
   const most = (of: readonly Unit[]) => of.map((unit) => units[unit]).reduce((a, b) => (a > b ? a : b));
   return { ...units, input: most([...ANY_INPUT, ...input]), output: most([...ANY_OUTPUT, ...output]) };
 }
@@ -254,7 +254,7 @@ function numbersOf(units: UnitPrices): PriceNumbers {
 function plainHoldNumbers(units: UnitPrices): PriceNumbers {
   const known = HOLD_NUMBERS.get(units);
   if (known) return known;
-  const numbers = numbersOf(dearest(units, PLAIN));
+  const numbers = numbersOf(maxPrices(units, PLAIN));
   HOLD_NUMBERS.set(units, numbers);
   return numbers;
 }

@@ -14,9 +14,7 @@ export function endOfValue(key: KeyRecord, hash: string): number {
 }
 
 /** A request to rotate: for a new value, or for the end of the previous one. */
-export type RotationRequest =
-  | { readonly kind: 'rotate'; readonly graceS: number }
-  | { readonly kind: 'end_grace' };
+type RotationRequest = { readonly kind: 'rotate'; readonly graceS: number } | { readonly kind: 'end_grace' };
 
 /** Reads the fields of a request to rotate (specification section 2, "Rotate"). Throws `invalid_field`. */
 export function parseRotation(fields: Readonly<Record<string, unknown>>): RotationRequest {

@@ -21,7 +21,7 @@ export type CheckedKey = Pick<
 >;
 
 /** The hours that a key works in, and how its owner wrote them. */
-export interface WrittenHours extends ActiveHours {
+interface WrittenHours extends ActiveHours {
   readonly text: string;
 }
 

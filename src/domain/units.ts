@@ -2,7 +2,7 @@
 type Per = 1 | 1_000 | 1_000_000;
 
 /** Tokens of a call: read, read from or written to the provider's cache, or written as the answer. */
-export type TokenKind = 'input' | 'cacheRead' | 'cacheWrite' | 'output';
+type TokenKind = 'input' | 'cacheRead' | 'cacheWrite' | 'output';
 
 interface Row {
   /** Dimension of usage that the unit charges: the name inside, also in the usage of ledger rows. */
@@ -30,7 +30,7 @@ interface TokenRow extends Row {
   readonly tokens: TokenKind;
   /**
    * Which calls can be charged by it. `any`: every hold counts it. `asking`: only those that ask for it, and whose meter
-   * names the unit in `inputUnits` or `outputUnits` (metering/request/token-cost.ts).
+   * names the unit in `inputUnits` or `outputUnits` (metering/token-cost.ts).
    */
   readonly by: 'any' | 'asking';
 }

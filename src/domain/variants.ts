@@ -31,7 +31,7 @@ export function priceOfVariant(price: Price, made: Variant): Price {
   const units: { [U in Unit]?: bigint } = {};
   for (const unit of VARIED_UNITS) {
     const fitting = fittingOf(price.variants[unit] ?? [], made, unit);
-    if (fitting.length > 0) units[unit] = dearestOf(fitting);
+    if (fitting.length > 0) units[unit] = maxPriceOf(fitting);
   }
   const varied = (of: UnitPrices): UnitPrices => ({ ...of, ...units });
   return {
@@ -41,7 +41,7 @@ export function priceOfVariant(price: Price, made: Variant): Price {
   };
 }
 
-export function dearestOf(variants: readonly VariantPrice[]): bigint {
+export function maxPriceOf(variants: readonly VariantPrice[]): bigint {
   return variants.reduce((most, { price }) => (price > most ? price : most), 0n);
 }
 

@@ -11,9 +11,9 @@ import { GatewayError } from '../domain/errors.ts';
 import { type KeyAndAccountLimits, modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
-import type { CallMetrics } from './call-metrics.ts';
 import { type Gatekeeper, ReplacedValue } from './gatekeeper.ts';
 import { allLimits, clearLimitHeaders, limitRefusal, longestWait, setLimitHeaders } from './limits.ts';
+import type { CallMetrics } from './observers.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 

@@ -17,7 +17,7 @@ import { VIDEOS, videos } from '../metering/videos.ts';
  * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is
  * measured; `either`: a form if the content type says so, else JSON.
  */
-export type BodyKind = 'json' | 'form' | 'audio' | 'either';
+type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
 /** Whether an endpoint takes calls of a model. */
 export function serves(endpoint: Pick<Endpoint, 'category' | 'format'>, model: Model): boolean {
@@ -42,7 +42,7 @@ export interface Endpoint {
   readonly answersBytes?: true;
   /** It counts tokens and runs no model: it takes nothing of limits a minute (specification section 11). */
   readonly isCounting?: true;
-  /** A good answer is a job whose outcome comes later (resources/job-routes.ts). */
+  /** A good answer is a job whose outcome comes later (routes.ts). */
   readonly makesJob?: true;
 }
 

@@ -6,11 +6,11 @@ import type { CompiledKey } from '../domain/rules.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import type { Bounds } from '../metering/bounds.ts';
 import { inMemory } from '../metering/byte-source.ts';
-import { encryptedIds } from '../metering/encrypted-content.ts';
 import { tokensOfSounds } from '../metering/media.ts';
 import { checkMembers, type MemberFindings } from '../metering/members.ts';
 import type { Meter } from '../metering/meter.ts';
 import { type CostPlan, NONE, type Surcharge, unpricedIn } from '../metering/plan.ts';
+import { encryptedIds } from '../metering/reasoning.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
@@ -22,15 +22,13 @@ import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { type CallBody, checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
-import { CallMemory, type LargeReads, largeReadsOf } from './request/call-memory.ts';
+import { CallMemory, type HeavyStep, type LargeReads, largeReadsOf } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
-import type { HeavyStep } from './request/json/heavy-step.ts';
-import { InspectedNames } from './request/json/inspected-names.ts';
 import { type ReadJson, readJsonInPieces } from './request/json/json-reader.ts';
 import { rereading } from './request/json/rereading-meter.ts';
+import { InspectedNames, type UnknownMembers } from './request/members.ts';
 import { checkEncoding, refuseBetas } from './request/request-head.ts';
 import { Spool, type SpoolFolder, Upload } from './request/spool/spool.ts';
-import type { UnknownMembers } from './request/unknown-members.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
@@ -260,8 +258,9 @@ export class Pipeline {
     { plan, others, findings, named, encrypted = NONE, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
-    const { body, compiled } = read;
+    const { body, compiled, memory } = read;
     const { model } = body;
+    if (body.isStream) memory.stream();
     if (unpriced === 'refuse') refuseBetas(headers, model);
     const refusalOf = (at: Model, of: CostPlan) => {
       if (unpriced !== 'refuse') return undefined;
@@ -295,7 +294,7 @@ export class Pipeline {
     return {
       ...read,
       storedTokens,
-      ...dearestOf(fit.map((place) => place.plan.cost(all))),
+      ...highestCost(fit.map((place) => place.plan.cost(all))),
       serviceTiers,
       targets: fit.map((place) => place.target),
       isPinned: isEncrypted && only === undefined,
@@ -331,10 +330,10 @@ function targetPlans(
 }
 
 /** The highest cost of the call at any of its targets. */
-function dearestOf(costs: readonly CallCost[]): CallCost {
-  const dearest = costs.reduce((a, b) => (b.hold > a.hold ? b : a));
+function highestCost(costs: readonly CallCost[]): CallCost {
+  const highest = costs.reduce((a, b) => (b.hold > a.hold ? b : a));
   return {
-    ...dearest,
+    ...highest,
     estimate: micro(Math.max(...costs.map(({ estimate }) => estimate))),
     tokens: Math.max(...costs.map(({ tokens }) => tokens)),
     mediaTokens: Math.max(...costs.map(({ mediaTokens }) => mediaTokens)),

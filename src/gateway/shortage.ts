@@ -120,14 +120,14 @@ function overdraftAdvice(short: Short, call: ReadCall): string {
   return `have the operator grant ${accountOf(short).overdraft > 0 ? 'a larger' : 'an'} overdraft`;
 }
 
-function estimateFits(short: Short, { compiled }: ReadCall, likely: Micro): boolean {
+function estimateFits(short: Short, { compiled }: ReadCall, expected: Micro): boolean {
   const { spendingLimit } = compiled.key;
   const { estimated, balance } = accountOf(short);
   return (
-    estimated + likely <= balance &&
+    estimated + expected <= balance &&
     (short.verdict === 'insufficient' ||
       spendingLimit === null ||
-      short.spent + short.estimated + likely <= spendingLimit)
+      short.spent + short.estimated + expected <= spendingLimit)
   );
 }
 
@@ -146,8 +146,8 @@ function shortfallOf(short: Short, call: ReadCall): Shortfall {
   const { bound, hold, estimate, compiled } = call;
   const { canManage, spendingLimit } = compiled.key;
   const account = accountOf(short);
-  const fits = (most: Micro, likely: Micro) =>
-    estimateFits(short, call, likely) &&
+  const fits = (most: Micro, expected: Micro) =>
+    estimateFits(short, call, expected) &&
     account.held + most <= account.balance + account.overdraft &&
     (short.verdict === 'insufficient' ||
       spendingLimit === null ||

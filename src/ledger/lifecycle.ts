@@ -4,7 +4,6 @@ import type { Settler } from './calls/settler.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
-import type { Holds } from './recovery/expired-holds.ts';
 import type { Refunds } from './recovery/grants.ts';
 import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
@@ -72,16 +71,6 @@ export class OpenLedger {
   async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
     const { entries, oldestAt } = await this.drain.backlog();
     return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#parts.clock.now() - oldestAt) };
-  }
-
-  /** Entries that the book does not take, as they were 2 s ago or less. */
-  refusedEntries(): number {
-    return this.drain.refused;
-  }
-
-  /** Holds of all gateways, as they were 15 s ago or less. */
-  holds(): Holds {
-    return this.sweep.holds;
   }
 
   /** Settlements that Redis has not answered yet. */

@@ -12,7 +12,7 @@ const CONNECT_WITHIN_MS = 5_000;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-export interface LiveBalance {
+interface LiveBalance {
   /** Balance in Redis. */
   readonly live: Micro;
   /** The book's balance, plus the entries that are journalled but not in the book yet. */

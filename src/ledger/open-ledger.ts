@@ -9,9 +9,8 @@ import { Publisher } from './publisher.ts';
 import { ConnectionGate, LiveAccess } from './recovery/connection-gate.ts';
 import { ExpiredHolds } from './recovery/expired-holds.ts';
 import { Grants, PendingGrants, Refunds } from './recovery/grants.ts';
-import { LiveStateCheck } from './recovery/live-state-check.ts';
+import { LiveStateCheck, refuseRestoredBook } from './recovery/live-state-check.ts';
 import { Rebuilder } from './recovery/rebuild.ts';
-import { refuseRestoredBook } from './recovery/restored-book.ts';
 import { Sweep } from './recovery/sweep.ts';
 import { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import { BucketOwners } from './redis/bucket-owners.ts';
@@ -44,7 +43,7 @@ export interface LedgerBounds {
 
 const UNBOUNDED: LedgerBounds = { waitingCalls: Infinity, journalEntries: Infinity };
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly address: RedisAddress;
   readonly book: Book;
   readonly log: Log;

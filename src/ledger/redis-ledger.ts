@@ -32,7 +32,7 @@ import type { TickWriter } from './redis/tick-writer.ts';
 /** The journal's lag is below this in normal running (specification section 5). */
 const FLUSH_MS = 250;
 
-export interface RedisLedgerParts {
+interface RedisLedgerParts {
   readonly client: RedisClient;
   readonly writer: TickWriter;
   readonly admissions: Admissions;
@@ -111,25 +111,38 @@ export class RedisLedger implements Ledger {
     return this.#parts.waiting.during(() => this.#current(accountId, keyId));
   }
 
-  async #current(accountId: number, keyId: number): Promise<Subject | undefined> {
+  #current(accountId: number, keyId: number): Promise<Subject | undefined> {
     const { client, writer } = this.#parts;
+    const read = () => {
+      writer.open();
+      return Promise.all([
+        client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim'),
+        client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep', 'lim'),
+      ]);
+    };
+    return this.#live(accountId, keyId, read, ([account, key]) => {
+      if (!account[2] || !key[0] || key[1] !== account[2]) return undefined;
+      return {
+        key: { ...(JSON.parse(key[0]) as KeyRecord), ...limitsIn(key[2]) },
+        accountVersion: Number(account[0]),
+        accountActive: account[1] === '1',
+        accountLimits: limitsIn(account[3]),
+      };
+    });
+  }
+
+  /**
+   * The live state in a reply. As often as `stateIn` finds none it is rebuilt; undefined: it is lost again and again.
+   */
+  async #live<Reply, State>(
+    accountId: number,
+    keyId: number | undefined,
+    read: () => Promise<Reply>,
+    stateIn: (reply: Reply) => State | undefined,
+  ): Promise<State | undefined> {
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [account, key] = await this.#parts.live.run(accountId, () => {
-        writer.open();
-        return Promise.all([
-          client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim'),
-          client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep', 'lim'),
-        ]);
-      });
-      if (account[2] && key[0] && key[1] === account[2]) {
-        const record = JSON.parse(key[0]) as KeyRecord;
-        return {
-          key: { ...record, ...limitsIn(key[2]) },
-          accountVersion: Number(account[0]),
-          accountActive: account[1] === '1',
-          accountLimits: limitsIn(account[3]),
-        };
-      }
+      const state = stateIn(await this.#parts.live.run(accountId, read));
+      if (state !== undefined) return state;
       await this.#parts.live.rebuild(accountId, keyId);
     }
     return undefined;
@@ -163,20 +176,13 @@ export class RedisLedger implements Ledger {
 
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
-    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [balance, held, epoch, slack, overdraft] = await this.#parts.live.run(accountId, () =>
-        client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep', 'slack', 'od'),
-      );
-      if (epoch) {
-        return {
-          balance: micro(Number(balance)),
-          ...reserved(held, slack),
-          overdraft: micro(Number(overdraft)),
-        };
-      }
-      await this.#parts.live.rebuild(accountId);
-    }
-    throw new LedgerUnavailable('the live state is lost again and again');
+    const read = () => client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep', 'slack', 'od');
+    const state = await this.#live(accountId, undefined, read, ([balance, held, epoch, slack, overdraft]) =>
+      epoch
+        ? { balance: micro(Number(balance)), ...reserved(held, slack), overdraft: micro(Number(overdraft)) }
+        : undefined,
+    );
+    return state ?? lost();
   }
 
   async flush(accountId: number | 'all', withinMs = FLUSH_MS): Promise<boolean> {
@@ -224,14 +230,11 @@ export class RedisLedger implements Ledger {
 
   async limitStates(accountId: number, keyId: number): Promise<LimitStates> {
     const { client } = this.#parts;
-    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const reply = await this.#parts.live.run(accountId, () =>
-        client.limitStates(accountRedisKey(accountId), keyRedisKey(accountId, keyId)),
-      );
-      if (reply !== 'MISSING') return limitStatesIn(reply);
-      await this.#parts.live.rebuild(accountId, keyId);
-    }
-    throw new LedgerUnavailable('the live state is lost again and again');
+    const read = () => client.limitStates(accountRedisKey(accountId), keyRedisKey(accountId, keyId));
+    const states = await this.#live(accountId, keyId, read, (reply) =>
+      reply === 'MISSING' ? undefined : limitStatesIn(reply),
+    );
+    return states ?? lost();
   }
 
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
@@ -247,4 +250,8 @@ export class RedisLedger implements Ledger {
 /** Σ of holds and Σ of estimates, from the fields of an account's or key's hash (lua/post.inc.lua). */
 function reserved(held: string | null | undefined, slack: string | null | undefined) {
   return { held: micro(Number(held ?? 0)), estimated: micro(Number(held ?? 0) - Number(slack ?? 0)) };
+}
+
+function lost(): never {
+  throw new LedgerUnavailable('the live state is lost again and again');
 }

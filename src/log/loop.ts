@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 const LONGEST_BACKOFF_MS = 30_000;
 
 /** Waits after failed runs, in milliseconds: the first, doubled with each further failure up to the longest. */
-export interface Backoff {
+interface Backoff {
   /** Default: twice the interval. */
   readonly firstMs?: number;
   /** Default: 30 s; never less than the interval. */

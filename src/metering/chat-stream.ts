@@ -1,12 +1,12 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Price } from '../domain/catalog.ts';
 import { inputTokens, type Usage } from '../domain/units.ts';
-import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import type { EventAction } from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { TextStream } from './output-text.ts';
+import { encryptedBytes, tokensOfEncrypted } from './reasoning.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
 import { openaiTiers } from './terms.ts';
 import { hasOutput, mergeReported, reportedBy, withSearches } from './usage.ts';
@@ -20,7 +20,7 @@ const NULL_WITHIN = 20;
 const FINISHED = /"finish_reason"\s*:\s*"/;
 const INDEX = /"index"\s*:\s*(\d+)/;
 
-export interface ChatStreamOptions {
+interface ChatStreamOptions {
   /**
    * True if the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
    * it.

@@ -1,7 +1,6 @@
 import { GatewayError } from '../domain/errors.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
-import { asksLongCache, CacheLife } from './cache-life.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import type { ContentPart } from './content-parts.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
@@ -12,7 +11,7 @@ import {
   CACHE_CONTROL,
   EVERYWHERE,
   membersOf,
-  refusedIn,
+  otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
 import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
@@ -30,7 +29,14 @@ import {
   shown,
   toolOf,
 } from './plan.ts';
-import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import {
+  asksLongCache,
+  CacheLife,
+  highestMultiplier,
+  openaiTerms,
+  serviceTierOf,
+  tierCharge,
+} from './terms.ts';
 import {
   inputUnits,
   REQUEST_OVERHEAD,
@@ -170,7 +176,7 @@ function collectText(message: unknown, texts: string[]): void {
   }
 }
 
-const TOOL_MODELS = refusedIn(CHAT_TOOL, 'other model');
+const TOOL_MODELS = otherModelsIn(CHAT_TOOL);
 /** Types of tools that the client runs; a tool without a type is a function too. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
 /** Providers that document `max_tokens` alone, so that another maximum may bound nothing. */

@@ -165,11 +165,11 @@ function textBytesOf(
   const long = elidedStrings?.get(data);
   const head = (long ? long.head : data).slice(0, LOOKED_AT);
   const comma = /^data:/.test(head) ? head.indexOf(',') : -1;
-  const told = comma >= 0 ? head.slice('data:'.length, comma) : mediaType;
+  const declared = comma >= 0 ? head.slice('data:'.length, comma) : mediaType;
   const called = typeof name === 'string' ? name : '';
   if (DOCUMENT_NAME.test(called)) return undefined;
-  if (!(told === '' ? TEXT_NAME.test(called) : TEXT_TYPE.test(told))) return undefined;
-  const isBase64 = comma < 0 || /;\s*base64\s*$/i.test(told);
+  if (!(declared === '' ? TEXT_NAME.test(called) : TEXT_TYPE.test(declared))) return undefined;
+  const isBase64 = comma < 0 || /;\s*base64\s*$/i.test(declared);
   const beginning = head.slice(comma + 1);
   const decoded = isBase64 ? Buffer.from(beginning, 'base64').toString('latin1') : unescaped(beginning);
   if (!isText(decoded)) return undefined;

@@ -87,9 +87,9 @@ export function membersOf(lists: Lists): Members {
   return table;
 }
 
-/** Names in a table that have a refusal of this kind. */
-export function refusedIn(table: Members, refusal: Member['refusal']): readonly string[] {
-  return [...table].filter(([, member]) => member.refusal === refusal).map(([name]) => name);
+/** Names in a table that make another model run. */
+export function otherModelsIn(table: Members): readonly string[] {
+  return [...table].filter(([, member]) => member.refusal === 'other model').map(([name]) => name);
 }
 
 /** `cache_control` of Anthropic, and of providers that pass it on. */

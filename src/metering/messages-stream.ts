@@ -1,7 +1,5 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Usage } from '../domain/units.ts';
-import { asksLongCache } from './cache-life.ts';
-import { HiddenThinking } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import {
@@ -18,8 +16,9 @@ import {
 } from './messages-usage.ts';
 import type { EventAction, MeteredBody } from './meter.ts';
 import { TextStream } from './output-text.ts';
+import { HiddenThinking } from './reasoning.ts';
 import { eventData, eventName } from './sse/event.ts';
-import { type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
+import { asksLongCache, type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
 import { addUsage, mergeReported, reportedBy, withSearches } from './usage.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;

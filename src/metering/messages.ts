@@ -1,7 +1,6 @@
 import type { Terms } from '../domain/bill.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
-import { asksLongCache, CacheLife } from './cache-life.ts';
 import { type ContentPart, contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
@@ -12,6 +11,8 @@ import { type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
 import { outputTextIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
+  asksLongCache,
+  CacheLife,
   highestMultiplier,
   messagesTiers,
   serviceTierOf,

@@ -207,7 +207,7 @@ interface Medium {
   readonly uncached: 'inputAudio' | 'inputImage';
   readonly fromCache: 'cachedInputAudio' | 'cachedInputImage';
   readonly tokens: number;
-  readonly told: number | undefined;
+  readonly reported: number | undefined;
 }
 
 /**
@@ -234,12 +234,12 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
   const units = unitsFor(price, { input: total });
   const audio = Math.min(parts.audio, total);
   const media: readonly Medium[] = [
-    { uncached: 'inputAudio', fromCache: 'cachedInputAudio', tokens: audio, told: parts.cachedAudio },
+    { uncached: 'inputAudio', fromCache: 'cachedInputAudio', tokens: audio, reported: parts.cachedAudio },
     {
       uncached: 'inputImage',
       fromCache: 'cachedInputImage',
       tokens: Math.min(parts.image, total - audio),
-      told: parts.cachedImage,
+      reported: parts.cachedImage,
     },
   ];
   const isPriced = ({ uncached, fromCache }: Medium) =>
@@ -275,11 +275,11 @@ function takeCached(
     units[textUnit] - units.cachedInput - (units[uncached] - units[fromCache]);
   const order = [...media].sort((a, b) => Number(dearer(b) - dearer(a)));
   let left = cached;
-  const told = order.filter(({ told }) => told !== undefined);
-  const untold = order.filter(({ told }) => told === undefined);
-  for (const medium of [...told, ...untold]) {
+  const reported = order.filter(({ reported }) => reported !== undefined);
+  const unreported = order.filter(({ reported }) => reported === undefined);
+  for (const medium of [...reported, ...unreported]) {
     const room = dearer(medium, 'cacheWrite') > 0n ? text - written : text;
-    const wanted = medium.told ?? (dearer(medium) > 0n ? left : left - room);
+    const wanted = medium.reported ?? (dearer(medium) > 0n ? left : left - room);
     const fromCache = Math.max(0, Math.min(wanted, medium.tokens, left));
     usage[medium.fromCache] = fromCache;
     usage[medium.uncached] = medium.tokens - fromCache;

@@ -3,10 +3,7 @@ import type { Model } from '../domain/catalog.ts';
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/units.ts';
 import { NO_ROUNDS, NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
-import { asksLongCache, CacheLife } from './cache-life.ts';
 import { contentParts, readable } from './content-parts.ts';
-import { encryptedId, encryptedIds } from './encrypted-content.ts';
-import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
@@ -24,8 +21,16 @@ import {
   shown,
   wholeNumberOf,
 } from './plan.ts';
+import { encryptedBytes, encryptedId, encryptedIds, tokensOfEncrypted } from './reasoning.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
-import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import {
+  asksLongCache,
+  CacheLife,
+  highestMultiplier,
+  openaiTerms,
+  serviceTierOf,
+  tierCharge,
+} from './terms.ts';
 import {
   COMPACTS_AT,
   inputUnits,

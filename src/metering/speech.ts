@@ -1,9 +1,9 @@
 import type { Price } from '../domain/catalog.ts';
 import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
-import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Usage } from '../domain/units.ts';
 import { type PassingSound, passingSound } from './audio/passing-length.ts';
+import { surrogatePairs } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {
@@ -54,7 +54,7 @@ function mostTokens(body: MeteredBody): number {
   return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
 }
 
-function likelyTokens(body: MeteredBody): number {
+function expectedTokens(body: MeteredBody): number {
   return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
 }
 
@@ -75,7 +75,7 @@ class Heard implements HeardAnswer {
   correct(estimate: Usage, isWhole: boolean): Usage {
     const { seconds } = this.#sound;
     const most = mostTokens(this.#body);
-    const least = isWhole ? 0 : likelyTokens(this.#body);
+    const least = isWhole ? 0 : expectedTokens(this.#body);
     const heard = seconds === undefined ? most : Math.ceil((seconds * TOKENS_PER_MINUTE) / 60);
     return withOutputAs('outputAudio', { ...estimate, output: Math.min(most, Math.max(least, heard)) });
   }
@@ -98,7 +98,7 @@ export const speech: Meter = {
     return plainPlan(body, {
       usage: { characters, input: textBytes, output: mostTokens(body) },
       reach: { output: ['outputAudio'] },
-      expected: { textBytes, maxTokens: likelyTokens(body), answers: 1, besides: { characters } },
+      expected: { textBytes, maxTokens: expectedTokens(body), answers: 1, besides: { characters } },
       price: isPricedByToken(model.price) ? soundPrice(model.price) : model.price,
     });
   },

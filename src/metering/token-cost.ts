@@ -84,7 +84,7 @@ export interface CallCost {
 }
 
 /** Parts of the hold of a call. */
-export interface TokenBound {
+interface TokenBound {
   readonly model: Model;
   readonly plan: TokenPlan;
   /** Tokens that the model reads in one pass at most. */
@@ -151,11 +151,11 @@ export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCo
   };
   const most = plan.maxTokens ?? model.maxOutputTokens;
   const hold = holdOf(bound, most);
-  const likely = likelyOf(bound, most);
+  const expected = expectedUse(bound, most);
   return {
     hold,
-    estimate: estimatedCost(model, hold, likely),
-    tokens: estimatedTokens(likely),
+    estimate: estimatedCost(model, hold, expected),
+    tokens: estimatedTokens(expected),
     mediaTokens: Math.min(media, passes.most),
     bound,
   };
@@ -211,7 +211,7 @@ function holdOf(bound: TokenBound, maxTokens: number): Micro {
 }
 
 /** Likely use of a call that has this bound, were `maxTokens` its maximum of output tokens. */
-function likelyOf({ plan, window, passes }: TokenBound, maxTokens: number): ExpectedUse {
+function expectedUse({ plan, window, passes }: TokenBound, maxTokens: number): ExpectedUse {
   const found = passes.rounds > 0 ? Math.min(ESTIMATED_ROUND, window) : 0;
   return { textBytes: plan.textBytes, more: found, maxTokens, answers: plan.answers };
 }
@@ -234,23 +234,23 @@ export interface ExpectedUse {
  * What a call with this hold is likely to cost: a third of its bytes as input tokens at the plain price, and `more` of them;
  * answers of at most 4,096 tokens. The hold itself if tokens have no price; never more.
  */
-export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: ExpectedUse): Micro {
+export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, expected: ExpectedUse): Micro {
   if (!isPricedByToken(price)) return hold;
-  const usage: Usage = { input: likelyInput(likely), output: likelyOutput(likely) };
-  const { besides } = likely;
+  const usage: Usage = { input: expectedInput(expected), output: expectedOutput(expected) };
+  const { besides } = expected;
   return micro(Math.min(hold, plainCost(price, besides ? { ...besides, ...usage } : usage)));
 }
 
 /** Tokens that a call is likely to use, whatever they cost; no more than the largest limit, so that the number is exact. */
-export function estimatedTokens(likely: ExpectedUse): number {
-  return Math.min(MAX_CALL_LIMIT, likelyInput(likely) + likelyOutput(likely));
+export function estimatedTokens(expected: ExpectedUse): number {
+  return Math.min(MAX_CALL_LIMIT, expectedInput(expected) + expectedOutput(expected));
 }
 
-function likelyInput({ textBytes, more = 0 }: ExpectedUse): number {
+function expectedInput({ textBytes, more = 0 }: ExpectedUse): number {
   return Math.ceil(Math.max(0, textBytes) / ESTIMATED_BYTES) + more;
 }
 
-function likelyOutput({ maxTokens, answers }: ExpectedUse): number {
+function expectedOutput({ maxTokens, answers }: ExpectedUse): number {
   return Math.min(maxTokens, ESTIMATED_OUTPUT) * answers;
 }
 
@@ -287,7 +287,7 @@ export function affordableMaximum(
   const { thinking } = bound.plan;
   const passes = (maximum: number) => {
     const hold = holdOf(bound, maximum);
-    return fits(hold, estimatedCost(bound.model, hold, likelyOf(bound, maximum)));
+    return fits(hold, estimatedCost(bound.model, hold, expectedUse(bound, maximum)));
   };
   // Below the budget of its thinking an answer can have more tokens, not fewer.
   let fitting = Math.max(1, thinking <= most ? thinking : 1);

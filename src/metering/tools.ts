@@ -1,8 +1,7 @@
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { invalidField } from '../domain/errors.ts';
 import { addRounds, NO_ROUNDS, type ProviderTools, type Rounds, UNNAMED_ROUNDS } from './bounds.ts';
-import type { CacheLife } from './cache-life.ts';
-import { type Members, refusedIn } from './members.ts';
+import { type Members, otherModelsIn } from './members.ts';
 import {
   type FieldToSet,
   listOf,
@@ -14,6 +13,7 @@ import {
   toolOf,
   wholeNumberOf,
 } from './plan.ts';
+import type { CacheLife } from './terms.ts';
 
 /**
  * Kind of a tool, by its cost beyond its definition. `client`: none, since the client runs it. `listed`: the provider finds
@@ -160,7 +160,7 @@ export class ToolTally {
 
   constructor(format: ToolFormat, cacheLife: CacheLife) {
     this.#format = format;
-    this.#otherModels = refusedIn(format.members, 'other model');
+    this.#otherModels = otherModelsIn(format.members);
     this.#cacheLife = cacheLife;
   }
 

@@ -58,7 +58,7 @@ function passes(body: MeteredBody): StreamMeter {
 
 /**
  * `POST /v1/videos`: the price per second × the seconds asked for, exactly; the seconds that the answer names win. A job
- * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (job-routes.ts).
+ * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (gateway/routes.ts).
  */
 export const videos: Meter = {
   plan(body) {

@@ -10,9 +10,8 @@ import {
 import { creditsString, type Micro } from '../domain/credits.ts';
 import { cachedTokens, cacheWriteTokens, inputTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { ReadCall } from '../gateway/call.ts';
-import type { EndCode } from '../gateway/call-metrics.ts';
+import type { CallTrace, EndCode } from '../gateway/observers.ts';
 import type { Ending } from '../gateway/settle.ts';
-import type { CallTrace } from '../gateway/tracing.ts';
 
 const MS_PER_S = 1_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };

@@ -20,8 +20,8 @@ const ALERTS_COUNTED = 1_000;
  */
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
-export interface GaugeParts {
-  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'refusedEntries' | 'holds'>;
+interface GaugeParts {
+  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'drain' | 'sweep'>;
   readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
   readonly spools: Pick<SpoolFolder, 'kept'>;
   readonly leftCalls: Pick<LeftCalls, 'size'>;
@@ -100,19 +100,19 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
     'tollgate_journal_refused',
     'max',
     'Ledger entries that the book refuses; they wait in Redis, and the log names each',
-    () => ledger.refusedEntries(),
+    () => ledger.drain.refused,
   );
   gauge(
     'tollgate_holds',
     'max',
     'Open holds of all gateways, counted every 15 seconds',
-    () => ledger.holds().count,
+    () => ledger.sweep.holds.count,
   );
   gauge(
     'tollgate_held_credits',
     'max',
     'Credits in those holds',
-    () => ledger.holds().amount / MICRO_PER_CREDIT,
+    () => ledger.sweep.holds.amount / MICRO_PER_CREDIT,
   );
   gauge('tollgate_redis_up', 'min', '1: Redis answers', () => isUp(faults()));
   gauge('tollgate_redis_durable', 'min', '1: Redis persists and evicts nothing', async () =>

@@ -1,9 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/book.ts';
+import cluster from 'node:cluster';
+import { AggregatorRegistry, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/schema.ts';
 import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
+import type { CallMetrics, EndCode } from '../gateway/observers.ts';
 import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 
 const MS_PER_S = 1_000;
@@ -36,12 +37,13 @@ export class PrometheusCallMetrics implements CallMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#requests = new Counter({
-      name: 'tollgate_requests_total',
-      help: 'Model calls that ended, by endpoint and code: ok, an error code, or how the answer broke off',
-      labelNames: ['endpoint', 'code'],
-      registers,
-    });
+    const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers });
+    this.#requests = counter(
+      'tollgate_requests_total',
+      'Model calls that ended, by endpoint and code: ok, an error code, or how the answer broke off',
+      ['endpoint', 'code'],
+    );
     const histogram = (name: string, help: string, buckets: number[]) =>
       new Histogram({ name, help, buckets, registers });
     this.#upstream = histogram(
@@ -64,33 +66,30 @@ export class PrometheusCallMetrics implements CallMetrics {
       'Time in the gateway, without the upstream and the wait for limits',
       ADDED_BUCKETS_S,
     );
-    this.#limited = new Counter({
-      name: 'tollgate_limit_refusals_total',
-      help: 'Calls refused with 429, by owner (key or account) and limit; the one with the longest wait counts',
-      labelNames: ['owner', 'limit'],
-      registers,
-    });
+    this.#limited = counter(
+      'tollgate_limit_refusals_total',
+      'Calls refused with 429, by owner (key or account) and limit; the one with the longest wait counts',
+      ['owner', 'limit'],
+    );
     for (const owner of ['key', 'account']) {
       for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
     }
-    this.#undecided = new Counter({
-      name: 'tollgate_undecided_calls_total',
-      help: 'Calls refused with 503 because Redis did not decide in time, by reason: late (after 5 s), no_answer (in 6 s), not_connected, too_many (limits.waitingCalls), other',
-      labelNames: ['reason'],
-      registers,
-    });
+    this.#undecided = counter(
+      'tollgate_undecided_calls_total',
+      'Calls refused with 503 because Redis did not decide in time, by reason: late (after 5 s), no_answer (in 6 s), not_connected, too_many (limits.waitingCalls), other',
+      ['reason'],
+    );
     for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
     this.#queueWait = histogram(
       'tollgate_queue_wait_seconds',
       'Time that calls waited for room in their limits, admitted or not',
       QUEUE_BUCKETS_S,
     );
-    this.#deliveries = new Counter({
-      name: 'tollgate_alert_deliveries_total',
-      help: 'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
-      labelNames: ['status'],
-      registers,
-    });
+    this.#deliveries = counter(
+      'tollgate_alert_deliveries_total',
+      'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
+      ['status'],
+    );
     // At 0 from the start, so that the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     this.#registerSums(registers);
@@ -193,4 +192,56 @@ export class PrometheusCallMetrics implements CallMetrics {
     }
     counter.inc();
   }
+}
+
+interface MetricsRequest {
+  readonly askMetrics: number;
+}
+
+interface MetricsReply {
+  readonly metricsFor: number;
+  /** The metrics of all workers; undefined if not all of them answered. */
+  readonly text?: string;
+}
+
+/**
+ * Metrics of several workers on one port. The worker that is scraped has the supervisor ask all workers, and answers
+ * with the sums of their values, or another figure by a metric's `aggregator`.
+ */
+export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
+  if (!cluster.isWorker) return registry;
+  AggregatorRegistry.setRegistries([registry]);
+  // Constructed for its side effect: from now on it answers the supervisor's requests for this worker's metrics.
+  new AggregatorRegistry();
+  let asked = 0;
+  const waiting = new Map<number, (text: string | undefined) => void>();
+  process.on('message', ({ metricsFor, text }: Partial<MetricsReply>) => {
+    if (metricsFor === undefined) return;
+    waiting.get(metricsFor)?.(text);
+    waiting.delete(metricsFor);
+  });
+  return {
+    contentType: registry.contentType,
+    async metrics() {
+      const id = ++asked;
+      const text = await new Promise<string | undefined>((resolve) => {
+        waiting.set(id, resolve);
+        process.send?.({ askMetrics: id } satisfies MetricsRequest);
+      });
+      // If a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
+      return text ?? (await registry.metrics());
+    },
+  };
+}
+
+/** Answers requests of workers in the supervisor: collects the metrics of all workers for the one that asks. */
+export function answerMetrics(): void {
+  const registry = new AggregatorRegistry();
+  cluster.on('message', (worker, { askMetrics }: Partial<MetricsRequest>) => {
+    if (askMetrics === undefined) return;
+    const answer = (text?: string) => {
+      if (worker.isConnected()) worker.send({ metricsFor: askMetrics, ...(text ? { text } : {}) });
+    };
+    registry.clusterMetrics().then(answer, () => answer());
+  });
 }

@@ -2,7 +2,7 @@ import type { Book } from '../book/book.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 
 /** The report of `/readyz`, for which it asks Redis and the book each time, within the timeouts of their clients. */
-export interface Readiness {
+interface Readiness {
   readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
   readonly book: { readonly ok: boolean; readonly detail?: string };
   readonly draining: boolean;

@@ -30,7 +30,7 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../config/version.ts';
-import type { Tracing } from '../gateway/tracing.ts';
+import type { Tracing } from '../gateway/observers.ts';
 import type { Log } from '../log/log.ts';
 import { OpenCallTrace } from './call-trace.ts';
 
@@ -39,7 +39,7 @@ const FLUSH_WITHIN_MS = 3_000;
 /** Least time between two log lines about failed exports, because a collector that is gone fails every few seconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
-export interface OpenTracing extends Tracing {
+interface OpenTracing extends Tracing {
   /** Exports the spans that are left, within 3 s at most. Never rejects. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { boundAnswers } from '../api/http/long-answer.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
 import { modelsRoute } from '../api/models/models-route.ts';
 import { openapi } from '../api/openapi/document.ts';
-import type { AdminDeps } from '../api/operator/admin-account.ts';
+import type { AdminDeps } from '../api/operator/admin-account-routes.ts';
 import { adminRoutes } from '../api/operator/admin-routes.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';

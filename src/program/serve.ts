@@ -11,7 +11,7 @@ import { DemoUpstreams } from '../demo/demo-provider.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import type { LeftCalls } from '../gateway/response/left-calls.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
-import { BookOlderThanRedis } from '../ledger/recovery/restored-book.ts';
+import { BookOlderThanRedis } from '../ledger/recovery/live-state-check.ts';
 import { buildApp } from './app.ts';
 import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
-import { answerMetrics } from '../observability/workers-metrics.ts';
+import { answerMetrics } from '../observability/metrics.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 
 /** Message of a worker to its supervisor once it serves: the gateway's address. */

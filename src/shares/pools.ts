@@ -73,11 +73,11 @@ export function makePools(options: PoolOptions): Pools {
 }
 
 /** Memory of a process before its first call, 140 MiB, and garbage that was not collected yet. */
-const BASE_BYTES = 200 * MIB;
+const BASE_BYTES = 256 * MIB;
 /** Memory beyond `BASE_BYTES` from which on the fixed bounds of pools hold; with less they shrink with it. */
-const FULL_BYTES = 824 * MIB;
+const FULL_BYTES = 768 * MIB;
 /** Memory of a call whose client does not take its answer: text that is kept, and the buffers of both connections. */
-const UNREAD_BYTES = 384 * 1024;
+const UNREAD_BYTES = 512 * 1024;
 
 /** Memory of the process that the work of its clients may take (`docs/guarantees.md`, "Memory is a budget"). */
 export interface MemoryBudget {

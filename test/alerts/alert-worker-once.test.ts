@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
-import { type Book, BookUnavailable, type DeliveryStatus } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { DeliveryStatus } from '../../src/book/schema.ts';
+import { BookUnavailable } from '../../src/book/store.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import {
   createOwner,

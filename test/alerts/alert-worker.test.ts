@@ -1,7 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
-import type { Book, DeliveryStatus } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { DeliveryStatus } from '../../src/book/schema.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { Log } from '../../src/log/log.ts';
 import { type ReceiverOptions, startReceiver } from '../helper/stand-ins/receiver.ts';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { isPublicAddress } from '../../src/alerts/public-address.ts';
+import { isPublicAddress } from '../../src/alerts/addresses.ts';
 
 const PUBLIC = [
   '8.8.8.8',

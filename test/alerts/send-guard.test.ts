@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { test } from 'tap';
-import { isPublicAddress } from '../../src/alerts/public-address.ts';
-import type { Resolve } from '../../src/alerts/resolve.ts';
+import { isPublicAddress, type Resolve } from '../../src/alerts/addresses.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { test } from 'tap';
-import type { Resolve } from '../../src/alerts/resolve.ts';
+import type { Resolve } from '../../src/alerts/addresses.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
 
 const post: Omit<Post, 'url'> = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { test } from 'tap';
-import type { Resolve } from '../../src/alerts/resolve.ts';
+import type { Resolve } from '../../src/alerts/addresses.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
 import { TEST_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';

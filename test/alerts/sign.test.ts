@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { test } from 'tap';
 import { alertMessage } from '../../src/alerts/alert-sender.ts';
 import { newWebhookSecret, signatureHeaders } from '../../src/alerts/send.ts';
-import type { ClaimedAlert } from '../../src/book/book.ts';
+import type { ClaimedAlert } from '../../src/book/alerts.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
 

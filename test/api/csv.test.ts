@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { csvLine } from '../../src/api/http/csv.ts';
+import { csvLine } from '../../src/api/http/export-formats.ts';
 
 const FORMULAS = [
   '=1+1',

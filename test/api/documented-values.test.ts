@@ -1,12 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t from 'tap';
-import { AccountPatch } from '../../src/api/account/account-schema.ts';
-import { parseExplain } from '../../src/api/explain/explain-route.ts';
-import { ExplainBody } from '../../src/api/explain/explain-schema.ts';
+import {
+  AccountPatch,
+  AdminAccountPatch,
+  CreditsBody,
+  NewAccountBody,
+} from '../../src/api/account/account-view.ts';
+import { ExplainBody, parseExplain } from '../../src/api/explain/explain-route.ts';
 import { emailField, textField } from '../../src/api/http/body-fields.ts';
 import { KeyPatch, NewKeyBody } from '../../src/api/keys/key-schema.ts';
-import { AdminAccountPatch, CreditsBody, NewAccountBody } from '../../src/api/operator/admin-schema.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { operationsOf, readDocument, validatorOf } from '../helper/documented/api-document.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
-import type { EntryView } from '../../src/api/ledger/entry-view.ts';
-import { csvEntry, csvHeader } from '../../src/api/ledger/ledger-csv.ts';
+import { csvEntry, csvHeader, type EntryView } from '../../src/api/ledger/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { USAGE_NAMES } from '../../src/domain/units.ts';

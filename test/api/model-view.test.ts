@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { modelView } from '../../src/api/models/show-models.ts';
+import { modelView } from '../../src/api/models/models-route.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceOf } from '../../src/domain/price.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { test } from 'tap';
-import { readEntry } from '../../src/api/ledger/read-ledger.ts';
+import { readEntry } from '../../src/api/ledger/ledger-routes.ts';
 import type { Book } from '../../src/book/book.ts';
 
 /** Asks for an entry that the book does not have; `isFlushed`: the journal was drained in time. */

@@ -1,4 +1,4 @@
-import { EmailTaken } from '../../src/book/book.ts';
+import { EmailTaken } from '../../src/book/accounts.ts';
 import { MAX_CALL_LIMIT, NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { rejection } from '../helper/check/rejection.ts';

@@ -1,4 +1,5 @@
-import { type Book, TooManyTestAlerts } from '../../src/book/book.ts';
+import { TooManyTestAlerts } from '../../src/book/alerts.ts';
+import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { entries, entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook, onPostgres } from '../helper/start/books.ts';

@@ -1,4 +1,4 @@
-import { type Grant, IdempotencyKeyReused } from '../../src/book/book.ts';
+import { type Grant, IdempotencyKeyReused } from '../../src/book/grants.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { entry, NOW, stored } from '../helper/fixtures/book-records.ts';

@@ -1,4 +1,5 @@
-import { KeyTooLarge, TooManyKeys, VersionConflict } from '../../src/book/book-keys.ts';
+import { VersionConflict } from '../../src/book/key-row.ts';
+import { KeyTooLarge, TooManyKeys } from '../../src/book/keys.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';

@@ -1,10 +1,10 @@
 import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Test } from 'tap';
-import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations, openBook } from '../../src/book/open-book.ts';
 import { postgresDialect } from '../../src/book/postgres.ts';
 import { openSqlite } from '../../src/book/sqlite.ts';
+import { CannotOpenBook } from '../../src/book/store.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { NOW, stored, TODAY } from '../helper/fixtures/book-records.ts';
 import { type BookFixture, eachBook, onPostgres, onSqlite } from '../helper/start/books.ts';

@@ -1,4 +1,4 @@
-import type { RefusedCount } from '../../src/book/book-calls.ts';
+import type { RefusedCount } from '../../src/book/refusals.ts';
 import { NOW, refusedCall, stored, TODAY } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { rollupRanges } from '../../src/book/rollup-ranges.ts';
+import { rollupRanges } from '../../src/book/usage.ts';
 import { monthStart } from '../../src/domain/period.ts';
 
 /** How often each day is counted, by day; whole months count each of their days. */

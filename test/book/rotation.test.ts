@@ -1,4 +1,4 @@
-import { VersionConflict } from '../../src/book/book-keys.ts';
+import { VersionConflict } from '../../src/book/key-row.ts';
 import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 

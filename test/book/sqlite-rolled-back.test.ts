@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { test } from 'tap';
-import { SqliteThread } from '../../src/book/sqlite-thread.ts';
+import { SqliteThread } from '../../src/book/sqlite.ts';
 
 test('statements sent along with one that SQLite rolls back do not run alone', async (t) => {
   const folder = t.testdir();

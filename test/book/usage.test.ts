@@ -1,4 +1,5 @@
-import type { Book, MarginGroup, MarginRow } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { MarginGroup, MarginRow } from '../../src/book/usage.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';

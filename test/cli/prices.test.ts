@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { unitText } from '../../src/cli/models-of-config.ts';
+import { unitText } from '../../src/cli/print.ts';
 import { tollgate } from '../helper/start/command.ts';
 
 const FILE = `

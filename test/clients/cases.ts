@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { differences } from '../helper/check/rows-of-provider.ts';
+import type { LedgerEntry } from '../../src/domain/ledger-entry.ts';
+import { attemptDifferences, differences } from '../helper/check/rows-of-provider.ts';
 import { until } from '../helper/check/until.ts';
 import { SAID } from '../helper/stand-ins/agents/agent-provider.ts';
 import type { TestAccount } from '../helper/start/gateway-in-process.ts';
@@ -8,7 +9,15 @@ import { launch, lettersOf, type Run } from './launch.ts';
 import type { Answered } from './tap.ts';
 import { CAUSES, type Cause, type World } from './world.ts';
 
-export const CASES: readonly Case[] = ['call', 'stream', 'tools', 'models', ...REFUSALS, 'left'];
+export const CASES: readonly Case[] = [
+  ...(['call', 'stream', 'tools', 'models', 'targets', 'encrypted'] as const),
+  ...REFUSALS,
+  'left',
+];
+
+/** Cases that need targets, as many as there are kinds of death and one more. */
+export const WITH_TARGETS: ReadonlySet<Case> = new Set(['targets', 'encrypted']);
+export const PLACES = 4;
 
 /** ● works, or its person reads our words at once; ◐ with a loss; ○ not; – it has no such thing. */
 export type Mark = '●' | '◐' | '○' | '–';
@@ -31,6 +40,8 @@ const INTERRUPTED_AFTER_MS = 1_500;
 const SLOW_PIECE_MS = 50;
 /** What a person takes for "at once". */
 const AT_ONCE_S = 5;
+/** Time for the words of a call that was sent once: a client that repeats takes longer, and one on a busy machine may not. */
+const SHOWS_WITHIN_S = 30;
 
 /** Runs a client through a case. `folder`: where it is installed; `home`: its home. */
 export async function runCase(
@@ -39,7 +50,7 @@ export async function runCase(
   name: Case,
   place: { readonly folder: string; readonly home: string },
 ): Promise<Result> {
-  const reason = client.lacks?.[name];
+  const reason = client.lacks?.[name] ?? (WITH_TARGETS.has(name) ? client.lacks?.tools : undefined);
   if (reason !== undefined) return { mark: '–', note: reason, differences: [] };
   const refusal = REFUSALS.find((one) => one === name);
   const cause: Cause = refusal ? CAUSES[refusal] : {};
@@ -48,6 +59,8 @@ export async function runCase(
   world.provider.begin({
     fault: cause.fault,
     intervalMs: name === 'left' ? SLOW_PIECE_MS : undefined,
+    deathsAfter: name === 'targets' ? DEATHS.map((share) => Math.round(share * callsOf(client))) : undefined,
+    away: name === 'encrypted' ? AWAY : undefined,
   });
   let back: Promise<unknown> | undefined;
   const { isUsedUp, redisAwayMs } = cause;
@@ -63,7 +76,7 @@ export async function runCase(
     url: world.tap.url,
     key: cause.isKeyUnknown ? `${account.key.slice(0, -4)}0000` : account.key,
     model: cause.model ?? client.model,
-    prompt: name === 'tools' ? `Take ${STEPS} steps.` : 'Say hello.',
+    prompt: deedOf(name) === 'tools' ? `Take ${STEPS} steps.` : 'Say hello.',
     ...place,
   };
   const run = launch(client.command(task), place.home);
@@ -72,14 +85,31 @@ export async function runCase(
   const verdict = refusal
     ? resultOfRefusal(client, refusal, world.tap.answers, run, isOver)
     : resultOf(world, client, name, run);
-  const found = await ledgerDifferences(world, account);
+  const rows = await rowsOf(world, account);
+  const found = [
+    // Calls that end with a dead target are none that the provider counts.
+    ...differences(
+      name === 'targets' ? rows.filter(({ status }) => status === 200) : rows,
+      world.provider.calls,
+    ),
+    ...(WITH_TARGETS.has(name) ? attemptDifferences(rows, world.provider.tries) : []),
+  ];
   if (name === 'left' && found.length > 0)
     return { mark: '○', note: found[0], differences: found, output: run.output() };
   return { ...verdict, differences: found, output: run.output() };
 }
 
+/** When targets die: after these shares of a run's calls. */
+const DEATHS = [1 / 4, 1 / 2, 3 / 4];
+/** As long as the repeats of the SDKs last. */
+const AWAY = { after: 4, ms: 1_000 };
+
+/** Calls of a run with tools. */
+const callsOf = ({ loops = 1 }: Client) => (STEPS + 1) * loops;
+
 function deedOf(name: Case): Deed {
   if (name === 'left') return 'stream';
+  if (WITH_TARGETS.has(name)) return 'tools';
   return name === 'call' || name === 'stream' || name === 'tools' || name === 'models' ? name : 'refused';
 }
 
@@ -141,12 +171,20 @@ function resultOf(
   }
   const refused = tap.answers.filter(({ method, status }) => method === 'POST' && status >= 400);
   if (!lettersOf(run.output()).includes(lettersOf(SAID))) {
+    if (name === 'targets' && provider.sentBack.has('reference'))
+      return { mark: '○', note: 'refers to what the target that died has stored' };
     return { mark: '○', note: refused[0]?.message ?? lastWords(run) };
   }
   const calls = provider.calls.filter(({ count }) => count).length;
-  const wanted = (STEPS + 1) * (client.loops ?? 1);
-  if (name === 'tools' && calls < wanted)
+  const wanted = callsOf(client);
+  if (deedOf(name) === 'tools' && calls < wanted)
     return { mark: '◐', note: `made ${calls} calls instead of ${wanted}` };
+  const failed = refused.find(({ status }) => status >= 500);
+  if (name === 'targets' && failed) return { mark: '◐', note: `saw ${failed.message}` };
+  if (name === 'encrypted' && !provider.sentBack.has('encrypted'))
+    return { mark: '–', note: 'It sends no encrypted reasoning back' };
+  if (name === 'tools' && client.isCompacting && !provider.calls.some(({ isCompaction }) => isCompaction))
+    return { mark: '○', note: 'does not compact' };
   if (name === 'stream' && !provider.calls.some(({ isStream }) => isStream))
     return { mark: '○', note: 'does not ask for a stream' };
   return { mark: '●' };
@@ -167,11 +205,11 @@ function resultOfRefusal(
   const repeats = [...Map.groupBy(refused, ({ request }) => request).values()];
   const sent = Math.max(...repeats.map(({ length }) => length));
   const spanS = (Math.max(...refused.map(({ atMs }) => atMs)) - first.atMs) / 1_000;
-  // Rounded up, so that the page does not change with each run.
+  // Times are rounded up, so that the page does not change with each run.
   const times = sent === 1 ? 'sent once' : `sent ${sent} times within ${Math.ceil(spanS / 10) * 10} s`;
   const since = (atMs: number) => {
     const seconds = (atMs - first.atMs) / 1_000;
-    return seconds <= AT_ONCE_S ? 'at once' : `after ${Math.round(seconds)} s`;
+    return seconds <= AT_ONCE_S ? 'at once' : `after ${Math.ceil(seconds / 10) * 10} s`;
   };
   // A repeat helps where a limit or the gateway comes back.
   const mayRepeat = name === '503' || name === '429';
@@ -189,23 +227,20 @@ function resultOfRefusal(
     return { mark: '○', note: `${times}, ${why}` };
   }
   const seconds = (shownMs - first.atMs) / 1_000;
-  const isRight = (sent === 1 && seconds <= AT_ONCE_S) || (mayRepeat && isOver);
+  const isRight = (sent === 1 && seconds <= SHOWS_WITHIN_S) || (mayRepeat && isOver);
   return { mark: isRight ? '●' : '◐', note: `${times}, words ${since(shownMs)}` };
 }
 
-/** What differs between the rows of the account and the provider's calls, once all of them have ended. */
-async function ledgerDifferences(
-  { gateway, provider }: World,
-  { accountId }: TestAccount,
-): Promise<string[]> {
+/** The account's rows of calls, the oldest first, once all of the provider's calls have ended. */
+async function rowsOf({ gateway, provider }: World, { accountId }: TestAccount): Promise<LedgerEntry[]> {
   await Promise.all(provider.calls.map(({ ended }) => ended));
   const rows = async () => {
     await gateway.settled();
     const entries = await gateway.book.ledger({ accountId, limit: 200 });
-    return entries.filter(({ type }) => type === 'charge');
+    return entries.filter(({ type }) => type === 'charge').reverse();
   };
   const enough = async () => ((await rows()).length >= provider.calls.length ? true : undefined);
   // Rows that never come are reported as differences.
   await until('the rows of all calls', enough).catch(() => {});
-  return differences(await rows(), provider.calls);
+  return await rows();
 }

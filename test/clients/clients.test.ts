@@ -2,34 +2,45 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { differences } from '../helper/check/rows-of-provider.ts';
+import type { LedgerEntry } from '../../src/domain/ledger-entry.ts';
+import { attemptDifferences, differences } from '../helper/check/rows-of-provider.ts';
+import type { Try } from '../helper/stand-ins/agents/agent-provider.ts';
 import { lastCharge, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { runCase, STEPS } from './cases.ts';
+import { CASES, PLACES, runCase, STEPS, WITH_TARGETS } from './cases.ts';
 import { type Case, CLIENTS } from './clients.ts';
 import { brokenPromises, type Row, withRows } from './page.ts';
 import { startWorld } from './world.ts';
 
 /** The clients that are dependencies of this repository. */
 const HERE: readonly (readonly [id: string, cases: readonly Case[]])[] = [
-  ['openai-node', ['credits', 'left']],
-  ['anthropic-node', ['tools', 'models']],
+  ['openai-node', ['credits', 'left', 'targets', 'encrypted']],
+  ['anthropic-node', ['tools', 'models', 'targets']],
 ];
 
 test('SDKs of this repository go through cases of npm run clients, to the provider’s own count', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-clients-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(new URL('../../node_modules', import.meta.url).pathname, join(folder, 'node_modules'));
-  const world = await startWorld(t);
+  const single = await startWorld(t);
   for (const [id, cases] of HERE) {
     const client = CLIENTS.find((one) => one.id === id);
     if (!client) throw new Error(`no client ${id}`);
     for (const name of cases) {
+      // Targets that have died do not come back.
+      const world = WITH_TARGETS.has(name) ? await startWorld(t, PLACES) : single;
       const { mark, note, output, differences } = await runCase(world, client, name, {
         folder,
         home: folder,
       });
       t.same(differences, [], `${id}: ${name}`);
       t.equal(mark, '●', `${id}: ${name}: ${note} ${output}`);
+      if (name === 'targets') {
+        const dead = new Set(
+          world.provider.tries.filter(({ isAnswer }) => !isAnswer).map(({ place }) => place),
+        );
+        t.equal(dead.size, PLACES - 2, 'each has died that does not refuse connections');
+        t.equal(new Set(world.provider.tries.map(({ place }) => place)).size, PLACES);
+      }
       if (name !== 'tools') continue;
       const counted = world.provider.calls.filter(({ count }) => count);
       t.equal(counted.length, (STEPS + 1) * (client.loops ?? 1), 'a call for each step, and the answer');
@@ -44,7 +55,13 @@ test('a row that is not the provider’s count is a difference', async (t) => {
   const row = await lastCharge(world, accountId);
   const { input = 0, output = 0, cachedInput = 0 } = row.usage;
   const count = { input, output, cachedInput, cacheWrite: 0, cacheWrite1h: 0 };
-  const call = { path: '/v1/chat/completions', isStream: false, ended: Promise.resolve(), count };
+  const call = {
+    path: '/v1/chat/completions',
+    isStream: false,
+    isCompaction: false,
+    ended: Promise.resolve(),
+    count,
+  };
   t.same(differences([row], [call]), []);
   t.match(differences([], [call]), [/no row with \d+ tokens/]);
   t.match(
@@ -67,28 +84,48 @@ test('a row that is not the provider’s count is a difference', async (t) => {
   ]);
 });
 
+test('tries that no place of the provider made, and a change of place without a death, are differences', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { accountId, key } = await world.account();
+  await (await world.chat(key)).arrayBuffer();
+  const row = await lastCharge(world, accountId);
+  const at = (place: number): LedgerEntry => ({ ...row, upstream: `test-${place}` });
+  const answer = (place: number): Try => ({ place, status: 200, isAnswer: true, model: 'flat' });
+  const failure: Try = { place: 0, status: 503, isAnswer: false, model: 'flat' };
+  const handedOver = (status: number | null): LedgerEntry => ({
+    ...at(1),
+    attempts: [
+      { target: 'test-0', status, ms: 1 },
+      { target: 'test-1', status: 200, ms: 1 },
+    ],
+  });
+  t.same(attemptDifferences([at(0), handedOver(503), at(1)], [answer(0), failure, answer(1), answer(1)]), []);
+  t.same(
+    attemptDifferences([at(0), handedOver(null)], [answer(0), answer(1)]),
+    [],
+    'no connection is seen by nobody',
+  );
+  t.match(attemptDifferences([at(0), at(1)], [answer(0), answer(1)]), [/left place 0, which lives/]);
+  t.match(attemptDifferences([handedOver(500)], [failure, answer(1)]), [
+    /attempts 0 500,1 200, by the provider 0 503,1 200/,
+  ]);
+  t.match(attemptDifferences([handedOver(503), at(0)], [failure, answer(1), answer(0)]), [
+    /left place 1, which lives/,
+    /answered by place 0, which has failed/,
+  ]);
+  t.match(attemptDifferences([at(0)], [answer(0), failure]), [/1 tries of no row/]);
+});
+
 const PAGE = '# Clients\n\n<!-- run of the clients -->\n\n<!-- end -->\n';
 const row = (name: string, mark: '●' | '◐', note?: string): Row => ({
   name,
   version: '1.2.3',
   date: '2026-11-25',
   results: Object.fromEntries(
-    [
-      'call',
-      'stream',
-      'tools',
-      'models',
-      '401',
-      'limit',
-      'credits',
-      'hold',
-      '403',
-      '404',
-      '429',
-      '502',
-      '503',
-      'left',
-    ].map((one) => [one, one === '404' ? { mark, note, differences: [] } : { mark: '●', differences: [] }]),
+    CASES.map((one) => [
+      one,
+      one === '404' ? { mark, note, differences: [] } : { mark: '●', differences: [] },
+    ]),
   ),
 });
 
@@ -111,7 +148,7 @@ test('the page promises the marks of its table, and other marks are differences'
 
 test('every client that is run has its versions, and a row in the page', async (t) => {
   const versions = JSON.parse(readFileSync(new URL('versions.json', import.meta.url), 'utf8'));
-  t.same(Object.keys(versions).sort(), CLIENTS.map(({ id }) => id).sort());
+  t.same(new Set(Object.keys(versions)), new Set(CLIENTS.map(({ id, packages = id }) => packages)));
   const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
   const [, table = ''] = page.split('<!-- run of the clients -->');
   for (const { name } of CLIENTS) t.ok(table.includes(`\n| ${name} |`), name);

@@ -6,7 +6,8 @@ export type Deed = 'call' | 'stream' | 'tools' | 'models' | 'refused';
 
 export const REFUSALS = ['401', 'limit', 'credits', 'hold', '403', '404', '429', '502', '503'] as const;
 export type Refusal = (typeof REFUSALS)[number];
-export type Case = Exclude<Deed, 'refused'> | 'left' | Refusal;
+/** `targets`: targets die within a loop of tools. `encrypted`: the one that made its encrypted reasoning is away for a while. */
+export type Case = Exclude<Deed, 'refused'> | 'targets' | 'encrypted' | 'left' | Refusal;
 
 /** What one run of a client has. */
 export interface Task {
@@ -29,11 +30,14 @@ export interface Command {
 
 /** A client: a row of the table in docs/clients.md. */
 export interface Client {
-  /** Name in versions.json. */
   readonly id: string;
   readonly name: string;
   /** A model of the shipped configuration. */
   readonly model: string;
+  /** Name in versions.json; default `id`. */
+  readonly packages?: string;
+  /** The conversation is compacted within its loop of tools. */
+  readonly isCompacting?: true;
   /** Loops of tools in one run: one for each API that it has. Default 1. */
   readonly loops?: number;
   /** What it does not do, with the reason. */
@@ -44,6 +48,8 @@ export interface Client {
 }
 
 const NEVER_ASKS = { models: 'It never asks for the list of models.' } as const;
+const LISTED = 'It offers the models that the gateway lists for its key.';
+const OF_ITS_LIST = { 401: LISTED, 403: LISTED, 404: LISTED } as const;
 const DRIVERS = new URL('drivers/', import.meta.url).pathname;
 
 /** A driver of an SDK, which is configured by the environment alone. */
@@ -53,12 +59,19 @@ function driver(file: string, env: (task: Task) => Record<string, string>): Clie
     // Imports are looked up from where a file is.
     writeFileSync(copy, readFileSync(join(DRIVERS, file)));
     const program = file.endsWith('.py') ? join(task.folder, 'venv/bin/python') : process.execPath;
-    return {
-      argv: [program, copy, task.deed],
-      env: { ...env(task), MODEL: task.model, PROMPT: task.prompt },
-    };
+    return { argv: [program, copy, task.deed], env: { ...env(task), ...asked(task) } };
   };
 }
+
+/** A driver that was compiled when its SDK was installed. */
+function compiled(env: (task: Task) => Record<string, string>): Client['command'] {
+  return (task) => ({
+    argv: [join(task.folder, 'client'), task.deed],
+    env: { ...env(task), ...asked(task) },
+  });
+}
+
+const asked = ({ model, prompt }: Task) => ({ MODEL: model, PROMPT: prompt });
 
 const openai = ({ url, key }: Task) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key });
 const anthropic = ({ url, key }: Task) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key });
@@ -66,6 +79,40 @@ const anthropic = ({ url, key }: Task) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_
 /** For drivers that take both formats: chat, Responses and Messages. */
 const both = ({ url, key }: Task) => ({ BASE_URL: url, API_KEY: key, CLAUDE: 'claude-sonnet-5-5' });
 const BOTH = { model: 'gpt-5.5', loops: 3, lacks: { models: 'It has no list of models.' } } as const;
+
+const CODEX = {
+  model: 'gpt-5.5',
+  lacks: NEVER_ASKS,
+  ownWords: { credits: /out of credits/i },
+} as const;
+
+function codex(provider: string, more = ''): Client['command'] {
+  return ({ url, key, model, prompt, folder, home }) => {
+    const settings = join(home, '.codex');
+    mkdirSync(settings, { recursive: true });
+    writeFileSync(
+      join(settings, 'config.toml'),
+      `model = "${model}"
+model_provider = "tollgate"
+web_search = "disabled"
+${more}
+
+[model_providers.tollgate]
+${provider}
+base_url = "${url}/v1"
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"
+`,
+    );
+    return {
+      argv: [
+        join(folder, 'node_modules/.bin/codex'),
+        ...['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
+      ],
+      env: { TOLLGATE_KEY: key },
+    };
+  };
+}
 
 export const CLIENTS: readonly Client[] = [
   {
@@ -82,6 +129,7 @@ export const CLIENTS: readonly Client[] = [
     loops: 2,
     command: driver('openai-python.py', openai),
   },
+  { id: 'openai-go', name: 'OpenAI, Go', model: 'gpt-5.5', loops: 2, command: compiled(openai) },
   {
     id: 'anthropic-node',
     name: 'Anthropic, Node',
@@ -93,6 +141,12 @@ export const CLIENTS: readonly Client[] = [
     name: 'Anthropic, Python',
     model: 'claude-sonnet-5-5',
     command: driver('anthropic-python.py', anthropic),
+  },
+  {
+    id: 'anthropic-go',
+    name: 'Anthropic, Go',
+    model: 'claude-sonnet-5-5',
+    command: compiled(anthropic),
   },
   { ...BOTH, id: 'langchain-js', name: 'LangChain, JavaScript', command: driver('langchain-js.mjs', both) },
   {
@@ -141,36 +195,16 @@ export const CLIENTS: readonly Client[] = [
       };
     },
   },
+  { ...CODEX, id: 'codex', name: 'Codex CLI', command: codex('name = "Tollgate"') },
   {
-    id: 'codex',
-    name: 'Codex CLI',
-    model: 'gpt-5.5',
-    lacks: NEVER_ASKS,
-    ownWords: { credits: /out of credits/i },
-    command({ url, key, model, prompt, folder, home }) {
-      const settings = join(home, '.codex');
-      mkdirSync(settings, { recursive: true });
-      writeFileSync(
-        join(settings, 'config.toml'),
-        `model = "${model}"
-model_provider = "tollgate"
-web_search = "disabled"
-
-[model_providers.tollgate]
-name = "Tollgate"
-base_url = "${url}/v1"
-env_key = "TOLLGATE_KEY"
-wire_api = "responses"
-`,
-      );
-      return {
-        argv: [
-          join(folder, 'node_modules/.bin/codex'),
-          ...['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
-        ],
-        env: { TOLLGATE_KEY: key },
-      };
-    },
+    ...CODEX,
+    id: 'codex-compacting',
+    name: 'Codex CLI, compacting',
+    packages: 'codex',
+    isCompacting: true,
+    lacks: { ...NEVER_ASKS, targets: 'Its compactions can be read by their maker alone.' },
+    // By this name it compacts at the provider; the limit is passed with each call.
+    command: codex('name = "OpenAI"', 'model_auto_compact_token_limit = 1000'),
   },
   {
     id: 'claude-code',
@@ -283,5 +317,15 @@ models:
       ],
       env: { OPENAI_API_BASE: `${url}/v1`, OPENAI_API_KEY: key },
     }),
+  },
+  {
+    id: 'open-webui',
+    name: 'Open WebUI',
+    model: 'gpt-4.1',
+    lacks: OF_ITS_LIST,
+    command: driver('open-webui.py', ({ url, key }) => ({
+      OPENAI_API_BASE_URL: `${url}/v1`,
+      OPENAI_API_KEY: key,
+    })),
   },
 ];

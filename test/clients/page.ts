@@ -17,6 +17,8 @@ const HEADS: Readonly<Record<Case, string>> = {
   stream: 'Stream',
   tools: 'Tools',
   models: 'Models',
+  targets: 'Targets',
+  encrypted: 'Encrypted',
   401: '401',
   limit: '402 limit',
   credits: '402 credits',
@@ -77,10 +79,14 @@ export function withRows(page: string, rows: readonly Row[]): string {
     };
     return row ? cellsOf(row, noted, kept) : cells.map((_, at) => kept(at));
   });
-  const table = [COLUMNS, COLUMNS.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
+  const table = [COLUMNS, COLUMNS.map(() => '---'), ...lines].map(lineOf);
   const list = notes.length === 0 ? [] : ['', ...notes.map((note, at) => `${at + 1}. ${note}`)];
   return page.replace(PLACE, (_, begin, end) => `${begin}\n${[...table, ...list].join('\n')}\n${end}`);
 }
+
+/** Marks stand close together, as there are many. */
+const lineOf = (cells: readonly string[]) =>
+  `| ${cells.slice(0, HEAD_CELLS).join(' | ')} |${cells.slice(HEAD_CELLS).join('|')}|`;
 
 const placeOf = (name: string) => CLIENTS.findIndex((one) => one.name === name);
 
@@ -108,8 +114,8 @@ function tableOf(page: string, withNotes = false): string[][] {
   const lines = (PLACE.exec(page)?.[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
   return lines.slice(2).map((line) =>
     line
-      .slice(2, -2)
-      .split(' | ')
+      .slice(1, -1)
+      .split('|')
       .map((cell) => (withNotes ? cell : cell.replace(NOTE, '')).trim()),
   );
 }

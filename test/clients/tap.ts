@@ -1,5 +1,5 @@
 import { request as send } from 'node:http';
-import { type Listening, listen, receive } from '../../src/demo/listen.ts';
+import { type Listening, listen, receive } from '../../src/demo/demo-provider.ts';
 
 /** An answer of the gateway to a client. */
 export interface Answered {

@@ -1,19 +1,17 @@
 import { loadConfig } from '../../src/config/load.ts';
+import type { Model, Target } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { shippedCatalog } from '../helper/fixtures/client-bodies.ts';
-import {
-  type AgentProvider,
-  type Fault,
-  startAgentProvider,
-} from '../helper/stand-ins/agents/agent-provider.ts';
+import { type AgentProvider, startAgentProvider } from '../helper/stand-ins/agents/agent-provider.ts';
+import type { Fault } from '../helper/stand-ins/agents/mortality.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { type RedisProcess, startRedis } from '../helper/start/redis-process.ts';
 import type { Scope } from '../helper/start/scope.ts';
 import type { Refusal } from './clients.ts';
 import { startTap, type Tap } from './tap.ts';
 
-/** The gateway with the shipped models, a provider behind it, and a tap before it. */
+/** The gateway with the shipped models, a provider behind it, and a tap before it. With several `places`, each is a target. */
 export interface World {
   readonly gateway: InProcessGateway;
   readonly provider: AgentProvider;
@@ -21,21 +19,28 @@ export interface World {
   readonly redis: RedisProcess;
 }
 
-export async function startWorld(t: Scope): Promise<World> {
-  const [redis, provider] = await Promise.all([startRedis(t), startAgentProvider()]);
+export async function startWorld(t: Scope, places = 1): Promise<World> {
+  const [redis, provider] = await Promise.all([startRedis(t), startAgentProvider({ places })]);
   t.teardown(() => provider.close());
-  const shipped = shippedCatalog();
-  const moved = [...shipped].map(([slug, model]) => {
-    const upstream = { ...model.upstream, url: provider.url };
-    return [slug, { ...model, upstream }] as const;
+  const moved = [...shippedCatalog()].map(([slug, model]): [string, Model] => {
+    const targets = provider.urls.map((url, place): Target => {
+      const { name } = model.upstream;
+      const upstream = { ...model.upstream, name: places > 1 ? targetAt(place, name) : name, url };
+      return { model: { ...model, upstream }, weight: 1, priority: 1 };
+    });
+    const [first] = targets as [Target];
+    return [slug, places > 1 ? { ...first.model, targets } : first.model];
   });
   const catalog = new Map(moved);
+  const upstreams = [...catalog.values()].flatMap((model) =>
+    (model.targets ?? [{ model }]).map((target) => target.model.upstream),
+  );
   const { limits } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
   const gateway = await startGatewayInProcess(t, {
     provider,
     config: {
       catalog,
-      upstreams: new Map(moved.map(([, { upstream }]) => [upstream.name, upstream])),
+      upstreams: new Map(upstreams.map((upstream) => [upstream.name, upstream])),
       limits,
       redisUrl: redis.url,
       redisTimeoutMs: 6_000,
@@ -45,6 +50,9 @@ export async function startWorld(t: Scope): Promise<World> {
   t.teardown(() => tap.close());
   return { gateway, provider, tap, redis };
 }
+
+/** Name of the target at a place of the provider. */
+const targetAt = (place: number, upstream: string) => `${upstream}-${place}`;
 
 /** What makes the gateway refuse a call. */
 export interface Cause {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
@@ -11,8 +12,8 @@ const { body: limited } = await apiOf(world, key).post<{ id: number }>('/api/key
   allowed_ips: ['203.0.113.0/24'],
 });
 
-async function form(t: Parameters<typeof openDashboard>[0]) {
-  const { page, signIn, open } = await openDashboard(t, world);
+async function form(t: Parameters<typeof openDashboard>[0], view = {}) {
+  const { page, signIn, open } = await openDashboard(t, world, view);
   await signIn(key);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open(`explain/${limited.id}`, 'Explain a call');
@@ -33,17 +34,25 @@ t.test('a call that would pass is said to pass, check by check', async (t) => {
   t.ok(checks.every((words) => words.endsWith('passed')));
 });
 
-t.test('the first check that fails is the one that is marked', async (t) => {
-  const page = await form(t);
-  await page.getByLabel('Time').fill('2031-01-15T12:00');
-  await page.getByLabel('Caller IP address').fill('198.51.100.1');
-  await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByRole('heading', { name: 'The call would be refused: outside_active_hours' }).waitFor();
-  const checks = await page.locator('.check-name').allTextContents();
-  t.equal(checks[5], 'Active hours failed – this is the response');
-  t.equal(checks[6], 'IP address failed', 'a later one that fails too');
-  t.equal(checks.filter((words) => words.includes('this is the response')).length, 1);
-});
+t.test(
+  'the first check that fails is the one that is marked, and a phone scrolls to the answer',
+  async (t) => {
+    const page = await form(t, { width: 390, height: 844 });
+    await page.getByLabel('Time').fill('2031-01-15T12:00');
+    await page.getByLabel('Caller IP address').fill('198.51.100.1');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const answer = page.getByRole('heading', { name: 'The call would be refused: outside_active_hours' });
+    await answer.waitFor();
+    await until('the answer is seen', async () => {
+      const box = await answer.boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= 844;
+    });
+    const checks = await page.locator('.check-name').allTextContents();
+    t.equal(checks[5], 'Active hours failed – this is the response');
+    t.equal(checks[6], 'IP address failed', 'a later one that fails too');
+    t.equal(checks.filter((words) => words.includes('this is the response')).length, 1);
+  },
+);
 
 t.test('a question that cannot be checked is refused at its field', async (t) => {
   const page = await form(t);

@@ -75,7 +75,7 @@ t.test('a fresh account is shown how to use its key, and sends a test call', asy
   const id = await page.getByLabel('Request ID').inputValue();
   await page.getByText('Charge').waitFor();
   const { body } = await apiOf(world, owner.key).get<{ charge: string }>(`/api/account/calls/${id}/`);
-  const charged = await page.locator('.test-call data').getAttribute('value');
+  const charged = await page.locator('.test-call dd data').getAttribute('value');
   t.equal(charged, body.charge, 'the charge of the call');
   t.same(faults, []);
 });

@@ -63,7 +63,9 @@ t.test('a key is created, its value is shown once and works', async (t) => {
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   t.ok(await dialog.isVisible(), 'a slip does not close it');
-  await dialog.getByRole('button', { name: 'Copy' }).click();
+  const snippet = dialog.getByRole('region', { name: 'Snippet for curl' });
+  t.match(await snippet.textContent(), value, 'how to use it');
+  await dialog.getByRole('button', { name: 'Copy' }).first().click();
   await page.getByText('Key value copied.').waitFor();
   t.equal(await page.evaluate('navigator.clipboard.readText()'), value);
 

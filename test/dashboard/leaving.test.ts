@@ -177,7 +177,7 @@ t.test('what is said while a dialog is open stands in front of its backdrop', as
   await open('keys/new', 'Create key');
   await page.getByLabel('Name', { exact: true }).fill('Copied');
   await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click();
   const words = page
     .getByRole('dialog')
     .getByRole('status')

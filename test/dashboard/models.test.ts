@@ -13,6 +13,10 @@ t.test('every model is shown with its prices, and whether the chosen key may cal
   await page.getByRole('link', { name: 'Models' }).click();
   const rows = page.getByRole('region', { name: 'Models' }).locator('tbody tr');
   await rows.first().waitFor();
+  t.match(
+    (await page.getByRole('region', { name: 'Models' }).getByRole('columnheader').allTextContents()).join(),
+    /Input,Cached,Output,Other prices,Context,This key$/,
+  );
   const all = await rows.count();
   t.equal(await rows.filter({ hasText: 'May call' }).count(), all);
   await page.getByRole('combobox', { name: 'Key' }).fill(`Limited (${limited.prefix}…, no. ${limited.id})`);

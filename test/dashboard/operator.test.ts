@@ -311,7 +311,7 @@ t.test('providers are seen with the health of their targets, which is read again
   const table = page.getByRole('region', { name: 'Targets at test', exact: true });
   const row = table.getByRole('row', { name: /^flat/ });
   await row.getByText('Up').waitFor();
-  await row.getByText('None').waitFor();
+  t.match(await row.textContent(), /–$/, 'no error');
   await (await world.chat(key)).text();
   await row.getByText('100 %').waitFor();
   t.equal(await page.getByRole('region', { name: 'Targets at test-anthropic' }).count(), 1);

@@ -28,6 +28,7 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await until('two rows', async () => (await rows.count()) === 2);
   t.match(await rows.first().textContent(), /Berlin app–403 ip_not_allowed00\.00/);
   t.match(await rows.last().textContent(), /flat200/);
+  await page.getByText(/^Latency of the last 1 answered: p50 [\d.,]+ m?s, p95 .* First byte: p50 /).waitFor();
   await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
   await until('one row', async () => (await rows.count()) === 1);
   const line = page.getByRole('button', { name: new RegExp(`Request ${id}$`) });
@@ -56,6 +57,28 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   t.same(faults, []);
 });
 
+t.test('a live list shows new calls as they end, while its tab is seen', async (t) => {
+  const { page, signIn, open, faults } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('requests?code=', 'Requests');
+  const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
+  await rows.first().waitFor();
+  const before = await rows.count();
+  const live = page.getByRole('button', { name: 'Live' });
+  await live.click();
+  await page.waitForURL(/live=on/);
+  t.equal(await live.getAttribute('aria-pressed'), 'true');
+  await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })");
+  await (await world.chat(key)).text();
+  await world.settled();
+  await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))");
+  await until('the new call, at once', async () => (await rows.count()) === before + 1);
+  await (await world.chat(key)).text();
+  await until('the next one', async () => (await rows.count()) === before + 2);
+  t.same(faults, []);
+});
+
 t.test('a request is explained with its address, model and time filled in', async (t) => {
   const foreign = await world.chat(app.key, {}, { 'x-forwarded-for': '198.51.100.7' });
   await foreign.text();
@@ -64,7 +87,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
-  await until('three rows', async () => (await rows.count()) === 3);
+  await until('the call', async () => (await rows.count()) === 5);
   // Anywhere in the row, also where a cell has a tooltip.
   await rows.first().getByText('Berlin app').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Copy id', exact: true }).waitFor();

@@ -52,7 +52,11 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   await page.route(/group_by=day%2Ckey/, (route) =>
     route.fulfill({ status: 400, json: { error: { message: 'Too many rows.', code: 'invalid_field' } } }),
   );
+  await page.route(/group_by=day&/, (route) =>
+    route.fulfill({ json: { rows: [{ day: '2026-01-01', calls: 1, credits: '2.400000', usage: {} }] } }),
+  );
   await page.getByText('90 days').click();
+  await page.getByText('3.00 in all, 2.40 in the span before (▲ 25 %)').waitFor();
   await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
   await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();

@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { toneWav, wavSeconds } from '../../src/demo/speech-answer.ts';
+import { toneWav, wavSeconds } from '../../src/demo/media-answers.ts';
 
 async function clientOf(t: Test): Promise<OpenAI> {
   const provider = await startDemoProvider();

@@ -2,15 +2,15 @@ import { test } from 'tap';
 import type { VariantPrice } from '../../src/domain/catalog.ts';
 import { priceOf } from '../../src/domain/price.ts';
 import {
-  dearestOf,
   madeVariant,
+  maxPriceOf,
   priceOfVariant,
   unpricedMember,
   variantOf,
 } from '../../src/domain/variants.ts';
 
 const priced = (variants: readonly VariantPrice[]) =>
-  priceOf({ image: dearestOf(variants) }, { variants: { image: variants } });
+  priceOf({ image: maxPriceOf(variants) }, { variants: { image: variants } });
 const BY_BOTH = priced([
   { size: '1024x1024', quality: 'low', price: 1n },
   { size: '1024x1024', quality: 'high', price: 5n },

@@ -35,7 +35,7 @@ const LONG = [
 
 /**
  * Of 64 MiB, calls may take 22 MiB together, 11 MiB of one account, and held answers 7.6 MiB and 3.8 MiB. Of an account
- * 38 clients may leave answers unread. 2,048 connections.
+ * 28 clients may leave answers unread. 2,048 connections.
  */
 const small = await startGatewayInProcess(t, {
   behave,
@@ -88,7 +88,7 @@ t.test('uploads below the spool stood in memory without a bound of their number'
     return spooled >= 30 && (await bytesOf(full, 'calls')) > 40 * 64 * KIB;
   });
   t.ok((await bytesOf(full, 'bodies')) <= 8 * MIB, 'no account has more than 8 MiB of them in memory');
-  t.ok((await bytesOf(full, 'calls')) < 8 * MIB + 40 * 96 * KIB + 64 * KIB);
+  t.ok((await bytesOf(full, 'calls')) < 8 * MIB + 40 * 160 * KIB + 128 * KIB);
   const other = await full.account();
   const answer = await full.chat(other.key, { user: 'x'.repeat(MIB) });
   t.equal(answer.status, 200, 'another account has room of its own');
@@ -154,6 +154,21 @@ t.test('an answer is passed on as it comes where there is no memory to hold it',
   await until('all is given back', async () => (await bytesOf(small, 'held')) === 0);
 });
 
+t.test('a stream counted as little as a call that is not streamed', async (t) => {
+  const { key } = await small.account();
+  gate = Promise.withResolvers<void>();
+  const before = await bytesOf(small, 'calls');
+  const answers = [false, true].map((stream) => small.chat(key, { user: 'wait', stream }));
+  await until(
+    'a call of 32 KiB and one of 128 KiB',
+    async () => (await bytesOf(small, 'calls')) - before >= 160 * KIB,
+  );
+  t.ok((await bytesOf(small, 'calls')) - before < 164 * KIB, 'beside bodies of 400 bytes');
+  gate.resolve();
+  for (const answer of answers) await (await answer).text();
+  await until('all is given back', async () => (await bytesOf(small, 'calls')) === before);
+});
+
 t.test('any number of clients left streams unread, and each is charged by its report', async (t) => {
   const { accountId, key } = await small.account();
   const body = bodyOf(400, 'long stream').replace('"model"', '"stream":true,"model"');
@@ -165,9 +180,9 @@ t.test('any number of clients left streams unread, and each is charged by its re
   });
   await until(
     'those beyond the share are broken off',
-    async () => (await metric(small, 'tollgate_pool_refused_total{pool="unread"}')) === 12,
+    async () => (await metric(small, 'tollgate_pool_refused_total{pool="unread"}')) === 22,
   );
-  t.equal(await metric(small, 'tollgate_pool_places{pool="unread"}'), 38);
+  t.equal(await metric(small, 'tollgate_pool_places{pool="unread"}'), 28);
   for (const socket of unread) socket.destroy();
   await until(
     'all is given back',

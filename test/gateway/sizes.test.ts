@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
-import { dearestOf } from '../../src/domain/variants.ts';
+import { maxPriceOf } from '../../src/domain/variants.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
@@ -26,7 +26,7 @@ test('pictures and videos cost by size and quality', async (t) => {
   ];
   const video = { ...picture, category: 'video' } as const;
   const price = (unit: 'image' | 'videoSecond', variants: typeof pictures | typeof films) =>
-    priceOf({ [unit]: dearestOf(variants) }, { variants: { [unit]: variants } });
+    priceOf({ [unit]: maxPriceOf(variants) }, { variants: { [unit]: variants } });
   for (const model of [
     { ...picture, slug: 'painter', price: price('image', pictures) },
     { ...picture, slug: 'any-size', sizes: 'any' },

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
-import { UnknownMembers } from '../../src/gateway/request/unknown-members.ts';
+import { UnknownMembers } from '../../src/gateway/request/members.ts';
 import { startGatewayInProcess, testCatalog, testConfig } from '../helper/start/gateway-in-process.ts';
 
 async function refused(response: Response): Promise<unknown[]> {

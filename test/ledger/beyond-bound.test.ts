@@ -88,7 +88,7 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   await until('the account to be set right', async () => {
     return (await open.ledger.account(accountId).catch(() => undefined))?.balance === HUGE;
   });
-  await until('the entry to be counted', async () => open.refusedEntries() === 1);
+  await until('the entry to be counted', async () => open.drain.refused === 1);
   t.equal(await raw.xlen(journal), 1, 'the top-up without room is kept');
   // Once there is room, it is applied.
   await open.ledger.grant(await recorded(world, accountId, -HUGE));

@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
-import { BookUnavailable } from '../../src/book/book.ts';
+import { BookUnavailable } from '../../src/book/store.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/check/until.ts';

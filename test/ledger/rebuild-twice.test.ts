@@ -1,5 +1,6 @@
 import { type Test, test } from 'tap';
-import { type Book, BookUnavailable } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import { BookUnavailable } from '../../src/book/store.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
 import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { BookUnavailable } from '../../src/book/book.ts';
+import { BookUnavailable } from '../../src/book/store.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { hashRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/check/until.ts';

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { refuseRestoredBook } from '../../src/ledger/recovery/restored-book.ts';
+import { refuseRestoredBook } from '../../src/ledger/recovery/live-state-check.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/clients/owner.ts';

@@ -7,11 +7,9 @@ import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS } from '../openapi/refusals.ts';
+import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
-import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
-import { accountView } from './account-view.ts';
+import { ACCOUNT_EXAMPLE, Account, AccountPatch, accountView } from './account-view.ts';
 
 export type AccountDeps = AlertRouteDeps & LedgerRouteDeps & CallsRouteDeps;
 
@@ -49,7 +47,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
 }
 
 function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
-  const { book, ledger, gatekeeper, now = Date.now } = deps;
+  const { book, ledger, gatekeeper } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'updateAccount',
@@ -70,7 +68,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       alert_threshold === undefined
         ? {}
         : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
-    const account = existing(await book.updateAccount(caller.accountId, change, now()));
+    const account = existing(await book.updateAccount(caller.accountId, change, Date.now()));
     await ledger.publishAccount(account);
     return accountView(account, await ledger.account(account.id));
   });

@@ -1,21 +1,26 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Book, TooManyTestAlerts } from '../../book/book.ts';
+import { TooManyTestAlerts } from '../../book/alerts.ts';
+import type { Book } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from '../account/account-schema.ts';
 import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
 import { limitParam, queryOf } from '../http/query.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { MANAGING_REFUSALS } from '../openapi/refusals.ts';
-import { type AlertListView, alertView } from './alert-view.ts';
+import { BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
+import {
+  ALERT_LIST_EXAMPLE,
+  AlertList,
+  type AlertListView,
+  AlertQuery,
+  alertView,
+  QueuedAlert,
+} from './alert-view.ts';
 
 export interface AlertRouteDeps extends WriteParts {
   readonly book: Book;
   readonly ledger: Ledger;
   /** Wakes the worker that sends queued alerts. */
   readonly alerts: { notify(): void };
-  readonly now?: () => number;
 }
 
 const docs = { tags: ['Account'], security: BY_KEY };
@@ -57,7 +62,7 @@ export async function readAlerts(
 }
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
-  const { book, ledger, gatekeeper, alerts, now = Date.now } = deps;
+  const { book, ledger, gatekeeper, alerts } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'sendTestAlert',
@@ -71,7 +76,7 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
     const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
-    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, now()));
+    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, Date.now()));
     alerts.notify();
     return { id };
   });

@@ -1,8 +1,84 @@
-import type { Alert } from '../../book/book.ts';
-import { creditsNumber } from '../../domain/credits.ts';
+import type { Alert } from '../../book/alerts.ts';
+import { DELIVERY_STATUSES } from '../../book/schema.ts';
+import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
-import type { AlertList, QueuedAlert } from '../account/account-schema.ts';
-import type { Static } from '../openapi/json-type.ts';
+import { DEFAULT_PAGE_LIMIT, id, pageLimit, time, words } from '../openapi/fields.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+
+const Delivery = Type.Object(
+  {
+    key_id: id('Key whose `webhook_url` this is.'),
+    url: Type.String({ description: 'Address of the receiver.' }),
+    status: words(
+      DELIVERY_STATUSES,
+      '`delivered`: a 2xx answer. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
+        'not a public address. `unknown`: no answer yet, or the gateway died while sending.',
+    ),
+    http_status: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Status of the answer; null: no answer.',
+    }),
+    duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+      description: 'Milliseconds from name resolution to the headers of the answer; null: unknown.',
+    }),
+    attempted_at: time('When it was sent.'),
+  },
+  { title: 'Delivery', description: 'One POST to the webhook of one key.' },
+);
+
+export const AlertList = Type.Object(
+  {
+    alerts: Type.Array(
+      Type.Object(
+        {
+          id: id('Id of the alert: the first number in `webhook-id`.'),
+          created_at: time('When the balance fell below the threshold, or the test was requested.'),
+          credits_balance: Type.Number({
+            minimum: -MAX_CREDITS,
+            maximum: MAX_CREDITS,
+            description: 'Balance in the alert, in credits.',
+          }),
+          test: Type.Boolean({ description: 'Whether it is a test alert.' }),
+          deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
+        },
+        { title: 'Alert' },
+      ),
+    ),
+  },
+  { title: 'AlertList', description: 'Alerts with the outcome of each delivery, newest first.' },
+);
+
+export const ALERT_LIST_EXAMPLE = {
+  alerts: [
+    {
+      id: 3,
+      created_at: '2026-11-21T08:00:00.000Z',
+      credits_balance: 99.994876,
+      test: false,
+      deliveries: [
+        {
+          key_id: 1,
+          url: 'https://hooks.example.com/credits',
+          status: 'delivered',
+          http_status: 204,
+          duration_ms: 38,
+          attempted_at: '2026-11-21T08:00:00.120Z',
+        },
+      ],
+    },
+  ],
+};
+
+export const QueuedAlert = Type.Object(
+  { id: id('Id of the alert in `GET /api/account/alerts/`.') },
+  {
+    title: 'QueuedAlert',
+    description: 'The test alert is queued; its deliveries appear in the list of alerts under this id.',
+  },
+);
+
+export const AlertQuery = Type.Object({
+  limit: pageLimit('Maximum number of alerts; the newest are returned.', { default: DEFAULT_PAGE_LIMIT }),
+});
 
 export type AlertListView = Static<typeof AlertList>;
 /** A low-credits alert, or a test of one (specification section 7). */

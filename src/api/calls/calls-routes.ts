@@ -1,13 +1,27 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import { callingKey, readerOf } from '../http/callers.ts';
-import { listAnswer } from '../openapi/list-answer.ts';
-import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
-import { OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
-import { AllCallsQueryString, CallPath, CallQueryString } from './call-query.ts';
-import { CALL_EXAMPLE, Call, CallPage, OperatorCall, OperatorCallPage } from './call-schema.ts';
-import { callsCsvHeader, callsCsvLine } from './calls-csv.ts';
-import { type CallsReading, readAllCalls, readCall, readCallOfAll, readCalls } from './read-calls.ts';
+import { listAnswer } from '../http/export-formats.ts';
+import { BY_KEY, BY_OPERATOR, OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
+import {
+  CALL_EXAMPLE,
+  Call,
+  CallPage,
+  callsCsvHeader,
+  callsCsvLine,
+  OperatorCall,
+  OperatorCallPage,
+} from './call-view.ts';
+import {
+  AllCallsQueryString,
+  CallPath,
+  CallQueryString,
+  type CallsReading,
+  readAllCalls,
+  readCall,
+  readCallOfAll,
+  readCalls,
+} from './read-calls.ts';
 
 export interface CallsRouteDeps extends CallsReading {
   readonly gatekeeper: Gatekeeper;

@@ -7,6 +7,7 @@ import type { Catalog } from '../../domain/catalog.ts';
 import { normaliseCountry } from '../../domain/countries.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { requestOrigin } from '../../domain/origins.ts';
 import { parseTimestamp } from '../../domain/period.ts';
 import { compileKey } from '../../domain/rules.ts';
@@ -14,18 +15,24 @@ import type { CountryLookup } from '../../gateway/country.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
+import { AccountKeyPath } from '../account/account-view.ts';
 import { objectBody, textField } from '../http/body-fields.ts';
 import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { KeyPath } from '../keys/key-schema.ts';
 import { keyIdOf, keyNotFound } from '../keys/keys.ts';
-import { BY_KEY, BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { accountOf } from '../operator/admin-account.ts';
-import { AccountKeyPath } from '../operator/admin-schema.ts';
+import { words } from '../openapi/fields.ts';
+import { Type } from '../openapi/json-type.ts';
+import {
+  BODY_REFUSALS,
+  BY_KEY,
+  BY_OPERATOR,
+  MANAGING_REFUSALS,
+  OPERATOR_REFUSALS,
+} from '../openapi/operation.ts';
+import { accountOf } from '../operator/admin-account-routes.ts';
 import { explain } from './explain.ts';
-import { EXPLAIN_EXAMPLES, ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
-import { EXPLANATION_EXAMPLE, Explanation } from './explanation-schema.ts';
+import { EXPLANATION_EXAMPLE, Explanation } from './explanation-view.ts';
 
 export interface ExplainDeps extends WriteParts {
   readonly book: Book;
@@ -34,8 +41,6 @@ export interface ExplainDeps extends WriteParts {
   readonly catalog: () => Catalog;
   readonly countries: Pick<CountryLookup, 'countryOf'>;
   readonly health: Pick<TargetHealth, 'availability'>;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
 /**
@@ -122,14 +127,14 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
 }
 
 function callerOf(
-  { config, gatekeeper, countries, now = Date.now }: ExplainDeps,
+  { config, gatekeeper, countries }: ExplainDeps,
   request: FastifyRequest,
   asked: ExplainRequest,
   subject: Subject,
 ) {
   const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
   return {
-    nowMs: asked.at ?? now(),
+    nowMs: asked.at ?? Date.now(),
     address,
     country: asked.country ?? (address && countryOf(countries, address, subject)),
     origin: requestOrigin(asked.origin, undefined),
@@ -212,3 +217,52 @@ function read<Value>(
 function endpointAt(path: string): Endpoint | undefined {
   return ENDPOINTS.find((endpoint) => endpoint.path === path);
 }
+
+/** The longest text that an explain request may have, in characters. */
+const LONGEST_TEXT = 1_000;
+
+const text = (description: string, more: object = {}) =>
+  Type.String({ maxLength: LONGEST_TEXT, pattern: TEXT_PATTERNS.storable, description, ...more });
+
+export const ExplainBody = Type.Object(
+  {
+    model: text('Name of the model that would be called.'),
+    endpoint: Type.Optional(
+      words(
+        ENDPOINTS.map(({ path }) => path),
+        'Path under /v1. Default: the first that serves the model.',
+      ),
+    ),
+    ip: Type.Optional(text('Address of the caller. Default: yours.')),
+    origin: Type.Optional(text('The header `Origin`. Default: none.')),
+    country: Type.Optional(
+      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
+        pattern: TEXT_PATTERNS.country,
+      }),
+    ),
+    at: Type.Optional(
+      text(
+        'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
+        {
+          format: 'date-time',
+        },
+      ),
+    ),
+  },
+  { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },
+);
+
+const EXPLAIN_EXAMPLES = {
+  now: { summary: 'From here and now', value: { model: 'demo-chat' } },
+  elsewhere: {
+    summary: 'From elsewhere, at another time',
+    value: {
+      model: 'demo-chat',
+      endpoint: '/v1/chat/completions',
+      ip: '203.0.113.9',
+      origin: 'https://app.example.com',
+      country: 'DE',
+      at: '2030-01-01T20:00:00Z',
+    },
+  },
+};

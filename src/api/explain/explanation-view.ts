@@ -1,5 +1,75 @@
-import type { Static } from '../openapi/json-type.ts';
-import type { Explanation } from './explanation-schema.ts';
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+
+/** The answer that a call would get, check by check (specification section 2). */
+export const Explanation = Type.Object(
+  {
+    allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
+    code: Type.Union([Type.Enum(Object.keys(ERRORS) as ErrorCode[]), Type.Null()], {
+      description: 'Error code of the first check that fails; null: none fails.',
+    }),
+    checks: Type.Array(
+      Type.Object(
+        {
+          check: Type.String({ description: 'Name of the check.' }),
+          state: Type.Enum(['passed', 'failed', 'not_checked'], {
+            description: 'Result of the check. Checks of the model need a known model.',
+          }),
+          passed: Type.Boolean({ description: 'False if the check refuses the call.' }),
+          detail: Type.String({ description: 'The message of the refusal, or the checked value.' }),
+        },
+        { title: 'Check' },
+      ),
+      {
+        description: 'All checks in their order, even after one fails.',
+      },
+    ),
+    caller: Type.Object(
+      {
+        ip: Type.Union([Type.String(), Type.Null()], {
+          description: 'Address of the caller; null: unknown.',
+        }),
+        country: Type.Union([Type.String(), Type.Null()], {
+          description: 'Country of the address, ISO 3166-1 alpha-2; null: unknown.',
+        }),
+        origin: Type.Union([Type.String(), Type.Null()], { description: 'Origin; null: none.' }),
+      },
+      { title: 'ExplainedCaller', description: 'The caller that was checked.' },
+    ),
+    targets: Type.Array(
+      Type.Object(
+        {
+          target: Type.String({
+            description: "The upstream's name in the configuration; `name#2` is its second credential.",
+          }),
+          upstream_model: Type.String({ description: 'Name of the model there.' }),
+        },
+        { title: 'ExplainedTarget' },
+      ),
+      {
+        description:
+          'Targets of the call, in order: if one fails, the call goes to the next. Calls of one conversation may have another order. Empty without a known model.',
+      },
+    ),
+  },
+  { title: 'Explanation', description: 'The answer that the call would get.' },
+);
+
+export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
+  allowed: false,
+  code: 'outside_active_hours',
+  checks: [
+    { check: 'is_active', state: 'passed', passed: true, detail: 'The key is active.' },
+    {
+      check: 'active_hours',
+      state: 'failed',
+      passed: false,
+      detail: 'This API key can only be used during 08:00-18:00 UTC. It is now 20:00 UTC.',
+    },
+  ],
+  caller: { ip: '203.0.113.9', country: 'DE', origin: 'https://app.example.com' },
+  targets: [{ target: 'demo', upstream_model: 'demo-chat' }],
+};
 
 /** The answer that a call would get, check by check (specification section 2). */
 export type ExplanationView = Static<typeof Explanation>;

@@ -1,6 +1,6 @@
+import type * as admin from '../account/account-view.ts';
 import type * as keys from '../keys/key-schema.ts';
 import type { Static } from '../openapi/json-type.ts';
-import type * as admin from '../operator/admin-schema.ts';
 
 // What clients send. The body of an explain request is not among them: its schema lists the paths of the model
 // endpoints, and the page would be compiled with all that serves them.

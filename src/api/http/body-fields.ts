@@ -1,6 +1,7 @@
+import { CALL_LIMIT_FIELDS, type CallLimits } from '../../domain/call-limits.ts';
 import { MAX_CREDITS, type Micro, microFromCredits } from '../../domain/credits.ts';
 import { cutShort, GatewayError, invalidField } from '../../domain/errors.ts';
-import { isLonger } from '../../domain/key-readers.ts';
+import { isLonger, readCallLimit } from '../../domain/key-readers.ts';
 
 /** A request body as an object with no other fields than `fields`. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
@@ -72,4 +73,15 @@ export function emailField(value: unknown): string {
     'email',
     `email must be an email address of at most ${LONGEST_EMAIL} characters, such as owner@example.com.`,
   );
+}
+
+/** The limits of calls that a body sets; none that it does not name. Throws `invalid_field`. */
+export function readCallLimits(body: Readonly<Record<string, unknown>>): Partial<CallLimits> {
+  const limits: { -readonly [Limit in keyof CallLimits]?: CallLimits[Limit] } = {};
+  for (const limit of Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]) {
+    const field = CALL_LIMIT_FIELDS[limit];
+    const value = body[field];
+    if (value !== undefined) limits[limit] = readCallLimit(field, value);
+  }
+  return limits;
 }

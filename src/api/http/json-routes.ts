@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { foldName, invalidJson } from '../../domain/errors.ts';
 import { type RootNames, readJson } from '../../gateway/request/json/json-reader.ts';
+import { faultIn, notJson } from '../../gateway/request/json/not-json.ts';
 import { checkEncoding } from '../../gateway/request/request-head.ts';
 import type { FairPool } from '../../shares/fair-pool.ts';
 
@@ -10,8 +11,6 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 
 /** More fields than any body has. A body with more is refused for the first that is unknown, without the others being read. */
 const MOST_FIELDS = 64;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Sets up a plugin's scope for the JSON of specification sections 2 and 7, whatever the rest of the app reads: every
@@ -40,9 +39,9 @@ export function speakJson(app: FastifyInstance): void {
 function parseJson(body: Buffer): unknown {
   readJson(body, new NamesOnce());
   try {
-    return JSON.parse(utf8.decode(body));
+    return JSON.parse(body.toString());
   } catch {
-    throw invalidJson('The request body is not valid JSON. Send a JSON object in UTF-8.');
+    throw notJson(faultIn(body));
   }
 }
 

@@ -4,6 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Share } from '../../shares/fair-pool.ts';
 import type { Pools } from '../../shares/pools.ts';
+import type { ExportFormat } from './export-formats.ts';
 
 /** Bytes that are handed to a connection at a time; as much again waits for it. */
 const PIECE_BYTES = 64 * 1024;
@@ -17,7 +18,7 @@ const STRANGERS = -1;
 /** Makes the next page of an answer; undefined after the last. It must not keep the pages that it made. */
 export type NextPage = () => Promise<string | undefined>;
 
-export interface LongAnswer {
+interface LongAnswer {
   /** The account that asks, or `OPERATOR`. */
   readonly owner: number;
   /** True for exports and for lists of any length, of which an account has few under way at once. */
@@ -83,4 +84,54 @@ function keepUntilSent(reply: FastifyReply, share: Share | undefined): void {
 
 function bytesOf(page: string | undefined): Buffer | undefined {
   return page === undefined ? undefined : Buffer.from(page);
+}
+
+/** Rows that an export reads at a time, which bounds its memory. */
+const EXPORT_PAGE = 500;
+
+interface Export<Row, View extends object, Place> {
+  /** Name of the file. */
+  readonly name: string;
+  readonly format: ExportFormat;
+  readonly owner: number;
+  /** Most rows. */
+  readonly limit: number;
+  /** Where the export begins; undefined: with the newest row. */
+  readonly before: Place | undefined;
+  /** Rows after a place, newest first. */
+  read(before: Place | undefined, limit: number): Promise<readonly Row[]>;
+  placeOf(row: Row): Place;
+  viewOf(row: Row): View;
+  csvHeader(): string;
+  csvLine(view: View): string;
+}
+
+/**
+ * Streams an export. Its pages are cut by the place of a row, so that rows written meanwhile, which are newer, do not shift them.
+ */
+export async function sendExport<Row, View extends object, Place>(
+  pools: Pools,
+  reply: FastifyReply,
+  exported: Export<Row, View, Place>,
+): Promise<FastifyReply> {
+  const { name, format, owner, limit } = exported;
+  const isCsv = format === 'csv';
+  const headers = {
+    'content-type': isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+    'content-disposition': `attachment; filename="${name}.${format}"`,
+  };
+  const lineOf = isCsv ? exported.csvLine : (view: View) => `${JSON.stringify(view)}\n`;
+  let head = isCsv ? exported.csvHeader() : '';
+  let place = exported.before;
+  let left = limit;
+  return await sendPages(pools, reply, { owner, isWhole: true, headers }, async () => {
+    if (left <= 0) return undefined;
+    const rows = await exported.read(place, Math.min(left, EXPORT_PAGE));
+    const last = rows.at(-1);
+    if (last !== undefined) place = exported.placeOf(last);
+    left = last === undefined || rows.length < EXPORT_PAGE ? 0 : left - rows.length;
+    const text = head + rows.map((row) => lineOf(exported.viewOf(row))).join('');
+    head = '';
+    return text;
+  });
 }

@@ -12,7 +12,7 @@ import { type KeyUse, type KeyView, keyView } from './key-view.ts';
 const NOTHING_SPENT = micro(0);
 
 /** The parts of the program that the views of keys are made from. */
-export interface KeyViewDeps {
+interface KeyViewDeps {
   readonly book: Book;
   readonly ledger: Ledger;
 }

@@ -1,14 +1,14 @@
 import { KEY_FIELDS } from '../../domain/key-fields.ts';
-import { fieldAt, KEY_FIELD_NAMES, keyField, type WireSettings } from '../../domain/key-settings.ts';
 import {
-  balance,
-  cursor,
-  exactCredits,
-  id,
-  pageLimit,
-  timestamp,
-  timestampOrNull,
-} from '../openapi/fields.ts';
+  fieldAt,
+  KEY_FIELD_NAMES,
+  keyField,
+  rowAt,
+  WIRE_NAMES,
+  type WireSettings,
+} from '../../domain/key-settings.ts';
+import { MOST_GRACE_S } from '../../domain/rotation.ts';
+import { balance, cursor, exactCredits, id, pageLimit, time, timeOrNull } from '../openapi/fields.ts';
 import { type Schema, Type } from '../openapi/json-type.ts';
 
 /** Every field that create and PATCH take, described. */
@@ -34,15 +34,15 @@ export const Key = Type.Object(
     prefix,
     ...others,
     spending_current: exactCredits('Spend in the current period.'),
-    created_at: timestamp('When the key was created.'),
+    created_at: time('When the key was created.'),
     version: Type.Integer({
       minimum: 1,
       description: 'Rises with every change of the settings, never with calls. Send it in `If-Match`.',
     }),
-    last_used_at: timestampOrNull(
+    last_used_at: timeOrNull(
       'Time of the latest call with a row in the ledger, successful or not; null: none.',
     ),
-    previous_valid_until: timestampOrNull(
+    previous_valid_until: timeOrNull(
       'End of the grace of the previous value; null: no previous value is valid.',
     ),
   },
@@ -56,7 +56,7 @@ export const OwnKey = Type.Object(
     limit_remaining: Type.Union([exactCredits('The rest of the limit.'), Type.Null()], {
       description: 'Limit less the spend of the period, at least 0; null: no limit. Holds do not count.',
     }),
-    period_ends_at: timestamp('End of the current period.'),
+    period_ends_at: time('End of the current period.'),
     credits_balance: Type.Optional(balance('Balance of the account; only for a key that can manage.')),
   },
   { title: 'OwnKey', description: 'The calling key, with the rest of its limit.' },
@@ -86,7 +86,7 @@ export const CreatedKey = Type.Object(
     name: Type.String({ description: 'Display name.' }),
     prefix,
     key: Type.String({ description: 'The value of the key. It is in this answer only: save it now.' }),
-    created_at: timestamp('When the key was created.'),
+    created_at: time('When the key was created.'),
     _service: Type.Object(
       { note: Type.String({ description: 'Says that the value will not be shown again.' }) },
       { description: 'From the gateway, for people.' },
@@ -145,3 +145,127 @@ export const KeyChangeHeaders = Type.Object({
 export const KeyPath = Type.Object({
   key_id: Type.Integer({ minimum: 1, description: 'Id of the key.', examples: [2] }),
 });
+
+/** Body of `POST /api/keys/{key_id}/rotate/`. */
+export const Rotation = Type.Object(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MOST_GRACE_S,
+        default: 0,
+        description: 'Seconds that the previous value stays valid; 0: it ends at once.',
+      }),
+    ),
+    end_grace: Type.Optional(
+      Type.Literal(true, {
+        description: 'Ends the previous value now, without a new one. Send it alone.',
+      }),
+    ),
+  },
+  {
+    title: 'Rotation',
+    description: 'A new value, or the end of the previous one.',
+    additionalProperties: false,
+    maxProperties: 1,
+  },
+);
+
+/** Answer to a rotation, the only one that shows the new value (specification section 2). */
+export const RotatedKey = Type.Object(
+  {
+    ...CreatedKey.properties,
+    previous_valid_until: timeOrNull("End of the previous value, by Redis' clock; null: it has ended."),
+  },
+  { title: 'RotatedKey', description: 'The key with its new value.' },
+);
+
+export const RotatedOrEnded = Type.Union([RotatedKey, Key], {
+  description: 'The new value; with `end_grace`, the key without its value.',
+});
+
+// Example bodies of key requests and answers, for the description of the API.
+
+const defaults = Object.fromEntries(WIRE_NAMES.map((name) => [name, rowAt(name).fallback])) as WireSettings;
+
+export const KEY_EXAMPLE = {
+  ...defaults,
+  id: 2,
+  name: 'web app',
+  description: 'for the web team',
+  prefix: 'sk-tg-24kV',
+  allowed_models: ['demo-chat'],
+  spending_limit: 10,
+  spending_current: '0.020084',
+  active_hours: '08:00-18:00',
+  allowed_origins: ['https://*.example.com'],
+  created_at: '2026-11-21T08:00:00.000Z',
+  can_manage: false,
+  version: 3,
+  rpm_limit: 60,
+  tpm_limit: 100_000,
+  max_parallel_requests: 5,
+  last_used_at: '2026-11-21T17:42:07.512Z',
+  previous_valid_until: null,
+};
+
+export const OWN_KEY_EXAMPLE = {
+  ...KEY_EXAMPLE,
+  limit_remaining: '9.979916',
+  period_ends_at: '2026-12-01T00:00:00.000Z',
+};
+
+export const CREATED_KEY_EXAMPLE = {
+  id: 2,
+  name: 'web app',
+  prefix: 'sk-tg-24kV',
+  key: 'sk-tg-24kV…',
+  created_at: '2026-11-21T08:00:00.000Z',
+  _service: { note: 'Save this key now. It is not stored and will not be shown again.' },
+};
+
+export const ROTATED_KEY_EXAMPLE = {
+  ...CREATED_KEY_EXAMPLE,
+  prefix: 'sk-tg-9fQz',
+  key: 'sk-tg-9fQz…',
+  previous_valid_until: '2026-11-22T13:00:00.000Z',
+};
+
+export const ROTATION_EXAMPLES = {
+  grace: { summary: 'The previous value stays valid for an hour', value: { grace_seconds: 3_600 } },
+  at_once: { summary: 'The previous value ends at once', value: {} },
+  end: { summary: 'End the previous value, without a new one', value: { end_grace: true } },
+};
+
+export const NEW_KEY_EXAMPLES = {
+  plain: { summary: 'Without restrictions', value: { name: 'web app', description: 'for the web team' } },
+  restricted: {
+    summary: 'To be handed out',
+    value: {
+      name: 'kiosk',
+      expires_at: '2030-01-31T12:00:00+01:00',
+      allowed_models: ['demo-chat'],
+      allowed_categories: ['text'],
+      spending_limit: 0.5,
+      spending_period: 'daily',
+      rpm_limit: 60,
+      tpm_limit: 100_000,
+      max_parallel_requests: 5,
+      active_hours: '22:00-06:00',
+      allowed_ips: ['203.0.113.0/24', '2001:db8::1'],
+      allowed_origins: ['https://kiosk.example.com'],
+      blocked_countries: ['KP'],
+      webhook_url: 'https://hooks.example.com/credits',
+    },
+  },
+};
+
+export const KEY_PATCH_EXAMPLES = {
+  limit: { summary: 'Limit the spending', value: { spending_limit: 10, spending_period: 'monthly' } },
+  calls: { summary: 'Limit the calls', value: { rpm_limit: 60, max_parallel_requests: 5, tpm_limit: null } },
+  reactivate: { summary: 'Bring a deleted key back', value: { is_active: true } },
+  restrict: {
+    summary: 'Restrict to pages and hours',
+    value: { allowed_origins: ['https://*.example.com'], active_hours: '08:00-18:00' },
+  },
+};

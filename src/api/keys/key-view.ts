@@ -10,10 +10,9 @@ import {
   type WireSettings,
 } from '../../domain/key-settings.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
+import type { callLimitSchemas } from '../openapi/fields.ts';
 import type { ObjectSchema, Static } from '../openapi/json-type.ts';
-import type { callLimitSchemas } from './call-limit-fields.ts';
-import type { CreatedKey, Key, KeyList, OwnKey } from './key-schema.ts';
-import type { RotatedKey } from './rotation-schema.ts';
+import type { CreatedKey, Key, KeyList, OwnKey, RotatedKey } from './key-schema.ts';
 
 /** A key as its account sees it. */
 export type KeyView = Static<typeof Key>;

@@ -1,29 +1,25 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../../domain/credits.ts';
-import { parseKeyPatch, parseNewKey } from '../../domain/key-settings.ts';
+import { parseKeyPatch } from '../../domain/key-settings.ts';
 import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/refusals.ts';
-import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
-import {
-  CREATED_KEY_EXAMPLE,
-  KEY_EXAMPLE,
-  KEY_PATCH_EXAMPLES,
-  NEW_KEY_EXAMPLES,
-  OWN_KEY_EXAMPLE,
-} from './key-examples.ts';
+import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { keyUses, keyViewNow, sendKeys } from './key-list.ts';
 import {
+  CREATED_KEY_EXAMPLE,
   CreatedKey,
   DeletedKey,
+  KEY_EXAMPLE,
+  KEY_PATCH_EXAMPLES,
   Key,
   KeyChangeHeaders,
   KeyList,
   KeyListQuery,
   KeyPatch,
   KeyPath,
+  NEW_KEY_EXAMPLES,
   NewKeyBody,
+  OWN_KEY_EXAMPLE,
   OwnKey,
 } from './key-schema.ts';
 import { type KeyUse, ownKeyView } from './key-view.ts';
@@ -31,12 +27,16 @@ import {
   changeKey,
   createKey,
   ifMatch,
+  type KeyChangeDeps,
+  type KeyChangeRoutes,
   keyIdOf,
   keyNotFound,
   managesAfterPatch,
-  managesOnCreation,
+  mayWarn,
+  readNewKey,
+  warnOfModels,
+  withSlugs,
 } from './keys.ts';
-import { mayWarn, warnOfModels, withSlugs } from './model-warning.ts';
 import { rotateRoute } from './rotate-key.ts';
 
 export type KeysDeps = KeyChangeDeps & WriteParts;
@@ -121,12 +121,8 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
   };
   app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
-    const { settings: given, canManage } = parseNewKey(request.body);
-    const settings = withSlugs(given, deps.catalog());
-    const created = await createKey(deps, caller.accountId, {
-      ...settings,
-      canManage: managesOnCreation(canManage, settings),
-    });
+    const settings = readNewKey(request.body, deps.catalog());
+    const created = await createKey(deps, caller.accountId, settings);
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });

@@ -1,14 +1,17 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { type KeyBounds, KeyTooLarge, TooManyKeys, VersionConflict } from '../../book/book-keys.ts';
+import { VersionConflict } from '../../book/key-row.ts';
+import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { type Catalog, modelOf } from '../../domain/catalog.ts';
+import { type ErrorCode, GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
-import { carriesRestriction, tooLarge } from '../../domain/key-settings.ts';
+import { carriesRestriction, parseNewKey, tooLarge } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { pathId } from '../http/query.ts';
+import type { ObjectSchema } from '../openapi/json-type.ts';
 import { IF_MATCH } from './key-schema.ts';
 import { type CreatedKeyView, createdKeyView } from './key-view.ts';
 
@@ -18,19 +21,24 @@ export interface KeyCommandDeps {
   readonly ledger: Ledger;
   readonly config: Config;
   readonly pools: Pools;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
+}
+
+/** The settings of a new key in a body, with the names of models in place of their aliases. Throws as `parseNewKey`. */
+export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
+  const { settings: given, canManage } = parseNewKey(body);
+  const settings = withSlugs(given, catalog);
+  return { ...settings, canManage: managesOnCreation(canManage, settings) };
 }
 
 /** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
 export async function createKey(
-  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  { book, ledger, config }: KeyCommandDeps,
   accountId: number,
   settings: KeySettings,
 ): Promise<CreatedKeyView> {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const key = await book
-    .createKey(accountId, { ...settings, prefix, hash }, now(), config.accounts)
+    .createKey(accountId, { ...settings, prefix, hash }, Date.now(), config.accounts)
     .catch(refuseTooMany(config.accounts));
   await onceReachable(ledger.publishKey(key, hash));
   return createdKeyView(key, value);
@@ -77,12 +85,12 @@ export interface KeyChange {
  * yet; sending the request again is harmless.
  */
 export async function changeKey(
-  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  { book, ledger, config }: KeyCommandDeps,
   { accountId, keyId, settings, ifVersion }: KeyChange,
 ): Promise<KeyRecord> {
   const { maxKeyBytes } = config.accounts;
   const key = await book
-    .updateKey(accountId, keyId, settings, now(), ifVersion, maxKeyBytes)
+    .updateKey(accountId, keyId, settings, Date.now(), ifVersion, maxKeyBytes)
     .catch((error) => {
       if (error instanceof KeyTooLarge) throw tooLarge(settings, error.bytes);
       throw error;
@@ -109,7 +117,7 @@ export function refuseConflict(error: unknown): never {
  * `canManage` of a key that another key or the operator creates (specification section 2, "Who may manage"): as the
  * request says, else true only without restrictions, so that a key that is handed out with limits cannot lift them.
  */
-export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
+function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
   return said ?? !carriesRestriction(settings);
 }
 
@@ -149,4 +157,91 @@ export function ifMatch(request: FastifyRequest): number | undefined {
     throw invalidField('If-Match', 'If-Match must be a version of the key, such as "3", or *.');
   }
   return Number(value.replaceAll('"', ''));
+}
+
+export interface KeyChangeDeps extends KeyCommandDeps {
+  readonly catalog: () => Catalog;
+}
+
+/** Caller that changes a key of an account: its owner, or the operator. */
+interface KeyChanger {
+  readonly accountId: number;
+  /** Id of the calling key; undefined: the operator. */
+  readonly callerId?: number;
+}
+
+type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
+
+/** Differences between the routes of the owner and of the operator that change a key. */
+export interface KeyChangeRoutes {
+  /** Path of a key; it ends with `:key_id/`. */
+  readonly path: string;
+  /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
+  readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;
+  readonly onRequest?: onRequestAsyncHookHandler;
+  /** The description of all routes, and the refusals that precede those for the key. */
+  readonly docs: Pick<FastifySchema, 'tags' | 'security' | 'params'>;
+  readonly refusals: readonly ErrorCode[];
+  readonly update: Words;
+  readonly remove: Words;
+  readonly rotate: Words;
+}
+
+const HEADER = 'x-tollgate-warning';
+/** Most names in the header, and below it most characters of each name, so that the header stays small. */
+const MOST_NAMES = 5;
+const LONGEST_NAME = 60;
+
+/** The settings with the names of models in place of their aliases: the stored list does not change with the catalog. */
+export function withSlugs<Settings extends { readonly allowedModels?: readonly string[] }>(
+  settings: Settings,
+  catalog: Catalog,
+): Settings {
+  const { allowedModels } = settings;
+  if (!allowedModels?.some((name) => modelOf(catalog, name))) return settings;
+  const slugs = allowedModels.map((name) => modelOf(catalog, name)?.slug ?? name);
+  return { ...settings, allowedModels: [...new Set(slugs)] };
+}
+
+/**
+ * Adds a header to the answer that lists the `allowed_models` of a request that are not in the catalog. They are most
+ * likely misspelt, but are not refused, because a model may be added later.
+ */
+export function warnOfModels(
+  reply: FastifyReply,
+  catalog: Catalog,
+  { allowedModels = [] }: { readonly allowedModels?: readonly string[] },
+): void {
+  const unknown = allowedModels.filter((slug) => !catalog.has(slug));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, MOST_NAMES).map(quoted).join(', ');
+  const more = unknown.length > MOST_NAMES ? ` and ${unknown.length - MOST_NAMES} more` : '';
+  const verb = unknown.length === 1 ? 'is' : 'are';
+  reply.header(HEADER, `allowed_models: ${names}${more} ${verb} not in the catalog`);
+}
+
+/** A name as JSON in ASCII, which is what headers can carry. */
+function quoted(slug: string): string {
+  const shown = slug.length > LONGEST_NAME ? `${slug.slice(0, LONGEST_NAME)}…` : slug;
+  return JSON.stringify(shown).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Schema of an answer that may carry the warning. */
+export function mayWarn(schema: ObjectSchema) {
+  return {
+    description: String(schema.description),
+    headers: {
+      [HEADER]: {
+        type: 'string',
+        description:
+          'Which names in the `allowed_models` of the request are not in the catalog, if any. They are stored: a model may ' +
+          'be added later.',
+        examples: ['allowed_models: "gpt-0" is not in the catalog'],
+      },
+    },
+    content: { 'application/json': { schema } },
+  };
 }

@@ -1,28 +1,34 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { type Book, BookUnavailable } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { parseRotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
 import { objectBody } from '../http/body-fields.ts';
-import { BODY_REFUSALS } from '../openapi/refusals.ts';
-import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
-import { ROTATED_KEY_EXAMPLE, ROTATION_EXAMPLES } from './key-examples.ts';
+import { BODY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
-import { KeyChangeHeaders } from './key-schema.ts';
+import {
+  KeyChangeHeaders,
+  ROTATED_KEY_EXAMPLE,
+  ROTATION_EXAMPLES,
+  RotatedOrEnded,
+  Rotation,
+} from './key-schema.ts';
 import { type RotatedKeyView, rotatedKeyView } from './key-view.ts';
 import {
   ifMatch,
   type KeyChange,
+  type KeyChangeDeps,
+  type KeyChangeRoutes,
   type KeyCommandDeps,
   keyIdOf,
   keyNotFound,
   refuseConflict,
 } from './keys.ts';
-import { RotatedOrEnded, Rotation } from './rotation-schema.ts';
 
-export type KeyAtVersion = Omit<KeyChange, 'settings'>;
+type KeyAtVersion = Omit<KeyChange, 'settings'>;
 
 /**
  * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
@@ -40,12 +46,12 @@ export async function rotateKey(
   { accountId, keyId, ifVersion }: KeyAtVersion,
   graceS: number,
 ): Promise<RotatedKeyView> {
-  const { book, ledger, config, now = Date.now } = deps;
+  const { book, ledger, config } = deps;
   const startsAt = await ledger.time(accountId);
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
   const rotated = await book
-    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now(), ifVersion)
+    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, Date.now(), ifVersion)
     .catch(refuseConflict);
   if (rotated === undefined) throw keyNotFound();
   const { before, key } = rotated;
@@ -59,12 +65,12 @@ export async function rotateKey(
 
 /** Undoes a rotation that could not be published, and resolves with its refusal. */
 async function undone(
-  { book, ledger, now = Date.now }: KeyCommandDeps,
+  { book, ledger }: KeyCommandDeps,
   before: KeyRecord,
   hash: string,
   cause: unknown,
 ): Promise<GatewayError> {
-  const restored = await withdrawn(book, before, hash, now());
+  const restored = await withdrawn(book, before, hash, Date.now());
   // Redis may have the record of the rotation. If this publication fails too, the sweep of any gateway that reaches
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
@@ -96,12 +102,12 @@ async function withdrawn(
  * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
  * `version_conflict`, and LedgerUnavailable if the end is in the book and not in Redis yet; repeating it is harmless.
  */
-export async function endGrace(
-  { book, ledger, now = Date.now }: KeyCommandDeps,
+async function endGrace(
+  { book, ledger }: KeyCommandDeps,
   { accountId, keyId, ifVersion }: KeyAtVersion,
 ): Promise<KeyRecord> {
   const redisNow = await ledger.time(accountId).catch(unknownTime);
-  const key = await book.endGrace(accountId, keyId, now(), ifVersion, redisNow).catch(refuseConflict);
+  const key = await book.endGrace(accountId, keyId, Date.now(), ifVersion, redisNow).catch(refuseConflict);
   if (key === undefined) throw keyNotFound();
   await ledger.publishKey(key);
   return key;

@@ -1,11 +1,22 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { type Catalog, modelOf } from '../../domain/catalog.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { type Catalog, type Model, modelOf, type Price, placesOf, targetName } from '../../domain/catalog.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { modelRefusalOf } from '../../domain/rules.ts';
+import type { Unit } from '../../domain/units.ts';
+import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
+import { ENDPOINTS, serves } from '../../gateway/endpoints.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import { limitParam, queryOf, textParam } from '../http/query.ts';
-import type { ModelListView } from './model-view.ts';
-import { modelListView, modelView } from './show-models.ts';
+import {
+  ALWAYS_PRICED,
+  type ModelListView,
+  type ModelView,
+  OPENROUTER_PRICES,
+  type OpenRouterPrice,
+  type OperatorModelListView,
+  type OperatorModelView,
+  type UnitPriceView,
+} from './model-view.ts';
 
 /** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, for clients of OpenAI and of Anthropic. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
@@ -28,5 +39,109 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
       }
       return modelView(model);
     });
+  };
+}
+
+/** A page of the list: at most `limit` models, those right after one or right before one. */
+interface ModelPage {
+  readonly limit: number | undefined;
+  readonly afterId: string | undefined;
+  readonly beforeId: string | undefined;
+}
+
+/** Throws `invalid_field` for a cursor that is no model of the list. */
+function modelListView(models: readonly Model[], { limit, afterId, beforeId }: ModelPage): ModelListView {
+  const from = afterId === undefined ? 0 : placeOf(models, 'after_id', afterId) + 1;
+  const to = beforeId === undefined ? models.length : placeOf(models, 'before_id', beforeId);
+  const range = models.slice(from, Math.max(from, to));
+  // Anthropic's clients go backwards if they name the model that they come from.
+  const isBackwards = beforeId !== undefined && limit !== undefined;
+  const page = isBackwards ? range.slice(-limit) : range.slice(0, limit);
+  return {
+    object: 'list',
+    data: page.map(modelView),
+    has_more: page.length < range.length,
+    first_id: page[0]?.slug ?? null,
+    last_id: page.at(-1)?.slug ?? null,
+  };
+}
+
+function placeOf(models: readonly Model[], name: string, id: string): number {
+  const at = models.findIndex(({ slug }) => slug === id);
+  if (at < 0) throw invalidField(name, `${name} must be the id of a model of this list.`);
+  return at;
+}
+
+/** Models do not change, and a list of all of them is asked for often. */
+const VIEWS = new WeakMap<Model, ModelView>();
+
+export function modelView(model: Model): ModelView {
+  const known = VIEWS.get(model);
+  if (known) return known;
+  const view: ModelView = {
+    id: model.slug,
+    object: 'model',
+    created: 0,
+    type: 'model',
+    display_name: model.slug,
+    created_at: EPOCH,
+    context_length: model.contextWindow ?? null,
+    max_output_tokens: model.maxOutputTokens || null,
+    owned_by: model.upstream.name,
+    category: model.category,
+    aliases: model.aliases ?? [],
+    endpoints: ENDPOINTS.filter((endpoint) => serves(endpoint, model)).map(({ path }) => path),
+    price: priceView(model.price),
+    pricing: pricingView(model),
+    service_tiers: writtenTiers(model.price),
+  };
+  VIEWS.set(model, view);
+  return view;
+}
+
+const EPOCH = '1970-01-01T00:00:00Z';
+const PICO_DIGITS = 12;
+
+function pricingView({ price: { units, named } }: Model): ModelView['pricing'] {
+  const shown = Object.entries(OPENROUTER_PRICES) as [OpenRouterPrice, Unit][];
+  return Object.fromEntries(
+    shown
+      .filter(([name, unit]) => ALWAYS_PRICED.includes(name) || named.has(unit))
+      .map(([name, unit]) => [name, creditsOf(units[unit])]),
+  );
+}
+
+/** Pico-credits as credits, exact. */
+function creditsOf(pico: bigint): string {
+  const digits = String(pico).padStart(PICO_DIGITS + 1, '0');
+  const text = `${digits.slice(0, -PICO_DIGITS)}.${digits.slice(-PICO_DIGITS)}`;
+  return text.replace(/\.?0+$/, '');
+}
+
+/** A price by unit, in credits. */
+function priceView(price: Price): ModelView['price'] {
+  const written = Object.entries(writtenPrice(price)).map(([unit, given]) => [unit, unitView(given)]);
+  return Object.fromEntries(written);
+}
+
+function unitView(written: WrittenUnit): UnitPriceView {
+  if (typeof written === 'string') return Number(written);
+  if (!isByVariant(written)) return written.map((step) => ({ ...step, price: Number(step.price) }));
+  return Object.fromEntries(Object.entries(written).map(([variant, price]) => [variant, Number(price)]));
+}
+
+/** Every model of the catalog, in its order. */
+export function operatorModelListView(catalog: Catalog): OperatorModelListView {
+  return { models: [...catalog.values()].map(operatorModelView) };
+}
+
+function operatorModelView(model: Model): OperatorModelView {
+  const places = placesOf(new Map([[model.slug, model]]));
+  return {
+    ...modelView(model),
+    source: model.priceSource,
+    list_price: model.cost ? priceView(model.cost) : null,
+    targets: [...places].map(({ upstream }) => targetName(upstream)),
+    price_until: model.priceUntil ?? null,
   };
 }

@@ -22,7 +22,7 @@ Any other path or method gets 404 \`unknown_endpoint\`; \`GET /v1/responses\` wi
 **Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash.`;
 
 /** The part of the OpenAPI document about the gateway as a whole; the schemas of the routes add the rest. */
-export const DOCUMENT = {
+const DOCUMENT = {
   openapi: '3.1.0',
   info: {
     title: 'Tollgate',

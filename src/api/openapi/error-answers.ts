@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
 import { reportsLimits } from '../../gateway/limits.ts';
 import { refusalText } from '../../gateway/refuse.ts';
-import { ERROR_EXAMPLES } from './error-examples.ts';
+import { exampleOf } from './error-examples.ts';
 import type { JsonSchema } from './json-type.ts';
 import type { Answer, Reference, RouteDocs } from './operation.ts';
 
@@ -203,7 +203,7 @@ export function errorExamples(format: ErrorFormat): Record<string, { summary: st
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return Object.fromEntries(
     codes.map((code) => {
-      const { message, param, metadata } = ERROR_EXAMPLES[code];
+      const { message, param, metadata } = exampleOf(code);
       const error = new GatewayError(code, message, param, undefined, metadata && { metadata });
       const value: unknown = JSON.parse(refusalText(error, url));
       return [`${prefix}${code}`, { summary: `${ERRORS[code][0]} ${code}`, value }];

@@ -1,3 +1,4 @@
+import { CALL_LIMIT_FIELDS, MAX_CALL_LIMIT } from '../../domain/call-limits.ts';
 import { MAX_CREDITS } from '../../domain/credits.ts';
 import { SIX_DECIMALS } from '../../domain/json-patterns.ts';
 import { type Schema, Type } from './json-type.ts';
@@ -10,13 +11,13 @@ export function words<Word extends string>(list: readonly Word[], description: s
 }
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
-export function timestamp(description: string) {
+export function time(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-11-21T08:00:00.000Z'] });
 }
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
-export function timestampOrNull(description: string, more: object = {}) {
-  return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
+export function timeOrNull(description: string) {
+  return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
 }
 
 /** Schema of a UTC day, `YYYY-MM-DD`. */
@@ -78,4 +79,21 @@ export const DEFAULT_PAGE_LIMIT = 100;
 export function pageLimit(description: string, more: object = {}) {
   const { min, max } = PAGE_LIMIT;
   return Type.Optional(Type.Integer({ minimum: min, maximum: max, description, ...more }));
+}
+
+/** Schemas of the limits of calls (specification section 11) of `whose` calls, such as "the key's". */
+export function callLimitSchemas(whose: string) {
+  return {
+    [CALL_LIMIT_FIELDS.rpmLimit]: callLimit(`Maximum of ${whose} calls per minute.`),
+    [CALL_LIMIT_FIELDS.tpmLimit]: callLimit(
+      `Maximum of ${whose} tokens per minute: uncached input, cache writes and output.`,
+    ),
+    [CALL_LIMIT_FIELDS.maxParallelRequests]: callLimit(`Maximum of ${whose} calls in flight.`),
+  };
+}
+
+function callLimit(description: string) {
+  return Type.Union([Type.Integer({ minimum: 1, maximum: MAX_CALL_LIMIT }), Type.Null()], {
+    description: `${description} null: no limit.`,
+  });
 }

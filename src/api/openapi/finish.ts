@@ -2,12 +2,11 @@ import { VERSION } from '../../config/version.ts';
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
 import type { JsonSchema } from './json-type.ts';
-import { MEDIA_OPERATIONS } from './media-calls.ts';
+import { MEDIA_OPERATIONS, VIDEO_OPERATIONS } from './media-calls.ts';
 import { MESSAGE_OPERATIONS } from './message-calls.ts';
 import { MODEL_LIST_OPERATIONS } from './model-list.ts';
 import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
 import { TEXT_OPERATIONS } from './text-calls.ts';
-import { VIDEO_OPERATIONS } from './video-calls.ts';
 
 type Methods = Record<string, Operation>;
 type Paths = Record<string, Methods>;

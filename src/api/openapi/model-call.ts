@@ -1,10 +1,16 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import { CHARGE_HEADER, limitHeaders } from './headers.ts';
 import type { JsonSchema } from './json-type.ts';
-import { type Answer, BY_KEY, type Example, type Media, type Operation } from './operation.ts';
-import { MODEL_CALL_REFUSALS } from './refusals.ts';
+import {
+  type Answer,
+  BY_KEY,
+  type Example,
+  type Media,
+  MODEL_CALL_REFUSALS,
+  type Operation,
+} from './operation.ts';
 
-export interface ModelCall {
+interface ModelCall {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

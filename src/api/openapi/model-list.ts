@@ -3,8 +3,7 @@ import { UNIT_NAMES } from '../../domain/units.ts';
 import { ALWAYS_PRICED, OPENROUTER_PRICES } from '../models/model-view.ts';
 import { PAGE_LIMIT } from './fields.ts';
 import type { JsonSchema } from './json-type.ts';
-import { BY_KEY, type Operation } from './operation.ts';
-import { KEY_REFUSALS } from './refusals.ts';
+import { BY_KEY, KEY_REFUSALS, type Operation } from './operation.ts';
 
 const UNIT_PRICE: JsonSchema = {
   title: 'UnitPrice',

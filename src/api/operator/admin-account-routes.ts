@@ -1,22 +1,66 @@
-import type { FastifyInstance, FastifySchema } from 'fastify';
-import { invalidField } from '../../domain/errors.ts';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { EmailTaken } from '../../book/accounts.ts';
+import type { Book } from '../../book/book.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { AccountRecord } from '../../domain/key.ts';
 import { isLonger } from '../../domain/key-readers.ts';
-import { type AccountPageView, operatorAccountView } from '../account/account-view.ts';
-import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from '../http/body-fields.ts';
-import { cursorParam, limitParam, type Query, queryOf, textParam } from '../http/query.ts';
-import { readCallLimits } from '../keys/call-limit-fields.ts';
-import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
 import {
+  type AccountPageView,
   AccountPath,
   ADMIN_ACCOUNT_EXAMPLE,
   AdminAccount,
   AdminAccountPage,
   AdminAccountPatch,
   AdminAccountQuery,
-} from './admin-schema.ts';
+  operatorAccountView,
+} from '../account/account-view.ts';
+import {
+  emailField,
+  LONGEST_EMAIL,
+  objectBody,
+  positiveCreditsField,
+  readCallLimits,
+} from '../http/body-fields.ts';
+import { cursorParam, limitParam, pathId, type Query, queryOf, textParam } from '../http/query.ts';
+import type { KeyCommandDeps } from '../keys/keys.ts';
+import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import type { ProvidersDeps } from './admin-models-routes.ts';
+
+/** Collaborators of the operator's routes. */
+export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
+  readonly catalog: () => Catalog;
+}
+
+/** The 404 of an account that does not exist. */
+export function accountNotFound(): GatewayError {
+  return new GatewayError('account_not_found', 'No account has this id.');
+}
+
+/** The `account_id` of the path. Throws `account_not_found` for anything that cannot be an id. */
+function accountIdOf(request: FastifyRequest): number {
+  const accountId = pathId((request.params as { account_id: string }).account_id);
+  if (accountId === undefined) throw accountNotFound();
+  return accountId;
+}
+
+/** The account that the path names. Throws `account_not_found`. */
+export async function accountOf(book: Book, request: FastifyRequest): Promise<AccountRecord> {
+  const account = await book.account(accountIdOf(request));
+  if (account === undefined) throw accountNotFound();
+  return account;
+}
+
+/** Resolves with the result of the book; rejects with 409 `email_taken` for EmailTaken. */
+export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Result> {
+  try {
+    return await written;
+  } catch (error) {
+    if (!(error instanceof EmailTaken)) throw error;
+    throw new GatewayError('email_taken', 'Another account already has this email address.', 'email');
+  }
+}
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 
@@ -78,7 +122,7 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'updateAccountById',
@@ -100,7 +144,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const change = parseChange(request.body);
-    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, now()));
+    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, Date.now()));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
     return operatorAccountView(account, await ledger.account(account.id));

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Book, type Grant, IdempotencyKeyReused } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import { type Grant, IdempotencyKeyReused } from '../../book/grants.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
-import { creditsField, objectBody, textField } from '../http/body-fields.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountOf } from './admin-account.ts';
 import {
   AccountPath,
   CreditsAnswer,
@@ -15,13 +12,16 @@ import {
   CreditsHeaders,
   LONGEST_IDEMPOTENCY_KEY,
   LONGEST_NOTE,
-} from './admin-schema.ts';
+} from '../account/account-view.ts';
+import { creditsField, objectBody, textField } from '../http/body-fields.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
 /**
  * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book
  * before Redis applies it under the same id, so that no crash loses it and no repeat applies it twice.
  */
-export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   const schema: FastifySchema = {
     tags: ['Operator'],
     security: BY_OPERATOR,
@@ -49,7 +49,14 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Da
     const { amount, note } = parseCredits(request.body);
     const account = await accountOf(book, request);
     const type = amount > 0 ? 'top_up' : 'adjustment';
-    const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
+    const wanted = {
+      id: randomUUID(),
+      accountId: account.id,
+      amount,
+      type,
+      note,
+      createdAt: Date.now(),
+    } as const;
     const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
     const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
     return { credits_balance: creditsNumber(balance) };

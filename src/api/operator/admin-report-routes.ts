@@ -1,26 +1,18 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../account/account-schema.ts';
+import { AccountEntryPath, AccountPath } from '../account/account-view.ts';
 import { readAlerts } from '../alerts/alert-routes.ts';
-import { OperatorCallQueryString } from '../calls/call-query.ts';
-import { CALL_EXAMPLE } from '../calls/call-schema.ts';
+import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../alerts/alert-view.ts';
+import { CALL_EXAMPLE } from '../calls/call-view.ts';
 import { CallsAnswer } from '../calls/calls-routes.ts';
-import { readCalls } from '../calls/read-calls.ts';
+import { OperatorCallQueryString, readCalls } from '../calls/read-calls.ts';
 import type { Reader } from '../http/callers.ts';
 import { OPERATOR } from '../http/long-answer.ts';
-import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-schema.ts';
-import {
-  LedgerAnswer,
-  LedgerQueryString,
-  USAGE_EXAMPLE,
-  UsageQueryString,
-  UsageReport,
-} from '../ledger/ledger-schema.ts';
-import { readEntry, readLedger } from '../ledger/read-ledger.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { OPERATOR_REFUSALS } from '../openapi/refusals.ts';
+import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-view.ts';
+import { LedgerAnswer, LedgerQueryString, readEntry, readLedger } from '../ledger/ledger-routes.ts';
+import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { readUsage } from '../usage/usage-routes.ts';
-import { type AdminDeps, accountOf } from './admin-account.ts';
-import { AccountEntryPath, AccountPath } from './admin-schema.ts';
+import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from '../usage/usage-view.ts';
+import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/';

@@ -6,37 +6,39 @@ import { MICRO_PER_CREDIT, type Micro, micro } from '../../domain/credits.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
 import { parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
-import { operatorAccountView } from '../account/account-view.ts';
-import { adminCallsRoute } from '../calls/calls-routes.ts';
-import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
-import { emailField, objectBody, positiveCreditsField } from '../http/body-fields.ts';
-import { speakJson } from '../http/json-routes.ts';
-import { OPERATOR } from '../http/long-answer.ts';
-import { refuseUnknownParameters } from '../http/query.ts';
-import { readCallLimits } from '../keys/call-limit-fields.ts';
-import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from '../keys/key-examples.ts';
-import { sendKeys } from '../keys/key-list.ts';
-import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from '../keys/key-schema.ts';
-import { createdKeyView } from '../keys/key-view.ts';
-import { createKey, managesOnCreation, onceReachable } from '../keys/keys.ts';
-import { keyChangeRoutes } from '../keys/keys-routes.ts';
-import { mayWarn, warnOfModels, withSlugs } from '../keys/model-warning.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { BODY_REFUSALS, OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { type AdminDeps, accountOf, uniqueEmail } from './admin-account.ts';
-import { adminAccountRoutes } from './admin-account-routes.ts';
-import { adminCreditsRoute } from './admin-credits-route.ts';
-import { adminModelsRoute } from './admin-models-route.ts';
-import { adminProvidersRoute } from './admin-providers-route.ts';
-import { adminReportRoutes } from './admin-report-routes.ts';
 import {
   AccountKeyPath,
   AccountPath,
   CREATED_ACCOUNT_EXAMPLE,
   CreatedAccount,
   NewAccountBody,
-} from './admin-schema.ts';
-import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
+  operatorAccountView,
+} from '../account/account-view.ts';
+import { adminCallsRoute } from '../calls/calls-routes.ts';
+import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
+import { emailField, objectBody, positiveCreditsField, readCallLimits } from '../http/body-fields.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../http/callers.ts';
+import { speakJson } from '../http/json-routes.ts';
+import { OPERATOR } from '../http/long-answer.ts';
+import { refuseUnknownParameters } from '../http/query.ts';
+import { sendKeys } from '../keys/key-list.ts';
+import {
+  CREATED_KEY_EXAMPLE,
+  CreatedKey,
+  KEY_EXAMPLE,
+  KeyList,
+  KeyListQuery,
+  NEW_KEY_EXAMPLES,
+  NewKeyBody,
+} from '../keys/key-schema.ts';
+import { createdKeyView } from '../keys/key-view.ts';
+import { createKey, mayWarn, onceReachable, readNewKey, warnOfModels } from '../keys/keys.ts';
+import { keyChangeRoutes } from '../keys/keys-routes.ts';
+import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { type AdminDeps, accountOf, adminAccountRoutes, uniqueEmail } from './admin-account-routes.ts';
+import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
+import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
@@ -115,11 +117,11 @@ function parseAccount(body: unknown): Wanted {
 /**
  * Creates account, key and top-up in one transaction of the book; Redis gets them now, or once it is reachable again.
  */
-async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
+async function createAccount({ book, ledger, config }: AdminDeps, wanted: Wanted) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
   const grant = { id: randomUUID(), amount: wanted.credits, note: 'Initial credits' };
-  const createdAt = now();
+  const createdAt = Date.now();
   const { account, key } = await uniqueEmail(
     book.createAccount(
       {
@@ -218,13 +220,9 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const { settings: given, canManage } = parseNewKey(request.body);
-    const settings = withSlugs(given, deps.catalog());
+    const settings = readNewKey(request.body, deps.catalog());
     const account = await accountOf(deps.book, request);
-    const created = await createKey(deps, account.id, {
-      ...settings,
-      canManage: managesOnCreation(canManage, settings),
-    });
+    const created = await createKey(deps, account.id, settings);
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });

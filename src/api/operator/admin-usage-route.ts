@@ -1,20 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Book, MarginRow, UsageByRow, UsagePlace } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
 import { dayString } from '../../domain/period.ts';
-import { csvLine } from '../http/csv.ts';
+import { csvLine } from '../http/export-formats.ts';
 import { OPERATOR, sendPages } from '../http/long-answer.ts';
 import { queryOf, wordParam } from '../http/query.ts';
-import { USAGE_CSV_COLUMNS } from '../ledger/ledger-csv.ts';
-import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../ledger/ledger-schema.ts';
+import { USAGE_CSV_COLUMNS } from '../ledger/entry-view.ts';
 import { Type } from '../openapi/json-type.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
-import { OPERATOR_REFUSALS } from '../openapi/refusals.ts';
-import { joinedGroups, namesIn } from '../usage/joined-groups.ts';
-import { daysAsSpan, groupsParam, type ReportSpan, usageDays, usageHours } from '../usage/usage-days.ts';
-import type { UsageReading } from '../usage/usage-routes.ts';
-import type { Names } from '../usage/usage-view.ts';
-import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from './margin-schema.ts';
-import { addMargin, type MarginRowView, marginRowView, marginSumsView, noMargin } from './margin-view.ts';
+import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { groupsParam, type ReportSpan, reportSpan } from '../usage/usage-days.ts';
+import { joinedGroups, namesIn, type UsageReading } from '../usage/usage-routes.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS, type Names } from '../usage/usage-view.ts';
+import {
+  addMargin,
+  MARGIN_EXAMPLE,
+  MARGIN_FORMATS,
+  MarginQueryString,
+  MarginReport,
+  type MarginRowView,
+  marginRowView,
+  marginSumsView,
+  noMargin,
+} from './margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
 /** Columns added later come last, so that the others keep their places. */
@@ -75,13 +82,13 @@ export function adminUsageRoute(app: FastifyInstance, deps: UsageReading): void 
 
 /** Streams the report: there can be a row for each of very many keys. */
 async function sendReport(
-  { book, ledger, pools, now = Date.now }: UsageReading,
+  { book, ledger, pools }: UsageReading,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   const groups = groupsParam(query, MARGIN_GROUPS, DEFAULT_MARGIN_GROUP);
-  const span = groups.includes('hour') ? usageHours(query, now()) : daysAsSpan(usageDays(query, now()));
+  const span = reportSpan(query, groups, Date.now());
   const report = { groups, span };
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
   await ledger.flush('all');

@@ -1,5 +1,64 @@
-import type { Static } from '../openapi/json-type.ts';
-import type { ProviderList } from './providers-schema.ts';
+import { orNull, timeOrNull, words } from '../openapi/fields.ts';
+import { type Static, Type } from '../openapi/json-type.ts';
+
+const TargetView = Type.Object(
+  {
+    target: Type.String({
+      description: "The upstream's name in the configuration; `name#2` is its second credential.",
+    }),
+    model: Type.String({ description: 'The model that runs there.' }),
+    state: words(
+      ['up', 'out'],
+      '`out`: it failed, and is not asked until `out_until`, unless all targets of the model are out.',
+    ),
+    out_until: timeOrNull('When one call may try it again; null: it is up.'),
+    last_error: orNull(Type.String(), "Its last failure in the provider's words; null: it has not failed."),
+    last_error_at: timeOrNull('When that was.'),
+    latency_ms: orNull(
+      Type.Integer({ minimum: 0 }),
+      'Moving average of the time until it begins to answer; null: it has not answered yet.',
+    ),
+    calls: Type.Integer({ minimum: 0, description: 'Calls that the running gateways have sent to it.' }),
+  },
+  { title: 'Target', description: 'A model at one credential of a provider.' },
+);
+
+export const ProviderList = Type.Object(
+  {
+    providers: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Its name in the configuration.' }),
+          format: words(['openai', 'anthropic'], 'Whose API it speaks.'),
+          targets: Type.Array(TargetView),
+        },
+        { title: 'Provider' },
+      ),
+    ),
+  },
+  { title: 'ProviderList', description: 'Providers in the order of their models.' },
+);
+
+export const PROVIDERS_EXAMPLE: Static<typeof ProviderList> = {
+  providers: [
+    {
+      name: 'openai',
+      format: 'openai',
+      targets: [
+        {
+          target: 'openai',
+          model: 'gpt-5-mini',
+          state: 'out',
+          out_until: '2026-11-21T08:00:08.000Z',
+          last_error: 'HTTP 429: Rate limit reached for requests',
+          last_error_at: '2026-11-21T08:00:00.000Z',
+          latency_ms: 412,
+          calls: 1_204,
+        },
+      ],
+    },
+  ],
+};
 
 /** The answer of `GET /api/admin/providers/`. */
 export type ProviderListView = Static<typeof ProviderList>;

@@ -9,9 +9,9 @@ import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
 import { VERSION } from '../../config/version.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../http/callers.ts';
 import { Type } from '../openapi/json-type.ts';
 import { BY_OPERATOR } from '../openapi/operation.ts';
-import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../operator/admin-token.ts';
 
 export interface OpsDeps {
   readonly config: Config;

@@ -1,30 +1,16 @@
 import { invalidField } from '../../domain/errors.ts';
 import { parseDay } from '../../domain/period.ts';
 import { type Query, textParam } from '../http/query.ts';
-import { DEFAULT_REPORT_DAYS, MOST_HOURLY_DAYS, MOST_REPORT_DAYS } from '../ledger/ledger-schema.ts';
+import { DEFAULT_REPORT_DAYS, MOST_HOURLY_DAYS, MOST_REPORT_DAYS } from '../usage/usage-view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const HOURS = 24;
 
 /** A range of UTC days, counted from 1970-01-01; both ends are included. */
-export interface DayRange {
+interface DayRange {
   readonly from: number;
   readonly to: number;
-}
-
-/**
- * `from` and `to` of a usage report, both included; by default the 30 days up to today. `now` is in milliseconds since
- * the epoch. Throws `invalid_field` for a text that is no date, for a range that runs backwards, and for more than 366
- * days.
- */
-export function usageDays(query: Query, now: number): DayRange {
-  const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
-  const from = dayParam(query, 'from') ?? Math.max(0, to - DEFAULT_REPORT_DAYS + 1);
-  if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
-  if (to - from >= MOST_REPORT_DAYS)
-    throw invalidField('from', `A report can cover at most ${MOST_REPORT_DAYS} days.`);
-  return { from, to };
 }
 
 /** The days of a report, and its `times`: `from` ≤ day or hour (since the epoch) < `to`. */
@@ -32,13 +18,19 @@ export interface ReportSpan extends DayRange {
   readonly times: DayRange;
 }
 
-/** The span of a report over whole days. */
-export function daysAsSpan({ from, to }: DayRange): ReportSpan {
+/** The span of a report by these groups, at `now` in milliseconds since the epoch. Throws `invalid_field`. */
+export function reportSpan(query: Query, groups: readonly string[], now: number): ReportSpan {
+  return groups.includes('hour') ? usageHours(query, now) : usageDays(query, now);
+}
+
+/** Whole days, by default the 30 up to today. */
+function usageDays(query: Query, now: number): ReportSpan {
+  const { from, to } = daysOf(query, now, DEFAULT_REPORT_DAYS, MOST_REPORT_DAYS, 'A report');
   return { from, to, times: { from, to: to + 1 } };
 }
 
-/** The span of a report by hour: whole days if `from` or `to` is given, else the last 24 hours. Throws `invalid_field`. */
-export function usageHours(query: Query, now: number): ReportSpan {
+/** Whole days if `from` or `to` is given, else the last 24 hours. */
+function usageHours(query: Query, now: number): ReportSpan {
   if (query.from === undefined && query.to === undefined) {
     const toHour = Math.floor(now / HOUR_MS) + 1;
     const fromHour = toHour - HOURS;
@@ -48,12 +40,20 @@ export function usageHours(query: Query, now: number): ReportSpan {
       times: { from: fromHour, to: toHour },
     };
   }
-  const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
-  const from = dayParam(query, 'from') ?? Math.max(0, to - MOST_HOURLY_DAYS + 1);
-  if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
-  if (to - from >= MOST_HOURLY_DAYS)
-    throw invalidField('from', `A report by hour can cover at most ${MOST_HOURLY_DAYS} days.`);
+  const { from, to } = daysOf(query, now, MOST_HOURLY_DAYS, MOST_HOURLY_DAYS, 'A report by hour');
   return { from, to, times: { from: from * HOURS, to: (to + 1) * HOURS } };
+}
+
+/**
+ * `from` and `to` of a report, both included. Throws `invalid_field` for a text that is no date, for a range that runs
+ * backwards, and for more than `most` days.
+ */
+function daysOf(query: Query, now: number, usual: number, most: number, report: string): DayRange {
+  const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
+  const from = dayParam(query, 'from') ?? Math.max(0, to - usual + 1);
+  if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
+  if (to - from >= most) throw invalidField('from', `${report} can cover at most ${most} days.`);
+  return { from, to };
 }
 
 /** `group_by`: one or two different words of these. Throws `invalid_field`. */

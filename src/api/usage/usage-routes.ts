@@ -1,33 +1,34 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
+import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
+import { invalidField } from '../../domain/errors.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
 import { queryOf } from '../http/query.ts';
+import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
+import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
+import { groupsParam, reportSpan } from './usage-days.ts';
 import {
   DEFAULT_USAGE_GROUP,
+  type Names,
   USAGE_EXAMPLE,
   USAGE_GROUPS,
   UsageQueryString,
   UsageReport,
-} from '../ledger/ledger-schema.ts';
-import { BY_KEY } from '../openapi/operation.ts';
-import { OWNER_REFUSALS } from '../openapi/refusals.ts';
-import { joinedGroups, namesIn } from './joined-groups.ts';
-import { daysAsSpan, groupsParam, usageDays, usageHours } from './usage-days.ts';
-import { type UsageReportView, usageReportView } from './usage-view.ts';
+  type UsageReportView,
+  usageReportView,
+} from './usage-view.ts';
 
 export interface UsageReading {
   readonly book: Book;
   readonly ledger: Pick<Ledger, 'flush'>;
   readonly pools: Pools;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
-export interface UsageRouteDeps extends UsageReading {
+interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
 }
 
@@ -53,28 +54,92 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
 
 /** The usage report that a query asks for, of the account or the only key that the reader may see. */
 export async function readUsage(
-  { book, ledger, now = Date.now }: UsageReading,
+  { book, ledger }: UsageReading,
   reader: Reader,
   request: FastifyRequest,
 ): Promise<UsageReportView> {
   const query = queryOf(request);
   const groups = groupsParam(query, USAGE_GROUPS, DEFAULT_USAGE_GROUP);
   const [group] = groups;
-  const { accountId } = reader;
-  if (groups.length === 1 && group && group !== 'hour') {
-    const days = usageDays(query, now());
-    const keyId = await keyAsked(book, query, reader);
-    await ledger.flush(accountId);
-    const found = await book.usage(accountId, days.from, days.to + 1, group, keyId);
-    const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
-    return usageReportView(days, groups, rows, await namesIn(book, groups, rows));
-  }
-  const span = groups.includes('hour') ? usageHours(query, now()) : daysAsSpan(usageDays(query, now()));
+  const span = reportSpan(query, groups, Date.now());
   const keyId = await keyAsked(book, query, reader);
+  const { accountId } = reader;
   await ledger.flush(accountId);
+  if (groups.length === 1 && group && group !== 'hour') {
+    const found = await book.usage(accountId, span.times.from, span.times.to, group, keyId);
+    const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
+    return usageReportView(span, groups, rows, await namesIn(book, groups, rows));
+  }
   const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
   const report = usageReportView(span, groups, rows, await namesIn(book, groups, rows));
   // To write 15,000 rows as JSON takes as long again as to make them: in its own turn.
   await nextTurn();
   return report;
+}
+
+/** Rows of a report by two things, or by hour: none of the steps that make it holds the event loop for 50 ms. */
+const MOST_ROWS = 15_000;
+
+/** Joins the parts of a report, each group once, in the order of its places. Throws `invalid_field` if there are too many. */
+export async function joinedGroups(parts: AsyncIterable<readonly UsageByRow[]>): Promise<UsageByRow[]> {
+  const joined = new Map<string, UsageByRow | Joined>();
+  for await (const rows of parts) {
+    for (const row of rows) {
+      const name = row.groups.join('\0');
+      const known = joined.get(name);
+      // Most groups are in one part only, and need no sums of their own.
+      if (known) joined.set(name, sumOf(known, row));
+      else joined.set(name, row);
+    }
+    if (joined.size > MOST_ROWS) {
+      throw invalidField('from', `The report has more than ${MOST_ROWS} rows. Ask for fewer days.`);
+    }
+  }
+  await nextTurn();
+  const sorted = [...joined.values()].sort(byPlaces);
+  await nextTurn();
+  return sorted;
+}
+
+type Joined = MarginSums & Pick<UsageByRow, 'groups'>;
+
+function sumOf(known: UsageByRow | Joined, row: UsageByRow): Joined {
+  const sums = { ...noMargin(), groups: row.groups };
+  addMargin(sums, known);
+  addMargin(sums, row);
+  return sums;
+}
+
+function byPlaces(a: Pick<UsageByRow, 'groups'>, b: Pick<UsageByRow, 'groups'>): number {
+  return (
+    comparePlaces(a.groups[0] ?? null, b.groups[0] ?? null) ||
+    comparePlaces(a.groups[1] ?? null, b.groups[1] ?? null)
+  );
+}
+
+function comparePlaces(a: UsageRow['group'], b: UsageRow['group']): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+const NO_NAMES: ReadonlyMap<number, string> = new Map();
+
+/** The names of the keys and accounts in rows, as far as the report tells them apart. */
+export async function namesIn(
+  book: Pick<Book, 'keyNames' | 'emails'>,
+  groups: readonly UsagePlace[],
+  rows: readonly { readonly groups: UsageByRow['groups'] }[],
+): Promise<Names> {
+  const idsOf = (group: UsagePlace) => {
+    const at = groups.indexOf(group);
+    return at < 0
+      ? []
+      : [...new Set(rows.map((row) => row.groups[at]).filter((id) => typeof id === 'number'))];
+  };
+  const [keys, accounts] = [idsOf('key'), idsOf('account')];
+  return {
+    keys: keys.length > 0 ? await book.keyNames(keys) : NO_NAMES,
+    emails: accounts.length > 0 ? await book.emails(accounts) : NO_NAMES,
+  };
 }

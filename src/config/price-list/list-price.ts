@@ -60,12 +60,12 @@ function at(steps: Steps, bound: number): bigint {
   return steps.get(Math.max(...reached)) ?? 0n;
 }
 
-function dearestSteps(all: readonly Steps[]): Steps {
+function maxSteps(all: readonly Steps[]): Steps {
   const bounds = [...new Set(all.flatMap((steps) => [...steps.keys()]))].sort((a, b) => a - b);
-  return new Map(bounds.map((bound) => [bound, dearest(all.map((steps) => at(steps, bound)))]));
+  return new Map(bounds.map((bound) => [bound, maxOf(all.map((steps) => at(steps, bound)))]));
 }
 
-function dearest(prices: readonly bigint[]): bigint {
+function maxOf(prices: readonly bigint[]): bigint {
   return prices.reduce((a, b) => (a > b ? a : b));
 }
 
@@ -83,7 +83,7 @@ export function priceOfList(prices: ListPrices, exchange: Exchange): Price {
       named.set(found.charged.unit, [...steps, stepsOf(value, found.charged, exchange)]);
     }
   }
-  const units = new Map([...named].map(([unit, all]) => [unit, dearestSteps(all)]));
+  const units = new Map([...named].map(([unit, all]) => [unit, maxSteps(all)]));
   const price = priceOfSteps(units);
   for (const { key, as, value } of others) {
     const steps = stepsOf(value, { unit: as, per: UNITS[as].per }, exchange);
@@ -118,13 +118,13 @@ function unitsFrom(price: Price, bound: number): UnitPrices {
 }
 
 /** The highest of several prices, unit by unit and length by length, for prices by time of day (specification section 10). */
-export function dearestOf(prices: readonly [Price, ...Price[]]): Price {
+export function maxPriceOf(prices: readonly [Price, ...Price[]]): Price {
   const [only, ...more] = prices;
   if (more.length === 0) return only;
   const named = UNIT_NAMES.filter((unit) => prices.some((price) => price.named.has(unit)));
   const pricesFrom = (bound: number): Partial<UnitPrices> =>
     Object.fromEntries(
-      named.map((unit) => [unit, dearest(prices.map((price) => unitsFrom(price, bound)[unit]))]),
+      named.map((unit) => [unit, maxOf(prices.map((price) => unitsFrom(price, bound)[unit]))]),
     );
   const bounds = [...new Set(prices.flatMap(({ tiers }) => tiers.map(({ above }) => above)))];
   return priceOf(pricesFrom(SHORTEST), {

@@ -1,8 +1,13 @@
 import type { Price } from '../../domain/catalog.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import type { DatedPrices, ListModel, ListPrices, ListProvider } from './list-data.ts';
-import { dearestOf, type Exchange, NotExpressible, priceOfList } from './list-price.ts';
-import { isGuess } from './match.ts';
+import {
+  type DatedPrices,
+  isGuess,
+  type ListModel,
+  type ListPrices,
+  type ListProvider,
+} from './list-data.ts';
+import { type Exchange, maxPriceOf, NotExpressible, priceOfList } from './list-price.ts';
 import type { PriceList } from './price-list.ts';
 
 /** A model of the list, with its prices at the moment of the look-up. */
@@ -33,7 +38,7 @@ const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 const SEARCHES = /(?<!re)search/i;
 
 /** Terms of a look-up: the exchange of US dollars for credits, and the moment at which the price is looked up. */
-export interface PriceTerms {
+interface PriceTerms {
   readonly exchange: Exchange;
   readonly now: Date;
 }
@@ -73,7 +78,7 @@ function pricedAt(
     };
   }
   const priceAt = (of: Exchange) =>
-    dearestOf([priceOfList(one, of), ...more.map((prices) => priceOfList(prices, of))]);
+    maxPriceOf([priceOfList(one, of), ...more.map((prices) => priceOfList(prices, of))]);
   try {
     const price = priceAt(exchange);
     return {
@@ -104,16 +109,16 @@ export function likeModels(provider: ListProvider, name: string): string {
 }
 
 /**
- * The known names that are most like `name`, the nearest first, at most `most`; names that are unlike it are left out.
+ * The known names that are most like `name`, the nearest first, at most three; names that are unlike it are left out.
  */
-export function nearNames(name: string, known: Iterable<string>, most = 3): string[] {
+export function nearNames(name: string, known: Iterable<string>): string[] {
   const asked = name.toLowerCase();
   const farthest = Math.max(1, Math.floor(asked.length / 3));
   return [...known]
     .map((one) => ({ one, far: distance(asked, one.toLowerCase()) }))
     .filter(({ one, far }) => far <= farthest || one.includes(asked) || asked.includes(one))
     .sort((a, b) => a.far - b.far)
-    .slice(0, most)
+    .slice(0, 3)
     .map(({ one }) => one);
 }
 

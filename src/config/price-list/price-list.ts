@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import type { ListModel, ListProvider } from './list-data.ts';
-import { matches, modelOf } from './match.ts';
+import { type ListModel, type ListProvider, matches, modelOf } from './list-data.ts';
 import { NotAList, readList } from './read-list.ts';
 
 /** The prices of providers, read once, with a name for the version of it. */

@@ -9,7 +9,7 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
-import type { CallMetrics } from '../call-metrics.ts';
+import type { CallMetrics } from '../observers.ts';
 import {
   AccountLines,
   type AttemptResult,
@@ -31,7 +31,7 @@ const ASK_AGAIN_MS = 1_000;
 /** Most calls of an account that begin to ask in one step: each takes some 0.1 ms. */
 const ATTEMPTS_AT_ONCE = 20;
 
-export interface CallQueueOptions {
+interface CallQueueOptions {
   /** Longest wait in milliseconds; 0: no call waits. */
   readonly maxQueueMs: number;
   /** Calls that wait, and waits that end at once: each shared by accounts. */

@@ -1,4 +1,4 @@
-import type { BookCalls, RefusedCount, RepeatedRefusal } from '../../book/book-calls.ts';
+import type { BookRefusals, RefusedCount, RepeatedRefusal } from '../../book/refusals.ts';
 import type { RefusedCall } from '../../domain/refused-call.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../../log/loop.ts';
@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-export interface RefusalSettings {
+interface RefusalSettings {
   /** Records of one key, code and minute; all others of the minute are one more. */
   readonly refusalsPerMinute: number;
   readonly refusalDays: number;
@@ -28,7 +28,7 @@ export interface RefusalSettings {
 }
 
 interface Parts {
-  readonly book: Pick<BookCalls, 'recordRefusals' | 'forgetRefusals'>;
+  readonly book: Pick<BookRefusals, 'recordRefusals' | 'forgetRefusals'>;
   readonly log: Log;
   readonly settings: RefusalSettings;
   /** Places of the records that wait, so that an account with thousands of keys leaves room for others. */

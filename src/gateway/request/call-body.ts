@@ -5,8 +5,8 @@ import { isObject } from '../../metering/json/value.ts';
 import { COUNTS, type MeteredBody } from '../../metering/meter.ts';
 import type { ReportHints } from '../../metering/plan.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { INSPECTED_FIELDS, InspectedNames } from './json/inspected-names.ts';
 import { type ReadJson, readJson } from './json/json-reader.ts';
+import { INSPECTED_FIELDS, InspectedNames } from './members.ts';
 import type { Upload } from './spool/spool.ts';
 
 /** The body of a call once it has been read, whether it came as JSON or as a form. */

@@ -1,16 +1,39 @@
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Share } from '../../shares/fair-pool.ts';
+import type { FairPool, Share } from '../../shares/fair-pool.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { type HeavyStep, heavyStepOf } from './json/heavy-step.ts';
 import type { Spool } from './spool/spool.ts';
+
+/** Runs a step of work that blocks the event loop for some 10 ms, when it is its turn. */
+export type HeavyStep = <T>(work: () => T) => Promise<T>;
+
+/**
+ * Heavy steps of one account. Of all accounts one step runs at a time, by turns (`pool`), and after each one the event
+ * loop is left to other work for as long as the step took.
+ */
+function heavyStepOf(pool: FairPool, turns: LoopTurns, accountId: number): HeavyStep {
+  return async (work) => {
+    const share = await pool.acquire(accountId);
+    await setImmediate();
+    await turns.next(accountId);
+    const startedAt = performance.now();
+    try {
+      return work();
+    } finally {
+      setTimeout(() => share.release(), performance.now() - startedAt);
+    }
+  };
+}
 
 /** Memory for a call besides body and answer: the objects of request, reply and exchange, and buffers of sockets. */
 const CALL_BYTES = 32 * 1024;
+/** Memory for a stream beyond that: its text, which is kept for an estimate, and what is read and waits to be passed on. */
+const STREAM_BYTES = 96 * 1024;
 /** An answer that `CALL_BYTES` have room for. */
 const SMALL_ANSWER_BYTES = 16 * 1024;
-/** Memory for a body in a file: the piece being written or sent. */
-const PIECE_BYTES = 64 * 1024;
+/** Memory for a body in a file: the piece being written or sent, and the next one. */
+const PIECE_BYTES = 128 * 1024;
 
 /**
  * The memory of one model call: its part of the pool `calls`, from the first byte of the body until the call is settled and
@@ -65,6 +88,11 @@ export class CallMemory {
     this.#body = undefined;
     this.#spool = spool;
     if (this.#isFree) this.closeBody();
+  }
+
+  /** Takes memory for an answer that is a stream. Throws 503 `service_unavailable` if there is none. */
+  stream(): void {
+    if (!this.#isFree && !this.#call?.grow(STREAM_BYTES)) throw noMemory();
   }
 
   /** Takes memory for an answer that is held, of which `bytes` have come. False if there is none. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ProviderResource } from '../../book/book.ts';
+import type { ProviderResource } from '../../book/resources.ts';
 import { type FullLimit, fullLimits, type LimitStates } from '../../domain/call-limits.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import { ReplacedValue } from '../gatekeeper.ts';
 import { allLimits, setLimitHeaders } from '../limits.ts';
 
 /** A read of an existing job, by a key that may use the job's model. */
-export interface JobRead {
+interface JobRead {
   readonly callerKey: CompiledKey;
   readonly resource: ProviderResource;
   readonly endpoint: Endpoint;

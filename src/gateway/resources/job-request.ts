@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ProviderResource } from '../../book/book.ts';
+import type { ProviderResource } from '../../book/resources.ts';
 import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
 import type { AdmitParts } from '../admit.ts';
-import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
+import type { CallMetrics, EndCode } from '../observers.ts';
 import { resourceKind } from '../settle.ts';
 import { ErrorFilter, shownError, unmeasured, withoutCredential } from '../upstream/credential.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
@@ -69,7 +69,7 @@ export class JobRequest {
   }
 
   /**
-   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in job-routes.ts).
+   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in routes.ts).
    * Throws GatewayError. `end` must follow, or `pass`.
    */
   async job(): Promise<OwnJob> {

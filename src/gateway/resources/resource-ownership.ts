@@ -1,4 +1,6 @@
-import { type Book, BookUnavailable, type ProviderResource } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { ProviderResource } from '../../book/resources.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import { type Target, targetName } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';

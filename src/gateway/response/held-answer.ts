@@ -1,5 +1,5 @@
+import type { KindOfEvent } from '../../metering/sse/event.ts';
 import { EventSplitter } from '../../metering/sse/event-reader.ts';
-import type { KindOfEvent } from '../../metering/sse/opening.ts';
 import type { AnswerSink } from '../upstream/exchange.ts';
 import type { Reading, Relay } from './recipient.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A call whose client has left while its answer was under way. */
-export interface LeftCall {
+interface LeftCall {
   /** Cancels the upstream and settles the call by an estimate. */
   giveUp(): void;
 }

@@ -2,11 +2,10 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { HeldCall } from '../call.ts';
-import type { CallMetrics } from '../call-metrics.ts';
+import type { CallMetrics, Tracing } from '../observers.ts';
 import type { CallQueue } from '../queue/call-queue.ts';
 import type { CallRecorder } from '../record/call-recorder.ts';
 import type { TargetSettings } from '../targets/tries.ts';
-import type { Tracing } from '../tracing.ts';
 import type { CacheShares } from './cache-shares.ts';
 import type { LeftCalls } from './left-calls.ts';
 

@@ -5,13 +5,12 @@ import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
-import type { EndCode } from '../call-metrics.ts';
+import type { CallTrace, EndCode } from '../observers.ts';
 import { failureEvent, refuse } from '../refuse.ts';
 import { seenEnd, settleCall } from '../settle.ts';
 import { isTargetFailure } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
-import type { CallTrace } from '../tracing.ts';
 import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
 import { DecodingSink, decodedHead, decoderOf, isEventStream } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
@@ -31,9 +30,8 @@ import { PartWriter } from './part-writer.ts';
 import type { ToldError } from './provider-error.ts';
 import type { Reading, Relay } from './recipient.ts';
 import type { ResponseContext } from './response-context.ts';
-import { settleBy } from './settle-by.ts';
 import { StreamRelay } from './stream-relay.ts';
-import { unanswered } from './unreported.ts';
+import { settleBy, unanswered } from './unreported.ts';
 
 /** Why an exchange is cancelled whose call goes on at another target. */
 const HANDED_OVER = new Error('the call goes on at another target');

@@ -65,7 +65,7 @@ export function messageOf(text: string): string {
 }
 
 /** The wait that an answer asks for, in milliseconds; undefined if it asks for none. */
-export function retryAfterMs(headers: UpstreamAnswer['headers']): number | undefined {
+function retryAfterMs(headers: UpstreamAnswer['headers']): number | undefined {
   const ms = Number(headers['retry-after-ms'] || Number.NaN);
   if (ms >= 0) return ms;
   const value = headers['retry-after'];

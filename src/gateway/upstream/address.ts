@@ -4,7 +4,7 @@ import type { Upstream } from '../../domain/catalog.ts';
 const VERSION = '/v1';
 
 /** An address at an upstream. */
-export interface Address {
+interface Address {
   /** `https://host:port` */
   readonly origin: string;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface Address {
 }
 
 /** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
-export function originOf(url: string): string {
+function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   return end < 0 ? url : url.slice(0, end);
 }

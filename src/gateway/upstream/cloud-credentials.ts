@@ -10,7 +10,7 @@ export class NoCloudCredential extends Error {
 }
 
 /** A request that is about to be sent. */
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   readonly origin: string;
   /** With its query. */

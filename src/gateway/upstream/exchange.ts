@@ -16,12 +16,12 @@ export interface AnswerSink {
 const LATE_MAX_BYTES = 64 * 1024;
 
 /** Runs the work now or later, in the order of the calls. The work does not throw. */
-export type Pace = (work: () => void) => void;
+type Pace = (work: () => void) => void;
 
 const atOnce: Pace = (work) => work();
 
 /** Called when the receiver of an answer pauses it, and when it resumes. */
-export interface FlowWatch {
+interface FlowWatch {
   paused(): void;
   resumed(): void;
 }

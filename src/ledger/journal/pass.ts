@@ -1,5 +1,7 @@
 import type { EventEmitter } from 'node:events';
-import { type Book, BookUnavailable, type DivergedAccount, type PostResult } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { DivergedAccount, PostResult } from '../../book/post.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -93,7 +95,7 @@ export class JournalPass {
     return more;
   }
 
-  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (restored-book.ts). */
+  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (live-state-check.ts). */
   async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
     const newest = booked.at(-1)?.entry.id ?? '';
     await Promise.all([

@@ -1,4 +1,4 @@
-import type { Grant } from '../../book/book.ts';
+import type { Grant } from '../../book/grants.ts';
 import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../../domain/period.ts';

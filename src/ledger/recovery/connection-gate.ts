@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { BookUnavailable } from '../../book/book.ts';
+import { BookUnavailable } from '../../book/store.ts';
 import type { Log } from '../../log/log.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { BalanceBeyondBound, LedgerUnavailable } from '../ledger.ts';

@@ -1,4 +1,6 @@
-import type { Book, Charge, Grant } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { Grant } from '../../book/grants.ts';
+import type { Charge } from '../../book/ledger.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import { type EntryDraft, refundId } from '../../domain/ledger-entry.ts';
 import { periodStarts, periodsOfDay } from '../../domain/period.ts';

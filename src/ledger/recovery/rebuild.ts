@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountSnapshot, Book, KeyState } from '../../book/book.ts';
+import type { Book } from '../../book/book.ts';
+import type { AccountSnapshot, KeyState } from '../../book/snapshot.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { type PeriodStarts, periodStarts } from '../../domain/period.ts';

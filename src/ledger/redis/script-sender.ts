@@ -6,7 +6,7 @@ import { KEYS_OF, scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
 
 /** Names of the scripts that every call runs. */
-export type HotScript = 'admit' | 'settle';
+type HotScript = 'admit' | 'settle';
 
 /** Redis keys (without the prefix) and arguments of a hot script; all but `record` is ASCII. */
 export interface HotCommand {
@@ -19,7 +19,7 @@ export interface HotCommand {
 }
 
 /** Callback for a reply, called once. `reply`: an integer, or strings and lists of them as Buffers, which `String()` can read. */
-export type OnReply = (error: Error | null, reply: unknown) => void;
+type OnReply = (error: Error | null, reply: unknown) => void;
 
 /** Pause between looks for overdue replies; a lost reply is noticed at most this much after its time is up. */
 const LOOK_EVERY_MS = 100;

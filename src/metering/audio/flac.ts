@@ -21,7 +21,7 @@ const STREAMINFO_BYTES = 34;
 const CHANCE_SHARE = 0.05;
 
 /** The fields of the STREAMINFO block that matter for the length. */
-export interface StreamInfo {
+interface StreamInfo {
   /** Sample rate in Hz. */
   readonly rate: number;
   /** Samples of the whole stream in each channel; 0 if the encoder did not know. */

@@ -1,11 +1,10 @@
-import type { ByteSource } from '../byte-source.ts';
+import { ByteCursor, type ByteSource, rangeOf } from '../byte-source.ts';
 import { type AudioLength, lengthOf, UNKNOWN, UNMEASURABLE, type Walked } from './audio-length.ts';
 import { flacWalked } from './flac.ts';
 import { framesSeconds, framesStart } from './frame-stream.ts';
 import { matroskaWalked } from './matroska.ts';
 import { mp4Walked } from './mp4.ts';
 import { oggWalked } from './ogg.ts';
-import { waveWalked } from './wave.ts';
 
 /** Names of the formats that can be measured, for the error that refuses another one. */
 export const MEASURED_FORMATS = 'FLAC, M4A, MP3, MP4, OGG, WAV, WEBM or AAC with ADTS headers';
@@ -81,4 +80,85 @@ async function id3End(audio: ByteSource): Promise<number> {
       10 + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f)) + (hasFooter ? 10 : 0);
   }
   return at;
+}
+
+const CHUNK_HEAD_BYTES = 8;
+/** Bytes of a `fmt ` chunk that are read: up to the codec that an extensible one names. */
+const FORMAT_BYTES = 26;
+/** Format tag that says: the codec is named further on in the chunk. */
+const EXTENSIBLE = 0xfffe;
+/**
+ * Format tags (RFC 2361) of codecs with a fixed number of bits a sample, as the header states: PCM, float, A-law,
+ * mu-law.
+ */
+const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
+/** Format tags of ADPCM (Microsoft, IMA and DVI), which has at most two samples a byte. */
+const HALF: ReadonlySet<number> = new Set([2, 0x11]);
+/** Format tags of MPEG audio and MP3: their frames are counted. */
+const MPEG: ReadonlySet<number> = new Set([0x50, 0x55]);
+const MAX_BITS = 64;
+/** Sizes of a `data` chunk that mean "to the end of the file": live recorders write the header before they know. */
+const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
+
+interface Format {
+  readonly tag: number;
+  readonly bytesPerSecond: number;
+  /** True if the header's block size agrees with its channels and bits. */
+  readonly isConsistent: boolean;
+}
+
+/**
+ * Length of a WAV file: the bytes of its `data` chunks, divided by rate, channels and bits of the `fmt ` chunk.
+ * Decoders differ in whether they use the bits or the block size, so the smaller of both is taken, which gives the
+ * longer time. A chunk after the data that reaches beyond the end of the file counts as sound. Undefined if the
+ * codec is none of those above, or if the file has no `fmt ` chunk or two of them.
+ */
+async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
+  const cursor = new ByteCursor(audio, start + 12);
+  let format: Format | undefined;
+  let data = 0;
+  let dataAt = -1;
+  while (cursor.at + CHUNK_HEAD_BYTES <= cursor.size) {
+    const wanted = CHUNK_HEAD_BYTES + FORMAT_BYTES;
+    const head = cursor.peek(wanted) ?? (await cursor.load(wanted));
+    const name = head.toString('latin1', 0, 4);
+    const stated = head.readUInt32LE(4);
+    const from = cursor.at + CHUNK_HEAD_BYTES;
+    const left = cursor.size - from;
+    if (name === 'fmt ') {
+      // Decoders differ in which of two `fmt ` chunks they believe.
+      if (format || head.length < CHUNK_HEAD_BYTES + 16) return undefined;
+      format = readFormat(head.subarray(CHUNK_HEAD_BYTES));
+    }
+    const isData = name === 'data';
+    // A chunk that is longer than the rest of the file has all of the rest, whatever its name.
+    const size = stated > left || (isData && OPEN_SIZES.has(stated)) ? left : stated;
+    if (isData || (size < stated && dataAt >= 0)) {
+      if (dataAt < 0) dataAt = from;
+      data += size;
+    }
+    cursor.at = from + size + (size % 2);
+  }
+  if (!format || dataAt < 0) return undefined;
+  if (MPEG.has(format.tag)) {
+    const frames = rangeOf(audio, dataAt, audio.size);
+    const first = await framesStart(frames, 0);
+    return first === undefined ? undefined : await framesSeconds(frames, first);
+  }
+  if (!(format.bytesPerSecond > 0)) return undefined;
+  return { seconds: data / format.bytesPerSecond, isBound: !format.isConsistent };
+}
+
+function readFormat(chunk: Buffer): Format {
+  const stated = chunk.readUInt16LE(0);
+  const tag = stated === EXTENSIBLE && chunk.length >= FORMAT_BYTES ? chunk.readUInt16LE(24) : stated;
+  const channels = chunk.readUInt16LE(2);
+  const rate = chunk.readUInt32LE(4);
+  const blockAlign = chunk.readUInt16LE(12);
+  const bits = chunk.readUInt16LE(14);
+  if (HALF.has(tag)) return { tag, bytesPerSecond: (channels * rate) / 2, isConsistent: true };
+  if (!PLAIN.has(tag) || bits > MAX_BITS) return { tag, bytesPerSecond: 0, isConsistent: true };
+  const frame = channels * Math.max(1, Math.ceil(bits / 8));
+  const smallest = blockAlign > 0 ? Math.min(frame, blockAlign) : frame;
+  return { tag, bytesPerSecond: smallest * rate, isConsistent: frame === blockAlign };
 }

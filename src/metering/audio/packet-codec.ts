@@ -77,7 +77,7 @@ export function aac({ rate, channels }: AacConfig): PacketCodec {
   };
 }
 
-export interface AacConfig {
+interface AacConfig {
   /** Sample rate in Hz. */
   readonly rate: number;
   readonly channels: number;

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { dearestOf, priceOfList } from '../../../src/config/price-list/list-price.ts';
+import { maxPriceOf, priceOfList } from '../../../src/config/price-list/list-price.ts';
 import { writtenPrice } from '../../../src/domain/written-price.ts';
 
 const PLAIN = { creditsPerUsd: 1_000_000, markup: 1_000_000 };
@@ -122,7 +122,7 @@ test('the dearest of several prices: by unit, and by length', async (t) => {
     { input_mtok: { base: 2, tiers: [{ start: 100, price: 3 }] }, output_mtok: 4 },
     PLAIN,
   );
-  t.same(writtenPrice(dearestOf([night, day])), {
+  t.same(writtenPrice(maxPriceOf([night, day])), {
     input: [{ price: '2.000000' }, { above: 100, price: '3.000000' }],
     output: '9.000000',
   });

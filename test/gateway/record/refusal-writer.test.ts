@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { RefusalBatch } from '../../../src/book/book-calls.ts';
+import type { RefusalBatch } from '../../../src/book/refusals.ts';
 import type { RefusedCall } from '../../../src/domain/refused-call.ts';
 import { RefusalWriter } from '../../../src/gateway/record/refusal-writer.ts';
 import { FairPool } from '../../../src/shares/fair-pool.ts';

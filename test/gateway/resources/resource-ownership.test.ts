@@ -1,6 +1,8 @@
 import pino from 'pino';
 import { test } from 'tap';
-import { type Book, BookUnavailable, type ProviderResource } from '../../../src/book/book.ts';
+import type { Book } from '../../../src/book/book.ts';
+import type { ProviderResource } from '../../../src/book/resources.ts';
+import { BookUnavailable } from '../../../src/book/store.ts';
 import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
 import { rejection } from '../../helper/check/rejection.ts';
 

@@ -1,6 +1,6 @@
 import { recomputedCharge } from '../../../src/cli/reconcile-charges.ts';
 import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
-import type { CountedCall } from '../stand-ins/agents/agent-provider.ts';
+import type { CountedCall, Try } from '../stand-ins/agents/agent-provider.ts';
 
 const DIMENSIONS = ['input', 'cachedInput', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
 
@@ -29,5 +29,42 @@ export function differences(rows: readonly LedgerEntry[], calls: readonly Counte
       found.push(`${path}: the charge is not count × price`);
   }
   for (const { endpoint, usage } of left) found.push(`${endpoint}: a row too many, ${JSON.stringify(usage)}`);
+  return found;
+}
+
+/** Name of a target at the n-th place: `openai-2`. */
+const placeOf = (target: string) => Number(target.split('-').at(-1));
+
+/**
+ * Differences between the tries in the rows of one client, which calls in turn, and what the places of the provider answered, a
+ * line each; and each change of place whose reason is no death.
+ */
+export function attemptDifferences(rows: readonly LedgerEntry[], tries: readonly Try[]): string[] {
+  const found: string[] = [];
+  const dead = new Set<number>();
+  const last = new Map<unknown, number>();
+  const left = [...tries];
+  for (const row of rows) {
+    const { id, status, upstream = '', attempts = [{ target: upstream, status }] } = row;
+    // Nothing of a refused connection is seen by the place.
+    const shown = attempts.filter((one) => one.status !== null);
+    const answers = left.splice(0, shown.length);
+    const own = shown.map((one) => `${placeOf(one.target)} ${one.status}`).join();
+    const seen = answers.map((one) => `${one.place} ${one.status}`).join();
+    if (own !== seen) found.push(`${id}: attempts ${own}, by the provider ${seen}`);
+    const failed = answers.at(-1)?.isAnswer ? attempts.slice(0, -1) : attempts;
+    for (const { target } of failed) dead.add(placeOf(target));
+    if (failed === attempts) {
+      if (row.credits !== 0) found.push(`${id}: charged, though every try failed`);
+      continue;
+    }
+    const { place = -1, model } = answers.at(-1) ?? {};
+    const before = last.get(model);
+    if (before !== undefined && before !== place && !dead.has(before))
+      found.push(`${id}: left place ${before}, which lives`);
+    if (dead.has(place)) found.push(`${id}: answered by place ${place}, which has failed`);
+    last.set(model, place);
+  }
+  if (left.length > 0) found.push(`${left.length} tries of no row`);
   return found;
 }

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type Answer, type AnswerOptions, json, type Piece } from '../../../src/demo/answer.ts';
 import { DemoAnswers } from '../../../src/demo/demo-answers.ts';
-import { writePiece } from '../../../src/demo/demo-provider.ts';
 import {
-  type DemoRequest,
   type Listening,
   type ListenOptions,
   listen,
   receive,
-} from '../../../src/demo/listen.ts';
+  writePiece,
+} from '../../../src/demo/demo-provider.ts';
+import type { DemoRequest } from '../../../src/demo/read-request.ts';
 
 export interface ScriptedProvider extends Listening {
   /** Requests so far in order of arrival; empty where `record` is off. */

@@ -89,10 +89,10 @@ test('an entry that cannot be read keeps back nothing else, and is counted', asy
     behind.requestId,
     'of its own bucket neither',
   );
-  t.equal(open.refusedEntries(), 1);
+  t.equal(open.drain.refused, 1);
   t.equal(await raw.xlen(damaged), 1, 'it is kept');
   await raw.del(damaged);
-  await until('it to be counted no more', async () => open.refusedEntries() === 0);
+  await until('it to be counted no more', async () => open.drain.refused === 0);
 });
 
 test('once a book is back after a long time, fresh entries are in it at once', async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { AccountSnapshot } from '../../../src/book/book.ts';
+import type { AccountSnapshot } from '../../../src/book/snapshot.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { KeyRecord } from '../../../src/domain/key.ts';
 import { periodStarts } from '../../../src/domain/period.ts';

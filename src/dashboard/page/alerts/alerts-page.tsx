@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { OWN, readAccount, readAlerts, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits } from '../format/credits.ts';
+import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Section } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
@@ -36,8 +36,8 @@ export default function AlertsPage() {
           return (
             <>
               <p className="lead">
-                When a call takes the balance below {credits(account.alert_threshold)} credits, every active
-                key with a webhook address gets one POST.
+                When a call takes the balance below <Amount of={account.alert_threshold} /> credits, every
+                active key with a webhook address gets one POST.
               </p>
               <div className="columns columns-thirds">
                 <Threshold

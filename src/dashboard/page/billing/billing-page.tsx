@@ -1,5 +1,6 @@
 import {
   type Base,
+  exportLedger,
   LEDGER_FILTERS,
   type LedgerFilter,
   OWN,
@@ -14,13 +15,14 @@ import { choose, query } from '../route.ts';
 import { manages } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Empty } from '../ui/elements.tsx';
+import { Export } from '../ui/export.tsx';
+import { filtersIn, isFiltered, ShowAll } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { LedgerFilters } from './billing-filters.tsx';
 import { EntryDetail } from './entry-detail.tsx';
 import { EntryTable } from './entry-table.tsx';
-import { Export } from './export.tsx';
 
 const PAGE = 50;
 /** Parameter of the address with the id of the entry that is open. */
@@ -49,7 +51,7 @@ function Balance() {
       <Figure name="Held" note="reserved for calls in flight">
         {data ? <Amount of={data.credits_held} /> : '–'}
       </Figure>
-      <Figure name="Top-ups" note={<a href="#/billing?type=top_up">Show all top-ups</a>}>
+      <Figure name="Latest top-up" note={<a href="#/billing?type=top_up">Show all top-ups</a>}>
         <TopUps />
       </Figure>
     </dl>
@@ -66,9 +68,7 @@ function TopUps() {
 
 /** Ledger of the account at the path `of`, with the filters that are in the address. */
 export function Entries({ of: base }: { of: Base }) {
-  const filter = Object.fromEntries(
-    LEDGER_FILTERS.map((name) => [name, query.value.get(name) ?? '']),
-  ) as LedgerFilter;
+  const filter = filtersIn(LEDGER_FILTERS);
   const before = cursors().at(-1) ?? '';
   const names = useLoad(async (signal) => {
     const [keys, usage] = await Promise.all([readKeys(base, signal), readUsage(base, 'model', signal)]);
@@ -78,7 +78,6 @@ export function Entries({ of: base }: { of: Base }) {
     (signal) => readLedger(base, filter, before, PAGE, signal),
     JSON.stringify([filter, before]),
   );
-  const isFiltered = Object.values(filter).some((value) => value !== '');
   const keys = names.data?.keys;
   /** True where the whole account is seen, and not one key only. */
   const hasAll = base !== OWN || manages();
@@ -92,17 +91,12 @@ export function Entries({ of: base }: { of: Base }) {
           onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
         />
         <div className="actions">
-          {isFiltered && (
-            <button
-              type="button"
-              onClick={() =>
-                choose({ ...FIRST_PAGE, ...Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) })
-              }
-            >
-              Show all
-            </button>
-          )}
-          <Export of={base} filter={filter} />
+          <ShowAll filters={filter} />
+          <Export
+            file="ledger"
+            formats={['csv', 'jsonl']}
+            read={(format) => exportLedger(base, filter, format)}
+          />
         </div>
       </div>
       <Shown of={page}>
@@ -111,9 +105,9 @@ export function Entries({ of: base }: { of: Base }) {
           return (
             <Paged label="Pages of the ledger" back="Newer" on="Older" next={next} of={page}>
               {entries.length === 0 ? (
-                <Empty title={isFiltered ? 'No results' : 'The ledger is empty'}>
+                <Empty title={isFiltered(filter) ? 'No results' : 'The ledger is empty'}>
                   <p>
-                    {isFiltered
+                    {isFiltered(filter)
                       ? 'Change the filters or show all entries.'
                       : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} appear here.`}
                   </p>

@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryView } from '../../../api/ledger/entry-view.ts';
 import { isGain } from '../format/credits.ts';
-import { usageWords } from '../format/usage.ts';
+import { shortUsage, usageWords } from '../format/usage.ts';
 import { KeyLink } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
@@ -64,7 +64,7 @@ export function EntryTable({
           </td>
           <td className="clip wide-only compact-hidden">
             <span title={usageWords(entry.usage) || undefined}>
-              {entry.estimated && <Badge kind="plain">estimated</Badge>} {usageWords(entry.usage) || '–'}
+              {entry.estimated && <Badge kind="plain">estimated</Badge>} {shortUsage(entry.usage) || '–'}
             </span>
           </td>
           <td className="number at-right">{status(entry)}</td>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, explainCall, OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
@@ -66,6 +66,11 @@ function Asking(props: {
     const isOwnAddress = asked.ip === undefined && asked.country === undefined;
     setAnswer({ explanation, checked: { caller, at, isOwnAddress } });
   });
+  const place = useRef<HTMLDivElement>(null);
+  // On a phone the answer is below the form.
+  useEffect(() => {
+    if (answer) place.current?.querySelector('h2')?.scrollIntoView({ block: 'nearest' });
+  }, [answer]);
   return (
     <div className="columns columns-explain">
       <ExplainForm
@@ -77,7 +82,7 @@ function Asking(props: {
         }}
         action={action}
       />
-      <div aria-live="polite">
+      <div ref={place} aria-live="polite">
         {!answer && (
           <Empty title="No answer yet">
             <p>Choose a key and a model. The checks appear here in their order.</p>

@@ -1,13 +1,16 @@
 import { IconSearch } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 
-const Finder = lazy(() => import('./finder.tsx'));
+const load = () => import('./finder.tsx');
+const Finder = lazy(load);
 
-/** Button of the search, which ⌘K and Ctrl+K open too. The search is loaded when it is first asked for. */
+/** Button of the search, which ⌘K and Ctrl+K open too. It is loaded ahead, so that no letter typed after them is lost. */
 export function FinderButton() {
   /** Number of times that it was asked for. */
   const [asked, setAsked] = useState(0);
   useEffect(() => {
+    // Loaded again when it is asked for, if this fails.
+    load().catch(() => {});
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();

@@ -10,6 +10,11 @@ export function usageWords(usage: UsageView): string {
     .join(', ');
 }
 
+/** What was used, for a table: `8 input, 26 output`. */
+export function shortUsage({ requests: _, ...usage }: UsageView): string {
+  return usageWords(usage).replace(/ tokens?/g, '');
+}
+
 /** An amount with its unit: `input_tokens` → `17 input tokens`, `1 input token`, `1 web search`. */
 function unitWords(unit: string, amount: number): string {
   const words = unit.replaceAll('_', ' ');

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { AccountView } from '../../../api/account/account-view.ts';
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
-import { count, credits } from '../format/credits.ts';
+import { count } from '../format/credits.ts';
 import { Amount } from '../ui/amount.tsx';
 import { changeOf, daysLeft, endsOf, paceOf } from './pace.ts';
 
@@ -29,13 +29,7 @@ export function BalanceFigure({
     <Figure
       name="Balance"
       isLow={account.credits_balance < account.alert_threshold}
-      note={
-        left === undefined ? (
-          'nothing spent in 7 days'
-        ) : (
-          <span className="figure-pace">lasts {daysInWords(left)} at the pace of 7 days</span>
-        )
-      }
+      note={left === undefined ? undefined : `lasts ${daysInWords(left)} at the pace of 7 days`}
     >
       <Amount of={account.credits_balance} />
     </Figure>
@@ -64,7 +58,7 @@ export function SpendFigures({ days, isUnknown }: { days: UsageReportView | unde
       {SPANS.map(([span, name, before]) => {
         const pace = days && paceOf(days.rows, span, Date.now());
         return (
-          <Figure key={span} name={name} note={pace ? <Change of={changeOf(pace)} than={before} /> : missing}>
+          <Figure key={span} name={name} note={pace ? changeAgainst(before, changeOf(pace)) : missing}>
             {pace ? <Amount of={pace.spent} /> : isUnknown ? '–' : '…'}
           </Figure>
         );
@@ -72,6 +66,10 @@ export function SpendFigures({ days, isUnknown }: { days: UsageReportView | unde
       <CallsFigure days={days} missing={missing} isUnknown={isUnknown} />
     </>
   );
+}
+
+function changeAgainst(before: string, percents: number | undefined): string {
+  return percents === undefined ? `nothing ${before}` : `${changeWords(percents)} vs ${before}`;
 }
 
 function CallsFigure(props: { days: UsageReportView | undefined; missing: string; isUnknown: boolean }) {
@@ -91,14 +89,10 @@ function lastDays({ rows }: UsageReportView, days: number): UsageReportView['row
   return rows.filter(({ day = '' }) => day >= from);
 }
 
-function Change({ of: percents, than }: { of: number | undefined; than: string }) {
-  if (percents === undefined) return <>nothing {than}</>;
-  const sign = percents > 0 ? '▲' : percents < 0 ? '▼' : '';
-  return (
-    <>
-      {sign} {count(Math.abs(percents))} % vs {than}
-    </>
-  );
+/** A change in percent: `▲ 12 %`. */
+export function changeWords(percents: number): string {
+  const sign = percents > 0 ? '▲ ' : percents < 0 ? '▼ ' : '';
+  return `${sign}${count(Math.abs(percents))} %`;
 }
 
 /** A share between 0 and 1: `4.2 %`. */
@@ -114,12 +108,19 @@ export function HeldLine({ account }: { account: AccountView }) {
     <p className="call-limits">
       {held > 0 && (
         <>
-          <strong>{credits(held)}</strong> held for calls in flight.{' '}
+          <strong>
+            <Amount of={held} />
+          </strong>{' '}
+          held for calls in flight.{' '}
         </>
       )}
       {overdraft > 0 && (
         <>
-          Overdraft <strong>{credits(overdraft)}</strong>: calls in flight can go that far below 0.
+          Overdraft{' '}
+          <strong>
+            <Amount of={overdraft} />
+          </strong>
+          : calls in flight can go that far below 0.
         </>
       )}
     </p>

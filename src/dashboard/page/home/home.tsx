@@ -1,8 +1,8 @@
 import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits } from '../format/credits.ts';
 import { session } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
 import { Section } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
 import { PageFrame } from '../ui/page.tsx';
@@ -86,8 +86,8 @@ function CreditState({ account }: { account: AccountView }) {
   return (
     <Note kind="warning">
       <p>
-        <strong>Low credits.</strong> The balance of {credits(balance)} is below the alert threshold of{' '}
-        {credits(threshold)}. Ask the operator of this gateway for a top-up in time.
+        <strong>Low credits.</strong> The balance of <Amount of={balance} /> is below the alert threshold of{' '}
+        <Amount of={threshold} />. Ask the operator of this gateway for a top-up in time.
       </p>
     </Note>
   );

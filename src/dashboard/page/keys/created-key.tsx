@@ -44,10 +44,10 @@ export function ShownOnce(props: {
           I have saved it
         </button>
       </div>
-      <details className="use-key-later">
-        <summary>Use this key</summary>
+      <section className="use-key-now">
+        <h3>Use this key</h3>
         <UseKey token={of.key} />
-      </details>
+      </section>
     </Dialog>
   );
 }

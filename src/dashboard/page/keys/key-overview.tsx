@@ -1,7 +1,6 @@
 import { OWN } from '../api/account.ts';
 import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
 import { CallLimitsLine } from '../home/call-limits-line.tsx';
 import { SpendFigures } from '../home/figures.tsx';
@@ -9,6 +8,7 @@ import { UseOwnKey } from '../home/home.tsx';
 import { SpendChart } from '../home/spend-chart.tsx';
 import { Troubles } from '../home/troubles.tsx';
 import { useDays } from '../home/use-days.ts';
+import { Amount } from '../ui/amount.tsx';
 import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -46,7 +46,9 @@ export function KeyOverview() {
             <dl className="figures">
               <div className="figure">
                 <dt>Spent {thisPeriod(key.spending_period)}</dt>
-                <dd className="figure-value">{credits(key.spending_current)}</dd>
+                <dd className="figure-value">
+                  <Amount of={key.spending_current} />
+                </dd>
                 <dd className="figure-note">
                   until <Time at={key.period_ends_at} />
                 </dd>
@@ -54,10 +56,12 @@ export function KeyOverview() {
               <div className="figure">
                 <dt>Left of its limit</dt>
                 <dd className="figure-value">
-                  {key.limit_remaining === null ? 'No limit' : credits(key.limit_remaining)}
+                  {key.limit_remaining === null ? 'No limit' : <Amount of={key.limit_remaining} />}
                 </dd>
                 {key.spending_limit !== null && (
-                  <dd className="figure-note">of {credits(key.spending_limit)} credits</dd>
+                  <dd className="figure-note">
+                    of <Amount of={key.spending_limit} /> credits
+                  </dd>
                 )}
               </div>
               <SpendFigures days={days.data} isUnknown={days.error !== undefined} />

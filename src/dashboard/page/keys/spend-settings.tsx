@@ -1,6 +1,6 @@
 import { SPENDING_PERIODS } from '../../../domain/key.ts';
-import { credits } from '../format/credits.ts';
 import { PERIOD_NAMES, thisPeriod } from '../format/words.ts';
+import { Amount } from '../ui/amount.tsx';
 import { Bar } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
@@ -64,7 +64,11 @@ function Spent({ spent, period, limit }: { spent: string; period: string; limit:
   if (limit === undefined) {
     return (
       <p className="spent">
-        Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> credits
+        Spent {thisPeriod(period)}:{' '}
+        <strong>
+          <Amount of={spent} />
+        </strong>{' '}
+        credits
       </p>
     );
   }
@@ -72,7 +76,11 @@ function Spent({ spent, period, limit }: { spent: string; period: string; limit:
   return (
     <div className="spent">
       <p>
-        Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> of {credits(limit)} credits
+        Spent {thisPeriod(period)}:{' '}
+        <strong>
+          <Amount of={spent} />
+        </strong>{' '}
+        of <Amount of={limit} /> credits
         {part >= 1 ? '. The limit has been reached.' : ''}
       </p>
       <Bar part={part} full={part >= 1} />

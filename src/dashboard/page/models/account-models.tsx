@@ -16,7 +16,7 @@ import { Shown } from '../ui/shown.tsx';
 import { SidePanel } from '../ui/side-panel.tsx';
 import { opening, Table } from '../ui/table.tsx';
 import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
-import { PriceCells, priceLines } from './price-cells.tsx';
+import { PRICE_COLUMNS, PriceCells, priceLines } from './price-cells.tsx';
 
 /** Every model with its prices, and whether the chosen key may call it. */
 export function AccountModels({ of: base }: { of: Base }) {
@@ -39,7 +39,7 @@ export function AccountModels({ of: base }: { of: Base }) {
         return (
           <>
             <p className="lead">
-              Prices are in credits per 1,000,000 tokens where nothing else is said.
+              Prices are in credits per 1,000,000 tokens unless noted.
               {key && ` The last column is for the key “${key.name}”.`}
             </p>
             <search className="filters">
@@ -67,15 +67,7 @@ function ModelTable({ models, of: key }: { models: readonly ModelView[]; of: Key
   return (
     <Table
       label="Models"
-      columns={[
-        'Model',
-        'Modality',
-        ['Input', 'number'],
-        ['Output', 'number'],
-        ['Other prices', 'wide-only'],
-        ['Context', 'number'],
-        'This key',
-      ]}
+      columns={['Model', 'Modality', ...PRICE_COLUMNS, ['Context', 'number'], 'This key']}
     >
       {models.map((model) => (
         <tr key={model.id} className="opens" onClick={opening(() => choose({ model: model.id }))}>

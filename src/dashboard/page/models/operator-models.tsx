@@ -6,7 +6,7 @@ import { Empty } from '../ui/elements.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Table } from '../ui/table.tsx';
 import { categoriesOf, filteredModels, ModelFilters } from './model-filters.tsx';
-import { PriceCells, shortPrice } from './price-cells.tsx';
+import { PRICE_COLUMNS, PriceCells, shortPrice } from './price-cells.tsx';
 
 const SOURCES = { config: 'Configuration', list: 'Price list', free: 'Free' } as const;
 
@@ -19,7 +19,7 @@ export function OperatorModels() {
         const shown = filteredModels(models);
         return (
           <>
-            <p className="lead">Prices are in credits per 1,000,000 tokens where nothing else is said.</p>
+            <p className="lead">Prices are in credits per 1,000,000 tokens unless noted.</p>
             <search className="filters">
               <ModelFilters categories={categoriesOf(models)} />
             </search>
@@ -44,9 +44,7 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
       columns={[
         'Model',
         'Modality',
-        ['Input', 'number'],
-        ['Output', 'number'],
-        ['Other prices', 'wide-only'],
+        ...PRICE_COLUMNS,
         ['List in', 'number'],
         ['List out', 'number'],
         ['Markup', 'number'],

@@ -4,7 +4,17 @@ import { count, credits } from '../format/credits.ts';
 
 type Price = ModelView['price'];
 
-/** The three columns of a price: input and output, and the rest in words. */
+/** Units with a column of their own. */
+const SHOWN = ['input', 'cachedInput', 'output'] as const;
+/** Names of the columns of PriceCells. */
+export const PRICE_COLUMNS = [
+  ['Input', 'number'],
+  ['Cached', 'number'],
+  ['Output', 'number'],
+  ['Other prices', 'wide-only'],
+] as const;
+
+/** The columns of a price: tokens in and out, and the rest in words. */
 export function PriceCells({
   of: price,
   isFree,
@@ -15,15 +25,17 @@ export function PriceCells({
   /** True in a table of many columns. */
   isShort?: boolean;
 }) {
-  const rest = Object.entries(price).filter(([unit]) => unit !== 'input' && unit !== 'output') as [
-    Unit,
-    UnitPriceView,
-  ][];
-  const words = rest.map(([unit, amount]) => `${shortPrice(amount)} ${perUnit(unit)}`);
+  const rest = (Object.entries(price) as [Unit, UnitPriceView][]).filter(
+    ([unit]) => !SHOWN.some((shown) => shown === unit),
+  );
+  const words = rest.map(([unit, amount]) => `${shortPrice(amount)} ${shortUnit(unit)}`);
   return (
     <>
-      <td className="number">{price.input === undefined ? '–' : shortPrice(price.input)}</td>
-      <td className="number">{price.output === undefined ? '–' : shortPrice(price.output)}</td>
+      {SHOWN.map((unit) => (
+        <td key={unit} className="number">
+          {price[unit] === undefined ? '–' : shortPrice(price[unit])}
+        </td>
+      ))}
       <td className={isShort ? 'clip-short wide-only' : 'clip wide-only'} title={words.join('\n')}>
         {isFree ? 'free' : words.join(', ') || '–'}
       </td>
@@ -38,6 +50,12 @@ export function shortPrice(amount: UnitPriceView): string {
   const all = Object.values(amount as Readonly<Record<string, number>>);
   const [least, most] = [Math.min(...all), Math.max(...all)];
   return least === most ? credits(least) : `${credits(least)}–${credits(most)}`;
+}
+
+/** The unit in a table, whose prices are per 1,000,000 tokens unless noted: `cache write`, `per image`. */
+function shortUnit(unit: Unit): string {
+  const { tokens, words } = UNITS[unit];
+  return tokens === null ? perUnit(unit) : words.replace(' tokens', '');
 }
 
 /** `per 1,000,000 cached input tokens`, `per image`. */

@@ -1,6 +1,6 @@
-import { useEffect } from 'react';
 import { type Metrics, readMetrics } from '../api/metrics.ts';
 import { useLoad } from '../api/use-load.ts';
+import { usePolling } from '../api/use-polling.ts';
 import { count } from '../format/credits.ts';
 import { durationWords } from '../format/duration.ts';
 import { Badge } from '../ui/elements.tsx';
@@ -20,11 +20,7 @@ interface State {
 /** Redis, book, journal, alerts and version of the gateway that answers, in words; read again every few seconds. */
 export default function HealthPage() {
   const loaded = useLoad(readMetrics);
-  const { reload } = loaded;
-  useEffect(() => {
-    const timer = setInterval(reload, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
+  usePolling(loaded, REFRESH_MS);
   return (
     <PageFrame title="Health">
       <p className="lead">

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { ProviderListView } from '../../../api/operator/providers-view.ts';
 import { readProviders } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
+import { usePolling } from '../api/use-polling.ts';
 import { count } from '../format/credits.ts';
 import { Badge, Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
@@ -18,11 +19,7 @@ const FOLDED = 5;
 /** The health of every model at every provider, as all gateways see it; read again every few seconds. */
 export default function ProvidersPage() {
   const loaded = useLoad(readProviders);
-  const { reload } = loaded;
-  useEffect(() => {
-    const timer = setInterval(reload, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
+  usePolling(loaded, REFRESH_MS);
   return (
     <PageFrame title="Providers">
       <Shown of={loaded}>{({ providers }) => <ProviderTables providers={providers} />}</Shown>
@@ -43,11 +40,17 @@ function ProviderTables({ providers }: { providers: readonly Provider[] }) {
     callsOf.set(model, (callsOf.get(model) ?? 0) + calls);
   return (
     <>
-      {providers.map((provider) => (
-        <ProviderSection key={provider.name} of={provider} callsOf={callsOf} />
-      ))}
+      {providers
+        .toSorted((one, other) => callsAt(other) - callsAt(one))
+        .map((provider) => (
+          <ProviderSection key={provider.name} of={provider} callsOf={callsOf} />
+        ))}
     </>
   );
+}
+
+function callsAt({ targets }: Provider): number {
+  return targets.reduce((sum, { calls }) => sum + calls, 0);
 }
 
 /** Targets that are out come first, then those with calls; the others are folded away. */
@@ -69,7 +72,7 @@ function ProviderSection({
   const shown = isWhole || idle < FOLDED ? sorted : busy;
   const out = targets.filter(({ state }) => state === 'out').length;
   return (
-    <section className="card">
+    <section className="card providers">
       <div className="card-head">
         <h2>
           {name}{' '}
@@ -144,7 +147,7 @@ function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; a
             <Time at={last_error_at} seconds brief />
           </span>
         )}
-        {last_error ?? 'None'}
+        {last_error ?? '–'}
       </td>
     </tr>
   );

@@ -1,8 +1,6 @@
 import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/operator/margin-view.ts';
-import { wordsOf } from '../api/failure.ts';
 import { exportUsageOfAll, readUsageOfAll, type UsageChoice } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
-import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
@@ -11,17 +9,16 @@ import { sumOf } from '../home/pace.ts';
 import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
 import { Amount } from '../ui/amount.tsx';
-import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
+import { Export } from '../ui/export.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
-import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
 import { MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from '../usage/measures.ts';
-import { readBefore } from '../usage/span-before.ts';
+import { InAll, readBefore } from '../usage/span-before.tsx';
 
 const GROUPS = [
   ['account', 'Account'],
@@ -58,7 +55,7 @@ export function Usage() {
     JSON.stringify([choice, range.name]),
   );
   return (
-    <PageFrame title="Usage" actions={<Export of={choice} />}>
+    <PageFrame title="Usage" actions={<Export file="usage" read={() => exportUsageOfAll(choice)} />}>
       <div className="toolbar">
         <search className="filters">
           <Choice
@@ -129,10 +126,7 @@ function Chart(props: {
     <section className="card">
       <div className="card-head">
         <h2>{title}</h2>
-        <p className="hint">
-          {format(of(report.total))} in all
-          {before && `, ${format(sumBy(before, of))} in the span before`}
-        </p>
+        <InAll of={of(report.total)} before={before && sumBy(before, of)} format={format} />
       </div>
       <StackedChart
         title={title}
@@ -250,24 +244,4 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
 /** Share of the charges whose cost is known. */
 function coverage({ charged, charged_with_cost }: MarginSumsView): string {
   return Number(charged) === 0 ? '–' : percent(Number(charged_with_cost) / Number(charged));
-}
-
-/** Saves the whole report, as it is chosen, to a file. */
-function Export({ of: choice }: { of: UsageChoice }) {
-  const action = useAction(async () => {
-    saveFile(await exportUsageOfAll(choice), 'usage.csv');
-    announce('Report exported.');
-  });
-  return (
-    <>
-      <button type="button" disabled={action.isBusy} onClick={() => action.run()}>
-        Export CSV
-      </button>
-      {action.error !== undefined && (
-        <p className="field-error" role="alert">
-          {wordsOf(action.error)}
-        </p>
-      )}
-    </>
-  );
 }

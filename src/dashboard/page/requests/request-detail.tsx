@@ -45,7 +45,7 @@ export function RequestDetail({
             .filter(([, value]) => value !== null)
             .map(([name, value]) => (
               <Fact key={name} name={DETAIL_NAMES[name] ?? name}>
-                {String(value)}
+                {AMOUNTS.has(name) ? <Amount of={String(value)} /> : String(value)}
               </Fact>
             ))}
         <Fact name="Time">
@@ -94,6 +94,8 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
   of: 'Limit of',
   retry_after_ms: 'Room again after (ms)',
 };
+
+const AMOUNTS: ReadonlySet<string> = new Set(['hold', 'estimate', 'balance', 'held']);
 
 /** How the charge is computed: what was used, at the prices of then. */
 function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {

@@ -1,27 +1,26 @@
 import { type Base, OWN, readKeys } from '../api/account.ts';
 import {
   CALL_FILTERS,
-  type CallFilter,
   type CallsBase,
   exportCalls,
   type ListedCall,
   readCall,
   readCalls,
 } from '../api/calls.ts';
-import { wordsOf } from '../api/failure.ts';
 import { listAccounts } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
+import { usePolling } from '../api/use-polling.ts';
 import type { PageProps } from '../page-props.ts';
 import { choose, query } from '../route.ts';
-import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
+import { Export } from '../ui/export.tsx';
+import { filtersIn, isFiltered, ShowAll } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
-import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { SidePanel } from '../ui/side-panel.tsx';
+import { Latency } from './latency.tsx';
 import { RequestBars } from './request-bars.tsx';
 import { RequestDetail } from './request-detail.tsx';
 import { RequestFilters } from './request-filters.tsx';
@@ -33,6 +32,9 @@ const RANGE = '7d';
 const MOST_ACCOUNTS = 1_000;
 /** Parameter of the address with the id of the request whose details are open. */
 const OPEN = 'request';
+/** Parameter of the address that is `on` where the list is live. */
+const LIVE = 'live';
+const LIVE_MS = 2_000;
 
 /** Page of every call of the account, refused ones too; the operator's shows those of all accounts. */
 export default function RequestsPage({ role }: PageProps) {
@@ -45,9 +47,7 @@ export default function RequestsPage({ role }: PageProps) {
 
 /** Calls at the path `of`, with the filters that are in the address. */
 export function Calls({ of: base }: { of: CallsBase }) {
-  const chosen = Object.fromEntries(
-    CALL_FILTERS.map((name) => [name, query.value.get(name) ?? '']),
-  ) as CallFilter;
+  const chosen = filtersIn(CALL_FILTERS);
   const range = rangeOf(query.value, RANGE);
   // The last 24 hours are those before the answer, so that they change with every look.
   const filter = { ...chosen, from: range.from, to: range.name === '24h' ? '' : range.to };
@@ -61,35 +61,35 @@ export function Calls({ of: base }: { of: CallsBase }) {
     (signal) => readCalls(base, filter, before, PAGE, signal),
     JSON.stringify([chosen, range.name, usageRange(range), before]),
   );
+  const isLive = before === '' && query.value.get(LIVE) === 'on';
+  usePolling(page, LIVE_MS, isLive);
   const accounts = base === '/api/admin/' ? accountsOf(page.data?.calls ?? []) : [];
   const theirs = useLoad(
     async (signal) =>
       (await Promise.all(accounts.map((id) => readKeys(`/api/admin/accounts/${id}/`, signal)))).flat(),
     accounts.join(),
   );
-  const isFiltered = Object.values(chosen).some((value) => value !== '');
   const keys = (base === '/api/admin/' ? theirs.data : names.data?.keys) ?? [];
   return (
     <>
       <div className="toolbar">
         <RangePicker fallback={RANGE} also={FIRST_PAGE} />
         <div className="actions">
-          {isFiltered && (
-            <button
-              type="button"
-              onClick={() =>
-                choose({ ...FIRST_PAGE, ...Object.fromEntries(CALL_FILTERS.map((name) => [name, ''])) })
-              }
-            >
-              Show all
-            </button>
-          )}
-          <Export of={base} filter={filter} />
+          <ShowAll filters={chosen} />
+          {before === '' && <Live isOn={isLive} />}
+          <Export file="calls" read={() => exportCalls(base, filter)} />
         </div>
       </div>
       <RequestBars of={base} range={range} keyId={chosen.key_id} />
+      {['', 'ok'].includes(chosen.result) && (
+        <Latency
+          of={base}
+          filter={filter}
+          subject={JSON.stringify([chosen, range.name, usageRange(range)])}
+        />
+      )}
       <RequestFilters
-        filter={chosen}
+        filter={filter}
         keys={base === '/api/admin/' ? undefined : keys}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
@@ -98,9 +98,9 @@ export function Calls({ of: base }: { of: CallsBase }) {
           <Paged label="Pages of requests" back="Newer" on="Older" next={next} of={page}>
             <Opened calls={calls} base={base} keys={keys} />
             {calls.length === 0 ? (
-              <Empty title={isFiltered ? 'No results' : 'No requests in this range'}>
+              <Empty title={isFiltered(chosen) ? 'No results' : 'No requests in this range'}>
                 <p>
-                  {isFiltered
+                  {isFiltered(chosen)
                     ? 'Change the filters or show all requests.'
                     : 'Calls appear here as they end, refused ones within two seconds.'}
                 </p>
@@ -153,22 +153,17 @@ function Found({ id, base, ...rest }: Omit<Parameters<typeof RequestDetail>[0], 
   );
 }
 
-/** Button that saves all calls, as they are filtered, to a file. */
-function Export({ of: base, filter }: { of: CallsBase; filter: CallFilter }) {
-  const action = useAction(async () => {
-    saveFile(await exportCalls(base, filter), 'calls.csv');
-    announce('Requests exported.');
-  });
+/** Switch of the live list, which shows new calls as they end. */
+function Live({ isOn }: { isOn: boolean }) {
   return (
-    <>
-      <button type="button" disabled={action.isBusy} onClick={() => action.run()}>
-        Export CSV
-      </button>
-      {action.error !== undefined && (
-        <p className="field-error" role="alert">
-          {wordsOf(action.error)}
-        </p>
-      )}
-    </>
+    <button
+      type="button"
+      className="live"
+      aria-pressed={isOn}
+      title="Shows new calls as they end, while this tab is seen."
+      onClick={() => choose({ [LIVE]: isOn ? '' : 'on' })}
+    >
+      Live
+    </button>
   );
 }

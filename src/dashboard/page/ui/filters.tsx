@@ -1,3 +1,28 @@
+import { choose, query } from '../route.ts';
+import { FIRST_PAGE } from './pager.tsx';
+
+/** The filters of a list, as the address has them; "" where one is not used. */
+export function filtersIn<Name extends string>(names: readonly Name[]): Readonly<Record<Name, string>> {
+  const filters = names.map((name) => [name, query.value.get(name) ?? '']);
+  return Object.fromEntries(filters) as Record<Name, string>;
+}
+
+/** True where any filter is used. */
+export function isFiltered(filters: Readonly<Record<string, string>>): boolean {
+  return Object.values(filters).some((value) => value !== '');
+}
+
+/** Button that clears the filters of a list, where any is used. */
+export function ShowAll({ filters }: { filters: Readonly<Record<string, string>> }) {
+  if (!isFiltered(filters)) return null;
+  const none = Object.fromEntries(Object.keys(filters).map((name) => [name, '']));
+  return (
+    <button type="button" onClick={() => choose({ ...FIRST_PAGE, ...none })}>
+      Show all
+    </button>
+  );
+}
+
 /** Input of a UTC day; both ends of a range are included. */
 export function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
   return (

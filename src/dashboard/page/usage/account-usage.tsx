@@ -7,16 +7,15 @@ import { sumOf } from '../home/pace.ts';
 import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
 import { Amount } from '../ui/amount.tsx';
-import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/elements.tsx';
+import { Export } from '../ui/export.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
-import { saveFile } from '../ui/save-file.ts';
 import { Shown } from '../ui/shown.tsx';
 import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
 import { chargeOf, MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from './measures.ts';
-import { readBefore } from './span-before.ts';
+import { InAll, readBefore } from './span-before.tsx';
 import { usageCsv } from './usage-csv.ts';
 
 export type UsageGroup = 'model' | 'key';
@@ -117,10 +116,7 @@ function Report(props: {
       <section className="card">
         <div className="card-head">
           <h2>{title}</h2>
-          <p className="hint">
-            {format(of(total))} in all
-            {before && `, ${format(sumBy(before, of))} in the span before`}
-          </p>
+          <InAll of={of(total)} before={before && sumBy(before, of)} format={format} />
         </div>
         <StackedChart
           title={title}
@@ -131,15 +127,7 @@ function Report(props: {
       </section>
       <div className="section-head">
         <h2>{GROUP_NAMES[group]}s</h2>
-        <button
-          type="button"
-          onClick={() => {
-            saveFile(usageCsv(report), 'usage.csv');
-            announce('Usage exported.');
-          }}
-        >
-          Export CSV
-        </button>
+        <Export file="usage" read={async () => usageCsv(report)} />
       </div>
       <GroupTable rows={report.rows} group={group} base={base} />
     </>

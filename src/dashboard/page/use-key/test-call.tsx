@@ -3,7 +3,6 @@ import { useState } from 'react';
 import type { ModelView } from '../../../api/models/model-view.ts';
 import { sendTestCall, type TestAnswer } from '../api/test-call.ts';
 import { useAction } from '../api/use-action.ts';
-import { credits } from '../format/credits.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { FailureNote } from '../ui/note.tsx';
@@ -35,7 +34,7 @@ export function TestCall({ token, models }: { token: string; models: readonly Mo
         </button>
       </div>
       <p className="hint">
-        It costs at most {credits(Math.ceil(testPrice(model) * 1_000_000) / 1_000_000)} credits.
+        It costs at most <Amount of={Math.ceil(testPrice(model) * 1_000_000) / 1_000_000} /> credits.
       </p>
       <FailureNote error={action.error} />
       <div aria-live="polite">{answer && <Answer of={answer} />}</div>

@@ -6,7 +6,7 @@ import { type Audio, COUNTS } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import { type CallBody, checkCount, modelNamed } from '../call-body.ts';
-import { INSPECTED_FIELDS } from '../json/inspected-names.ts';
+import { INSPECTED_FIELDS } from '../members.ts';
 import { type Edit, renamer, Spool, Upload } from '../spool/spool.ts';
 import { type Form, readForm } from './read-form.ts';
 

@@ -7,13 +7,13 @@ import { GatewayError, invalidJson } from '../../../domain/errors.ts';
  * expensive kinds count more (WEIGHTS), and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools
  * weighs 275,000, a prompt of 300,000 token numbers 300,000.
  */
-export const MAX_PARTS = 400_000;
+const MAX_PARTS = 400_000;
 const MAX_NAMES = 10_000;
 /**
  * Most levels of nesting. JSON.parse takes 140 ns for each, and more if it must grow its stack: 40 ms for 130,000
  * levels, 3 ms for these.
  */
-export const MAX_DEPTH = 20_000;
+const MAX_DEPTH = 20_000;
 /** Parts and names from which on a body is parsed and checked in heavy steps; JSON.parse takes 2 ms for these. */
 const HEAVY_PARTS = 20_000;
 const HEAVY_NAMES = 1_000;

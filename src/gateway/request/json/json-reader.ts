@@ -2,11 +2,10 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
 import { ElidedString, ElidedStrings } from '../../../metering/json/elided-strings.ts';
-import { freeEnd } from './free-end.ts';
 import { JsonCounts } from './json-counts.ts';
 import { decoded, NamesWithin } from './names-within.ts';
-import { CLOSE, COLON, COMMA, OPEN_OBJECT, QUOTE, SIGNS } from './signs.ts';
-import { searchable, stringEnd } from './string-end.ts';
+import { faultIn, notJson } from './not-json.ts';
+import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, SIGNS, searchable, stringEnd } from './scan.ts';
 
 /** Bytes of the longest string that is kept. Ids and names that are looked for fit even if fully escaped. */
 const KEPT_STRING_MAX_BYTES = 512;
@@ -67,8 +66,14 @@ export interface ReadJson {
 export function readJson(bytes: Buffer, names: RootNames): ReadJson {
   if (!isUtf8(bytes)) throw invalidJson('The request body is not valid UTF-8.');
   const reader = new JsonReader(names, { bytes });
-  reader.push(bytes, 0, true);
-  return reader.end(bytes.length);
+  try {
+    reader.push(bytes, 0, true);
+    return reader.end(bytes.length);
+  } catch (error) {
+    // A fault that the reader sees; JSON.parse sees the others.
+    const fault = error instanceof GatewayError && error.code === 'invalid_json' && faultIn(bytes);
+    throw fault ? notJson(fault) : error;
+  }
 }
 
 /** Reads a body piece by piece, so that other calls run in between. Throws as JsonReader does. */
@@ -204,6 +209,7 @@ class JsonReader {
     const offsets = this.#offsets;
     const spans = this.#spans;
     const isAsciiText = this.#isAscii;
+    const body = this.#body;
     return {
       size,
       text,
@@ -219,7 +225,7 @@ class JsonReader {
         const mark = marks.findLastIndex((one) => one <= index);
         return (offsets[mark] ?? 0) + index - (marks[mark] ?? 0);
       },
-      parse: () => parseObject(isAsciiText ? text : Buffer.from(text, 'latin1').toString()),
+      parse: () => parseObject(isAsciiText ? text : Buffer.from(text, 'latin1').toString(), body),
     };
   }
 
@@ -324,10 +330,6 @@ class JsonReader {
   }
 }
 
-function notJson(): GatewayError {
-  return invalidJson('The request body is not valid JSON.');
-}
-
 /** The span of the value itself. */
 function withoutSpace(text: string, { start, end }: Span): Span {
   const value = text.slice(start, end);
@@ -335,13 +337,13 @@ function withoutSpace(text: string, { start, end }: Span): Span {
   return { start: start + before, end: start + value.trimEnd().length };
 }
 
-/** Parses JSON text whose value must be an object. Throws 400 `invalid_json`. */
-export function parseObject(text: string): Record<string, unknown> {
+/** Parses JSON text whose value must be an object. `body`: the whole, if it is in memory. Throws 400 `invalid_json`. */
+export function parseObject(text: string, body?: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson();
+    throw notJson(body && faultIn(body));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidJson('The request body must be a JSON object.');

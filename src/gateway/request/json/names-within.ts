@@ -1,5 +1,6 @@
 import { foldName, type GatewayError, invalidJson, otherCase } from '../../../domain/errors.ts';
 import type { JsonCounts } from './json-counts.ts';
+import { notJson } from './not-json.ts';
 
 /**
  * Members of the request within which no object may have a name twice, because what they say decides what a call is, costs,
@@ -278,6 +279,6 @@ export function decoded(raw: string): string {
   try {
     return JSON.parse(`"${Buffer.from(raw, 'latin1').toString()}"`) as string;
   } catch {
-    throw invalidJson('The request body is not valid JSON.');
+    throw notJson();
   }
 }

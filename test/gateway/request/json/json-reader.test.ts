@@ -6,6 +6,7 @@ import {
   readJson,
   readJsonInPieces,
 } from '../../../../src/gateway/request/json/json-reader.ts';
+import { faultIn } from '../../../../src/gateway/request/json/not-json.ts';
 import { inMemory } from '../../../../src/metering/byte-source.ts';
 import { base64Length } from '../../../../src/metering/content-parts.ts';
 import fc from '../../../helper/suite/fast-check.ts';
@@ -208,4 +209,46 @@ test('tokens are counted of text for which placeholders stand', async (t) => {
   const counting = reduced.elidedStrings?.counting(async (some) => some.split(' ').length - 1);
   const counted = await counting?.(`${value.b} ${value.a} ${JSON.stringify([value.a])}`);
   t.ok(Math.abs((counted ?? 0) - 200_002) < 500, `${counted} words`);
+});
+
+test('the fault of a body is named with its line and column, and without its content', async (t) => {
+  for (const [text, expected] of [
+    ['{"model": "m" "n": 1}', '"," or "}" at line 1, column 15'],
+    ['{"model": "m",}', 'a name in double quotes at line 1, column 15'],
+    ["{'model': 1}", 'a name in double quotes or "}" at line 1, column 2'],
+    ['{"é😀": "ü",\n "b" 1}', '":" at line 2, column 6'],
+    ['{"é": "😀", secret}', 'a name in double quotes at line 1, column 12'],
+    ['{"a": [1, 2,\r\n]}', 'a value at line 2, column 1'],
+    ['{"a": [1 2]}', '"," or "]" at line 1, column 10'],
+    ['{"a": tru}', 'a value at line 1, column 7'],
+    ['{"a": 01}', '"," or "}" at line 1, column 8'],
+    ['{"a": {}', '"," or "}" at line 1, column 9'],
+    ['{"a": "x', 'a closing quote at line 1, column 9'],
+    ['{"a": "\\x"}', 'a valid escape at line 1, column 8'],
+    ['{"a": "secret\nx"}', 'an escape for a control character at line 1, column 14'],
+    ['{"a": 1} {}', 'nothing more at line 1, column 10'],
+    ['', 'a value at line 1, column 1'],
+  ] as const) {
+    t.equal(faultIn(Buffer.from(text)), `expected ${expected}`, text);
+    if (text === '') continue;
+    const message = `The request body is not valid JSON: expected ${expected}.`;
+    t.throws(() => readJson(Buffer.from(text), ANY_NAME).parse(), { code: 'invalid_json', message }, text);
+  }
+});
+
+test('a fault is found in exactly the texts that JSON.parse refuses', async () => {
+  const edited = fc
+    .tuple(
+      fc.json({ maxDepth: 3 }),
+      fc.nat(),
+      fc.constantFrom('', ',', '"', '}', ']', ':', '0', '\\', ' ', '\n'),
+    )
+    .map(([text, place, piece]) => {
+      const at = place % (text.length + 1);
+      return text.slice(0, at) + piece + text.slice(at + (place % 2));
+    });
+  fc.assert(
+    fc.property(edited, (text) => (faultIn(Buffer.from(text)) === undefined) === isJson(text)),
+    { numRuns: 500 },
+  );
 });

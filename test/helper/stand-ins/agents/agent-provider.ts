@@ -4,6 +4,7 @@ import {
   type ScriptedProvider,
   startScriptedProvider,
 } from '../scripted-provider.ts';
+import { failureOf, type How, Mortality, OVERLOADED, UNREADABLE } from './mortality.ts';
 import { answerOf, type Count, type Format } from './turn.ts';
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -16,18 +17,32 @@ const FORMATS: Readonly<Record<string, Format>> = {
 export interface CountedCall {
   readonly path: string;
   readonly isStream: boolean;
+  /** The answer is a compaction of the conversation. */
+  readonly isCompaction: boolean;
   readonly count: Count | null;
   readonly ended: Promise<unknown>;
 }
 
-/** An answer in place of the model's. */
-export type Fault = Pick<Behaviour, 'status' | 'headers' | 'body'>;
+/** What a place answered. */
+export interface Try {
+  readonly place: number;
+  readonly status: number;
+  /** False for a place that has died. */
+  readonly isAnswer: boolean;
+  readonly model: unknown;
+}
 
 export interface AgentProvider extends ScriptedProvider {
-  /** Calls since `begin`. */
+  /** Addresses of its places; `url` is the first. */
+  readonly urls: readonly string[];
+  /** Calls since `begin`. Those that a dead place fails are none. */
   readonly calls: readonly CountedCall[];
+  /** What the places answered since `begin`. */
+  readonly tries: readonly Try[];
+  /** What requests since `begin` had of earlier answers: encrypted reasoning, or references to items that a place stores. */
+  readonly sentBack: ReadonlySet<'encrypted' | 'reference'>;
   /** Forgets the calls; from now on answers are as `how` says. */
-  begin(how?: { readonly fault?: Fault | undefined; readonly intervalMs?: number | undefined }): void;
+  begin(how?: How): void;
 }
 
 /** What the model says at the end of a call, and what it says of a call that is answered slowly. */
@@ -38,50 +53,105 @@ const STEPS = /take (\d+) steps/i;
 
 /**
  * Starts a provider whose model thinks and, where the request asks for steps, uses a tool of the client's step by step. It reads
- * and writes caches, and answers `compaction_trigger`. No two calls since `begin` have the same count of output.
+ * and writes caches, and answers `compaction_trigger`. No two calls since `begin` have the same count of output. It may have
+ * several places, each with an address, of which none can read another's encrypted reasoning.
  */
-export async function startAgentProvider(): Promise<AgentProvider> {
+export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProvider> {
   let calls: CountedCall[] = [];
-  let how: Parameters<AgentProvider['begin']>[0] = {};
+  let tries: Try[] = [];
+  let how: How = {};
+  let sentBack = new Set<'encrypted' | 'reference'>();
+  let mortality = new Mortality({});
   let turns = 0;
-  const server = await startScriptedProvider({
-    behave(request) {
-      const path = request.url.split('?', 1)[0] ?? '';
-      const format = FORMATS[path];
-      const body = format && (JSON.parse(request.body.toString()) as Json);
-      const fault = how?.fault;
-      const count = format && !fault ? countOf(format, request, calls.length) : null;
-      calls.push({ path, isStream: body?.stream === true, count, ended: request.ended });
-      if (fault) return fault;
-      if (!body || !count) return undefined;
-      const intervalMs = how?.intervalMs ?? 0;
-      const turn = {
-        id: `${++turns}`,
-        model: body.model,
-        thinking: 'A moment.',
-        text: intervalMs > 0 ? SAID_SLOWLY : SAID,
-        ...nextOf(body),
-        count,
-      };
-      const isStream = body.stream === true;
-      const answer = answerOf(format, turn, isStream, isObject(body.stream_options));
-      return {
-        body: answer,
-        intervalMs,
-        headers: isStream ? { 'content-type': 'text/event-stream' } : {},
-      };
-    },
-  });
+  const behave = (place: number, request: ReceivedRequest): Behaviour | undefined => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const format = FORMATS[path];
+    const body = format && (JSON.parse(request.body.toString()) as Json);
+    const isStream = body?.stream === true;
+    const answered = calls.filter(({ count }) => count).length;
+    const makers = makersIn(request.body);
+    if (makers.length > 0) sentBack.add('encrypted');
+    if (request.body.includes('"type":"item_reference"')) sentBack.add('reference');
+    const death = format && mortality.deathOf(place, answered);
+    if (death) {
+      const failure = failureOf(format, death, isStream);
+      tries.push({ place, status: failure.status ?? 200, isAnswer: false, model: body?.model });
+      return failure;
+    }
+    const fault =
+      how.fault ??
+      (mortality.isAway(place, makers.length) ? OVERLOADED : undefined) ??
+      (makers.some((maker) => maker !== place) ? UNREADABLE : undefined);
+    const next = body && !fault ? nextOf(body) : {};
+    const count = format && !fault ? countOf(format, request, calls.length) : null;
+    calls.push({ path, isStream, isCompaction: next.compaction !== undefined, count, ended: request.ended });
+    tries.push({ place, status: fault?.status ?? 200, isAnswer: true, model: body?.model });
+    if (fault) return fault;
+    if (!body || !count) return undefined;
+    const intervalMs = how.intervalMs ?? 0;
+    const id = `${++turns}`;
+    const turn = {
+      id,
+      model: body.model,
+      thinking: 'A moment.',
+      ...(how.deathsAfter ? {} : { encrypted: encryptedBy(place, id) }),
+      text: intervalMs > 0 ? SAID_SLOWLY : SAID,
+      ...next,
+      count,
+    };
+    const isLast = mortality.goesAfter(place, answered + 1);
+    if (isLast) void request.ended.then(() => servers[place]?.close());
+    return {
+      body: answerOf(format, turn, isStream, isObject(body.stream_options)),
+      intervalMs,
+      headers: {
+        ...(isStream && { 'content-type': 'text/event-stream' }),
+        // So that the gateway keeps no connection on which it might send one more.
+        ...(isLast && { connection: 'close' }),
+      },
+    };
+  };
+  const servers = await Promise.all(
+    Array.from({ length: places }, (_, place) =>
+      startScriptedProvider({ behave: (request) => behave(place, request) }),
+    ),
+  );
+  const [first] = servers as [ScriptedProvider];
   return {
-    ...server,
+    ...first,
+    urls: servers.map(({ url }) => url),
     get calls() {
       return calls;
     },
+    get tries() {
+      return tries;
+    },
+    get sentBack() {
+      return sentBack;
+    },
     begin(next = {}) {
       calls = [];
+      tries = [];
+      sentBack = new Set();
       how = next;
+      mortality = new Mortality(next);
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
     },
   };
+}
+
+/** Encrypted reasoning, which says who made it. */
+const encryptedBy = (place: number, id: string) => btoa(`Reasoning of place ${place}, turn ${id}.`);
+const ENCRYPTED = /"encrypted_content":"([^"]+)"/g;
+
+/** Places that made the encrypted reasoning of a request. */
+function makersIn(body: Buffer): number[] {
+  return [...body.toString().matchAll(ENCRYPTED)].flatMap(([, content = '']) => {
+    const [, place] = /of place (\d+)/.exec(Buffer.from(content, 'base64').toString()) ?? [];
+    return place === undefined ? [] : [Number(place)];
+  });
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -103,12 +173,21 @@ function countOf(format: Format, { body }: ReceivedRequest, nth: number): Count 
 /** What the model does next in the conversation. */
 function nextOf(body: Json): { use?: { name: string; input: Json }; compaction?: string } {
   const text = JSON.stringify(body.input ?? body.messages);
-  if (text.includes('"type":"compaction_trigger"')) return { compaction: btoa('A summary.') };
   const [, steps = '0'] = STEPS.exec(text) ?? [];
-  const taken = text.match(/"type":"function_call_output"|"role":"tool"|"type":"tool_result"/g)?.length ?? 0;
+  const outputs =
+    text.match(/"type":"(?:function_call_output|custom_tool_call_output|tool_result)"|"role":"tool"/g)
+      ?.length ?? 0;
+  const before = [...text.matchAll(ENCRYPTED)].map(
+    ([, content = '']) => SUMMARY.exec(atob(content))?.[1] ?? 0,
+  );
+  const taken = outputs + Math.max(0, ...before.map(Number));
+  if (text.includes('"type":"compaction_trigger"')) return { compaction: btoa(`${taken} steps are taken.`) };
   const tool = taken < Number(steps) ? toolOf(body.tools, `true ${taken}`) : undefined;
   return tool ? { use: tool } : {};
 }
+
+/** What a compaction leaves of the conversation before it. */
+const SUMMARY = /^(\d+) steps are taken/;
 
 /** Tools with which a model takes a step: `step` of the SDKs' drivers, and the shells of agents. */
 const STEP_TOOLS =

@@ -17,6 +17,8 @@ export interface Turn {
   readonly id: string;
   readonly model: unknown;
   readonly thinking: string;
+  /** The thinking as only its maker reads it. Without it, a response has it in plain text. */
+  readonly encrypted?: string;
   readonly text: string;
   /** The use of a tool in place of the text. */
   readonly use?: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
@@ -99,7 +101,7 @@ function chatPieces(turn: Turn, wantsUsage: boolean): Piece[] {
   ];
 }
 
-function responsesItems({ id, thinking, text, use, compaction }: Turn): Json[] {
+function responsesItems({ id, thinking, encrypted, text, use, compaction }: Turn): Json[] {
   if (compaction !== undefined)
     return [{ type: 'compaction', id: `cmp_${id}`, encrypted_content: compaction }];
   const said = use
@@ -123,7 +125,9 @@ function responsesItems({ id, thinking, text, use, compaction }: Turn): Json[] {
       type: 'reasoning',
       id: `rs_${id}`,
       summary: [{ type: 'summary_text', text: thinking }],
-      encrypted_content: btoa(thinking),
+      ...(encrypted === undefined
+        ? { content: [{ type: 'reasoning_text', text: thinking }] }
+        : { encrypted_content: encrypted }),
     },
     said,
   ];

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writePiece } from '../../../../src/demo/demo-provider.ts';
-import { type Listening, listen, receive } from '../../../../src/demo/listen.ts';
+import { type Listening, listen, receive, writePiece } from '../../../../src/demo/demo-provider.ts';
 import { answerOf } from './answers.ts';
 import { billOf } from './bill.ts';
 import { type Format, useOf } from './bounded-use.ts';

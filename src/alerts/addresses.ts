@@ -1,0 +1,124 @@
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { BlockList, isIP } from 'node:net';
+
+/** Resolver of a host name to all of its addresses. Rejects if there are none, or once `signal` aborts. */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
+
+/**
+ * Resolves a name as the system does, by the hosts file and then by DNS, but without `dns.lookup`, which holds one of
+ * the process' four pool threads until it has an answer. Connections to upstreams need those threads too, so a few
+ * webhooks under a name server that never answers would delay calls.
+ */
+export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  const local = await inHostsFile(name);
+  if (local.length > 0) return local;
+  // Name servers must not be asked for localhost (RFC 6761, section 6.3).
+  if (name === 'localhost' || name.endsWith('.localhost')) {
+    return [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ];
+  }
+  return await inDns(name, signal);
+}
+
+async function inDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  signal.throwIfAborted();
+  const resolver = new Resolver();
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const found = [
+      ...(v4.status === 'fulfilled' ? v4.value : []).map((address) => ({ address, family: 4 })),
+      ...(v6.status === 'fulfilled' ? v6.value : []).map((address) => ({ address, family: 6 })),
+    ];
+    if (found.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error(`no address for ${name}`);
+    return found;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function inHostsFile(name: string): Promise<LookupAddress[]> {
+  const text = await readFile('/etc/hosts', 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => {
+    const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (!address || !names.some((other) => other.toLowerCase() === name)) return [];
+    return [{ address, family: address.includes(':') ? 6 : 4 }];
+  });
+}
+
+/**
+ * IPv4 ranges that are not public: those of IANA's special-purpose registry (RFC 6890), and 168.63.129.16. They are
+ * checked with Node's own parser and lists and not with ipaddr.js, which calls 168.63.129.16 unicast and reads
+ * `::8.8.8.8` as if it were `::ffff:8.8.8.8`.
+ */
+const NOT_PUBLIC_IPV4 = [
+  '0.0.0.0/8', // this host; 0.0.0.0 connects to loopback
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT; metadata of Alibaba Cloud
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's host, reachable from every virtual machine there
+  '169.254.0.0/16', // link-local; metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments; metadata of Oracle Cloud
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // multicast tunnels (AMT)
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved; 255.255.255.255 is broadcast
+];
+
+/**
+ * Ranges in which public addresses lie. Of IPv6, only 2000::/3 is global unicast (RFC 4291, section 2.4); that alone
+ * leaves out loopback, unspecified, `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique
+ * local, link-local, site-local and multicast.
+ */
+const GLOBAL_UNICAST = ['0.0.0.0/0', '2000::/3'];
+
+const NOT_PUBLIC_IPV6 = [
+  '2001::/23', // protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: carries any IPv4 address, private ones too
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // 6bone, given back
+  '3fff::/20', // documentation
+];
+
+const globalUnicast = listOf(GLOBAL_UNICAST);
+const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
+
+/**
+ * True if the address (IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them) belongs to the public
+ * internet. An IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is no address is not public.
+ */
+export function isPublicAddress(text: string): boolean {
+  // A zone (`%eth0`) only makes sense on a link.
+  if (isIP(text) === 0 || text.includes('%')) return false;
+  const family = familyOf(text);
+  // Both lists compare an IPv4-mapped IPv6 address with their IPv4 ranges.
+  return globalUnicast.check(text, family) && !notPublic.check(text, family);
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/');
+    list.addSubnet(network, Number(prefix), familyOf(network));
+  }
+  return list;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}

@@ -1,0 +1,190 @@
+import { normaliseRange } from '../domain/addresses.ts';
+import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
+import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
+import {
+  boolean,
+  type Field,
+  type JsonSchema,
+  list,
+  matching,
+  number,
+  optional,
+  type Reader,
+  reader,
+  section,
+  text,
+} from './reader.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_BODY_MB = 1_024;
+
+export const host = matching(
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
+  'must be a host name or an IP address to listen on, without a scheme or port',
+);
+export const port = number(0, 65_535);
+export const drainDelay = number(0, 600_000);
+
+/** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
+export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
+  /[.:]/.test(value) ? normaliseRange(value) : undefined,
+);
+
+const NO_PROXIES: string[] = [];
+
+/** The section `server`: where and how the gateway listens. */
+export const serverSection = section({
+  host: optional(host, '127.0.0.1', 'Address to listen on. `HOST` overrides it'),
+  port: optional(port, 8080, 'Port to listen on. `PORT` overrides it'),
+  trustProxy: optional(
+    list(trustedProxy),
+    NO_PROXIES,
+    'Addresses or CIDR ranges of trusted proxies. `TRUST_PROXY` overrides it',
+  ),
+  bodyLimitMb: optional(
+    number(0.001, MAX_BODY_MB, 'decimal'),
+    50,
+    'Largest body of a model call, in MiB; 1 MiB elsewhere',
+  ),
+  headTimeoutMs: optional(
+    number(1, DAY_MS),
+    15_000,
+    'Time limit for request headers; idle connections close after it',
+  ),
+  bodyTimeoutMs: optional(
+    number(1, DAY_MS),
+    120_000,
+    'Time limit for a whole request, and for a client that reads nothing of its answer',
+  ),
+  drainDelayMs: optional(
+    drainDelay,
+    0,
+    'How long a stopping gateway keeps serving. `DRAIN_DELAY_MS` overrides it',
+  ),
+});
+
+/** The section `limits`: bounds of model calls. */
+export const limitsSection = section({
+  requestTimeoutMs: optional(number(1, DAY_MS), 1_800_000, 'Longest model call'),
+  headersTimeoutMs: optional(
+    number(1, DAY_MS),
+    300_000,
+    'Longest wait for a streamed answer to begin; others have `requestTimeoutMs`',
+  ),
+  idleTimeoutMs: optional(number(1, DAY_MS), 600_000, 'Longest silence of an upstream within an answer'),
+  readOnMs: optional(
+    number(0, DAY_MS),
+    60_000,
+    'How long the gateway reads on for the usage report after the client left; 0: cancels at once and estimates',
+  ),
+  hiddenTokensPerSecond: optional(
+    number(0, 1_000_000),
+    50,
+    'Hidden reasoning in estimates: tokens per second until the first visible output of a text model',
+  ),
+  imageTokens: optional(
+    number(1, 10_000_000),
+    20_000,
+    'Maximum tokens of one picture in a request, for models without `imageTokens`',
+  ),
+  fileTokens: optional(
+    number(1, 100_000_000),
+    undefined,
+    "Maximum tokens of one document or file in a request; a larger one can overdraw. Default: the model's context",
+  ),
+  contextTokens: optional(
+    number(1, 100_000_000),
+    1_000_000,
+    'Maximum tokens that a model without `contextWindow` reads in one pass',
+  ),
+  toolRounds: optional(
+    number(1, 1_000),
+    3,
+    'Uses of provider-run tools, for requests that set no bound; sent as `max_tool_calls` or `max_uses`',
+  ),
+  toolTokens: optional(
+    number(1, 100_000_000),
+    50_000,
+    'Maximum tokens that one use of a provider-run tool adds to the input; sent as `max_content_tokens` of web fetch',
+  ),
+  attempts: optional(number(1, 100), 3, 'Maximum targets that one call is sent to'),
+  retryUnsure: optional(
+    boolean,
+    false,
+    'true: a call also goes to the next target after a timeout or a broken connection, so both providers may bill it',
+  ),
+  maxQueueMs: optional(
+    number(0, 600_000),
+    0,
+    'Longest wait of a call for room in its rate limits and concurrency; 0: it gets 429 at once',
+  ),
+  waitingCalls: optional(
+    number(1, 1_000_000),
+    5_000,
+    'Maximum calls of one gateway that wait for Redis; more get 503. As many can wait for rate limits, an eighth of them of one account; more get 429',
+  ),
+  memoryMb: optional(
+    number(256, 10_000_000),
+    undefined,
+    "Memory of one process in MiB; calls and connections beyond it get 503. Default: that of the container or machine, divided by `WORKERS`, at most twice Node's heap",
+  ),
+  journalEntries: optional(
+    number(1, 1_000_000_000),
+    1_000_000,
+    'Maximum ledger entries waiting for the database; beyond it, calls get 503',
+  ),
+});
+
+/** Credits, 0 or more. */
+const credits: Reader<Micro> = reader(
+  { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+  (value, path, faults) => {
+    const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
+    if (amount !== undefined && amount >= 0) return amount;
+    return faults.add(
+      path,
+      `must be a number of credits from 0 to ${MAX_CREDITS}, with at most six decimals`,
+    );
+  },
+);
+
+/** A limit of calls of new accounts, or null for none. */
+function callLimit(description: string): Field<number | null> {
+  const whole = number(1, MAX_CALL_LIMIT);
+  const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
+  const limit = reader({ anyOf: [...anyOf, { type: 'null' }] }, whole);
+  return optional(limit, null, `${description}; null: no limit`);
+}
+
+/** The section `accounts`: bounds of accounts, and what new ones begin with. */
+export const accountsSection = section({
+  maxKeys: optional(
+    number(1, 100_000),
+    10_000,
+    'Maximum keys of one account, including inactive ones; keys are never removed',
+  ),
+  maxKeyBytes: optional(
+    number(1_000, 1_000_000_000),
+    33_554_432,
+    'Maximum bytes of the settings of all keys of one account, as JSON; Redis holds them all',
+  ),
+  overdraft: optional(credits, micro(0), 'Overdraft of new accounts, in credits'),
+  rpmLimit: callLimit('Calls per minute of all keys of a new account'),
+  tpmLimit: callLimit('Tokens per minute of all keys of a new account'),
+  maxParallelRequests: callLimit('Calls in flight of all keys of a new account'),
+});
+
+/** The section `calls`: how much is kept of calls that were refused. */
+export const callsSection = section({
+  refusalsPerMinute: optional(
+    number(0, 10_000),
+    20,
+    'Refused calls per key, error code and minute that get their own entry; the rest share one',
+  ),
+  refusalDays: optional(number(1, 3_650), 30, 'Days that refused calls are kept'),
+  refusalRows: optional(
+    number(1, 100_000_000),
+    1_000_000,
+    'Maximum entries of refused calls, of all accounts; the oldest go first',
+  ),
+});

@@ -1,0 +1,136 @@
+import { type AnswerOptions, CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './answer.ts';
+import { count, isObject, parseObject, readContent, tokensIn } from './read-request.ts';
+
+/** The parts of a chat completion request in OpenAI's format that the demo provider reads. */
+interface ChatRequest {
+  readonly model: string;
+  /** Text of the last user message. */
+  readonly question: string;
+  readonly promptTokens: number;
+  /** Most tokens of the answer; undefined if the request sets no maximum. */
+  readonly maxTokens: number | undefined;
+  readonly choices: number;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** The tool to call, if the request demands a call of one. */
+  readonly tool: string | undefined;
+}
+
+/** Reads a body; undefined if it is no JSON object with a model and a list of messages. */
+export function readChatRequest(body: Buffer): ChatRequest | undefined {
+  const json = parseObject(body);
+  if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;
+  const messages = json.messages.filter(isObject).map((message) => ({
+    role: message.role,
+    ...readContent(message.content),
+  }));
+  const options = isObject(json.stream_options) ? json.stream_options : {};
+  const tools = Array.isArray(json.tools) ? json.tools : [];
+  const toolTokens = tools.length > 0 ? tokensIn(JSON.stringify(tools)) : 0;
+  return {
+    model: json.model,
+    question: messages.findLast(({ role }) => role === 'user')?.text ?? '',
+    promptTokens: messages.reduce((sum, message) => sum + message.tokens, toolTokens),
+    maxTokens: count(json.max_completion_tokens) ?? count(json.max_tokens),
+    choices: count(json.n) ?? 1,
+    stream: json.stream === true,
+    includeUsage: options.include_usage === true,
+    tool: demandedTool(tools, json.tool_choice),
+  };
+}
+
+function demandedTool(tools: readonly unknown[], choice: unknown): string | undefined {
+  const names = tools
+    .filter(isObject)
+    .map((tool) => (isObject(tool.function) ? tool.function.name : undefined));
+  const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
+  const name = choice === 'required' ? names[0] : wanted;
+  return typeof name === 'string' && names.includes(name) ? name : undefined;
+}
+
+/** A chat answer before it is written as JSON or as a stream. Every choice has this content. */
+interface ChatAnswer {
+  readonly id: string;
+  readonly model: string;
+  readonly choices: number;
+  /** Text of the answer; null if a tool is called instead. */
+  readonly text: string | null;
+  readonly tool: string | undefined;
+  readonly finishReason: 'stop' | 'length' | 'tool_calls';
+  /** Usage to report; false for none, even if the request asks for it. */
+  readonly usage: false | Readonly<Record<string, unknown>>;
+}
+
+/** The answer to a chat request. It depends on the request and the options alone, byte for byte. */
+export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOptions): ChatAnswer {
+  const { text, isCut } = say(request.question, request.maxTokens, options);
+  const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;
+  return {
+    id: idOf('chatcmpl-', body),
+    model: request.model,
+    choices: request.choices,
+    text: request.tool === undefined ? text : null,
+    tool: request.tool,
+    finishReason: request.tool === undefined ? (isCut ? 'length' : 'stop') : 'tool_calls',
+    usage: options.usage ?? {
+      prompt_tokens: request.promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: request.promptTokens + completionTokens,
+      prompt_tokens_details: { cached_tokens: 0 },
+    },
+  };
+}
+
+/** The body of an answer that is not streamed. */
+export function completionBody(answer: ChatAnswer): Record<string, unknown> {
+  const choices = Array.from({ length: answer.choices }, (_, index) => ({
+    index,
+    message: {
+      role: 'assistant',
+      content: answer.text,
+      ...(answer.tool === undefined ? {} : { tool_calls: [toolCall(answer.tool)] }),
+    },
+    finish_reason: answer.finishReason,
+  }));
+  return {
+    id: answer.id,
+    object: 'chat.completion',
+    created: CREATED_S,
+    model: answer.model,
+    choices,
+    ...(answer.usage ? { usage: answer.usage } : {}),
+  };
+}
+
+/**
+ * The events of a streamed answer, in OpenAI's order: a role, content, and a finish reason for each choice, then
+ * `[DONE]`. Only if usage was asked for: `usage: null` in each, and a last chunk with `usage` and `choices: []`.
+ */
+export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chunks?: number): string[] {
+  const event = (choices: unknown[], usage: unknown) =>
+    `data: ${JSON.stringify({
+      id: answer.id,
+      object: 'chat.completion.chunk',
+      created: CREATED_S,
+      model: answer.model,
+      choices,
+      ...(includeUsage ? { usage } : {}),
+    })}\n\n`;
+  const delta = (content: Record<string, unknown>, finishReason: string | null = null) =>
+    Array.from({ length: answer.choices }, (_, index) =>
+      event([{ index, delta: content, finish_reason: finishReason }], null),
+    );
+  const said = answer.text === null ? [] : cut(answer.text, chunks);
+  return [
+    ...delta({ role: 'assistant', content: answer.text === null ? null : '' }),
+    ...said.flatMap((content) => delta({ content })),
+    ...(answer.tool === undefined ? [] : delta({ tool_calls: [{ index: 0, ...toolCall(answer.tool) }] })),
+    ...delta({}, answer.finishReason),
+    ...(includeUsage && answer.usage ? [event([], answer.usage)] : []),
+    'data: [DONE]\n\n',
+  ];
+}
+
+function toolCall(name: string): Record<string, unknown> {
+  return { id: `call_${name}`, type: 'function', function: { name, arguments: TOOL_ARGUMENTS } };
+}
