@@ -3,7 +3,17 @@ import { MAX_CREDITS, shiftDecimal } from '../domain/credits.ts';
 import { priceFromCredits, priceOf } from '../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
 import { maxPriceOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
-import { entries, type Faults, type Field, optional, type Reader, reader, section } from './reader.ts';
+import {
+  entries,
+  type Faults,
+  type Field,
+  numberOf,
+  optional,
+  orReference,
+  type Reader,
+  reader,
+  section,
+} from './reader.ts';
 
 /** Tokens beyond what any model reads. */
 const MAX_ABOVE = 1_000_000_000;
@@ -18,7 +28,7 @@ interface UnitPrice {
   readonly variants?: readonly VariantPrice[];
 }
 
-const AMOUNT = { type: 'number', minimum: 0, maximum: MAX_CREDITS };
+const AMOUNT = orReference({ type: 'number', minimum: 0, maximum: MAX_CREDITS });
 const TIERS = {
   type: 'array',
   minItems: 2,
@@ -33,7 +43,8 @@ const TIERS = {
 const VARIANTS = { type: 'object', minProperties: 1, additionalProperties: AMOUNT };
 
 function amountOf(unit: Unit, value: unknown, path: string, faults: Faults): bigint | undefined {
-  const price = typeof value === 'number' ? priceFromCredits(unit, value) : undefined;
+  const read = numberOf(value);
+  const price = typeof read === 'number' ? priceFromCredits(unit, read) : undefined;
   return price ?? faults.add(path, NOT_A_PRICE);
 }
 
@@ -142,9 +153,10 @@ export const priceReader: Reader<Price> = reader(
 
 /** A number with at most six decimals as millionths, from `least` to `most`. */
 function millionths(least: number, most: number): Reader<number> {
-  return reader({ type: 'number', minimum: least, maximum: most }, (value, path, faults) => {
+  return reader(orReference({ type: 'number', minimum: least, maximum: most }), (value, path, faults) => {
+    const read = numberOf(value);
     const shifted =
-      typeof value === 'number' && value >= least && value <= most ? shiftDecimal(value, 6) : undefined;
+      typeof read === 'number' && read >= least && read <= most ? shiftDecimal(read, 6) : undefined;
     if (!shifted?.exact)
       return faults.add(path, `must be a number from ${least} to ${most} with at most six decimals`);
     return Number(shifted.whole);

@@ -29,7 +29,7 @@ export function reader<T>(schema: JsonSchema, read: Read<T>): Reader<T> {
 }
 
 /** A value that the environment may give as well: `${NAME}` is replaced before it is read. */
-function orReference(schema: JsonSchema): JsonSchema {
+export function orReference(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }] };
 }
 
@@ -131,12 +131,17 @@ export function list<T>(read: Reader<T>): Reader<T[]> {
   });
 }
 
-/** A number in [min, max], from a number or (as the environment has no other kind) its decimal text. */
+/** The number that a decimal text is, as the environment has no other kind; any other value as it is. */
+export function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+}
+
+/** A number in [min, max]. */
 export function number(min: number, max: number, kind: 'whole' | 'decimal' = 'whole'): Reader<number> {
   const right = `must be a ${kind === 'whole' ? 'whole ' : ''}number from ${min} to ${max}`;
   const schema = { type: kind === 'whole' ? 'integer' : 'number', minimum: min, maximum: max };
   return reader(orReference(schema), (value, path, faults) => {
-    const read = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+    const read = numberOf(value);
     const fits = typeof read === 'number' && read >= min && read <= max;
     return fits && (kind === 'decimal' || Number.isInteger(read)) ? read : faults.add(path, right);
   });

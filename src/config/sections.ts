@@ -8,7 +8,9 @@ import {
   list,
   matching,
   number,
+  numberOf,
   optional,
+  orReference,
   type Reader,
   reader,
   section,
@@ -137,9 +139,10 @@ export const limitsSection = section({
 
 /** Credits, 0 or more. */
 const credits: Reader<Micro> = reader(
-  { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+  orReference({ type: 'number', minimum: 0, maximum: MAX_CREDITS }),
   (value, path, faults) => {
-    const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
+    const read = numberOf(value);
+    const amount = typeof read === 'number' ? microFromCredits(read) : undefined;
     if (amount !== undefined && amount >= 0) return amount;
     return faults.add(
       path,

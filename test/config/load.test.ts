@@ -162,6 +162,25 @@ test('a number can come from a variable', async (t) => {
   t.equal(config.server.port, 81);
 });
 
+test('a price, a markup and an overdraft from a variable were no numbers', async (t) => {
+  const file = `upstreams: { o: { url: https://api.openai.com, apiKey: k, format: openai } }
+models:
+  m: { upstream: o, category: text, maxOutputTokens: 10, price: { input: "\${IN}", output: [{ price: "\${IN}" }, { above: 9, price: 3 }] } }
+pricing: { markup: "\${MARKUP}", creditsPerUsd: "\${RATE}" }
+accounts: { overdraft: "\${OVERDRAFT}" }`;
+  const env = { IN: '1.5', MARKUP: '1.2', RATE: '100', OVERDRAFT: '0.5' };
+  const config = load(t, file, env);
+  t.match(config.catalog.get('m')?.price.units, { input: 1_500_000n, output: 1_500_000n });
+  t.match(config, {
+    pricing: { markup: 1_200_000, creditsPerUsd: 100_000_000 },
+    accounts: { overdraft: 500_000 },
+  });
+  t.throws(
+    () => load(t, file, { ...env, IN: 'much' }),
+    /models\.m\.price\.input: must be a number of credits/,
+  );
+});
+
 test('a model may have the name of an object property', async (t) => {
   const config = load(t, SMALL.replace('gpt:', '__proto__:'));
   t.ok(config.catalog.has('__proto__'));

@@ -20,7 +20,7 @@ const Delivery = Type.Object(
     duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
       description: 'Milliseconds from name resolution to the headers of the answer; null: unknown.',
     }),
-    attempted_at: time('When it was sent.'),
+    attempted_at: time('Time of sending.'),
   },
   { title: 'Delivery', description: 'One POST to the webhook of one key.' },
 );

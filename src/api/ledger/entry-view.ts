@@ -91,8 +91,8 @@ export const Entry = Type.Object(
     passes: Type.Optional(
       Type.Array(Type.Object({ usage: UsageSchema, price: Applied }), {
         description:
-          "The model's passes over its input, if they reached different length tiers. `usage` is their sum and " +
-          '`price` that of the longest; `credits` is the sum over the passes.',
+          "The model's passes over its input, if they reached different length tiers. `usage` is their sum and `price` " +
+          'that of the longest; `credits` is the sum over the passes.',
       }),
     ),
     multiplier: orNull(
