@@ -33,7 +33,7 @@ for (const [heading, table] of [
   ['Responses', RESPONSES],
   ['Messages', MESSAGES],
 ] as const) {
-  test(`charges.md, ${heading}: what it says of a field is what the code does`, async (t) => {
+  test(`charges.md, ${heading}: each field is treated as the page says`, async (t) => {
     const rows = rowsUnder(heading);
     t.ok(rows.length > 10);
     const wrong = [...table].filter(([name, { treatment }]) => {

@@ -6,7 +6,7 @@ test('a model of an upstream that is left out is still checked', async (t) => {
   t.match(faults(t, withModel('{ upstream: openai, category: text }'), {}), [/^models\.gpt\.price: /]);
 });
 
-test('every fault is named at once, with its path and what would be right', async (t) => {
+test('every fault is named at once, with its path and a correct value', async (t) => {
   const file = `
 server: { host: "http://x", port: 70000, trustProxy: [1, "1", 10.0.0.0/33], bodyLimitMb: 0, prot: 1 }
 alerts: { timeoutMs: soon, allowPrivateNetworks: perhaps }
@@ -159,7 +159,7 @@ test('an empty file is refused', async (t) => {
   t.match(faults(t, ''), [/^the file: /]);
 });
 
-test('a key that stands twice is named with its path, and hides no other fault', async (t) => {
+test('a repeated key is named with its path, and hides no other fault', async (t) => {
   const file = `
 server: { port: 70000 }
 upstreams:

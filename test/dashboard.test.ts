@@ -82,7 +82,7 @@ test('a refused credential is an alert from the first call on, though its series
   t.match(rule?.expr, /increase\(.*\) > 0\s+or \((\w+\{[^}]+\}) unless \1 offset 5m\) > 0/);
 });
 
-test('panels take the data source that was chosen, and have ids of their own', async (t) => {
+test('panels use the chosen data source, and have different ids', async (t) => {
   const { panels, templating, schemaVersion } = dashboard();
   t.ok(schemaVersion >= 41);
   t.match(templating.list, [{ name: 'datasource', type: 'datasource' }]);

@@ -77,7 +77,7 @@ test('everything that the Dockerfile copies is there, and reaches the builder', 
   }
 });
 
-test('the image runs as nobody special, and tells its health', async (t) => {
+test('the image runs without privileges, and reports its health', async (t) => {
   const file = read('Dockerfile');
   t.match(file, /^USER (node|1000)/m);
   t.match(file, /^HEALTHCHECK /m);

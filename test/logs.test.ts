@@ -40,7 +40,7 @@ test('a request that logs nothing makes no logger', async (t) => {
   t.equal(new RequestLog(log, { reqId: 'req_1' }).level, 'silent');
 });
 
-test('what a gateway logs is JSON, a line each; of a refused call with the id that its caller got', async (t) => {
+test('a gateway logs JSON lines; that of a refused call has the id that its caller got', async (t) => {
   const redis = await startRedis(t);
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());

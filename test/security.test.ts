@@ -15,7 +15,7 @@ function promises(): string[][] {
   );
 }
 
-test('every promise of SECURITY.md names a test file that is there and has tests', async (t) => {
+test('every promise of SECURITY.md names an existing test file with tests', async (t) => {
   t.ok(promises().length > 20, 'the table is found');
   for (const [promise = '', tests = ''] of promises()) {
     const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);

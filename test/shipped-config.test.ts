@@ -77,7 +77,7 @@ test('models from gpt-5.6 on have cache writes at 1.25 times their input, as Ope
   for (const { slug, price } of models) t.equal(price.units.cacheWrite * 4n, price.units.input * 5n, slug);
 });
 
-test('a first start says in one short line what waits for which variable', async (t) => {
+test('a first start says in one short line which models need which variable', async (t) => {
   const lines = startWarnings(loadConfig({ env: {}, file: 'config/gateway.yaml' }));
   t.equal(lines.length, 1);
   t.match(

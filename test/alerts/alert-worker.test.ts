@@ -39,7 +39,7 @@ async function newReceiver(t: Test, options: ReceiverOptions = {}) {
   return receiver;
 }
 
-test('a crossing is told to every key with a webhook, signed, in one POST each', async (t) => {
+test('a crossing sends one signed POST to the webhook of every key', async (t) => {
   const book = await openTestBook(t);
   const receivers = [await newReceiver(t), await newReceiver(t)];
   const owner = await createOwner(book, ['', ...receivers.map(({ url }) => url)]);

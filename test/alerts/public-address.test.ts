@@ -52,7 +52,7 @@ const NOT_PUBLIC = {
   'what is no address': ['', 'localhost', '127.1', '0x7f.1', '2130706433', '8.8.8', '[::1]', '8.8.8.8:80'],
 };
 
-test('addresses of the public internet are public, up to the edges of what is not', async (t) => {
+test('addresses of the public internet are public, up to the edges of other ranges', async (t) => {
   for (const address of PUBLIC) t.equal(isPublicAddress(address), true, address);
 });
 

@@ -65,7 +65,7 @@ for (const host of ['localhost', 'LOCALHOST.', 'receiver.localhost']) {
   });
 }
 
-test('a name with one address that is not public is blocked, wherever that stands in the list', async (t) => {
+test('a name with one address that is not public is blocked, at any place in the list', async (t) => {
   const receiver = await startReceiver();
   t.teardown(receiver.close);
   const url = `http://receiver.test:${receiver.port}/`;
@@ -89,7 +89,7 @@ test('DNS rebinding: a name that was public when it was checked and is private a
   t.equal(receiver.connections(), 0);
 });
 
-test('a name is resolved once: what is checked is what is connected to', async (t) => {
+test('a name is resolved once, and only checked addresses are connected to', async (t) => {
   const receiver = await startReceiver();
   t.teardown(receiver.close);
   let resolutions = 0;

@@ -104,7 +104,7 @@ test('IPv6 addresses of its own kinds are blocked', async (t) => {
   }
 });
 
-test('what the parser of URLs takes for no host at all is a failure, and nothing is looked up', async (t) => {
+test('a URL without a host fails, and nothing is looked up', async (t) => {
   const resolve: Resolve = async (name) => {
     t.fail(`${name} was looked up`);
     return [];

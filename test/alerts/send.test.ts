@@ -74,7 +74,7 @@ test('a name that does not resolve, and a URL that is none, are failures', async
   t.match(await send({ ...post, url: 'ftp://127.0.0.1/' }), { status: 'failed' });
 });
 
-test('what is not HTTP is a failure', async (t) => {
+test('an answer that is not HTTP fails', async (t) => {
   const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-none\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -106,7 +106,7 @@ test('the time counts from the resolution of the name', async (t) => {
   t.match(result, { status: 'timeout', httpStatus: null });
 });
 
-test('the resolution of the name is told when the time is over', async (t) => {
+test('name resolution is cancelled when the time is over', async (t) => {
   let told = false;
   const cancellable: Resolve = (_name, signal) =>
     new Promise((_resolve, reject) => {
@@ -172,7 +172,7 @@ test('a body without measure is cut after the first 64 KiB or so', async (t) => 
   t.ok((await written.promise) < 32 * 1024 * 1024);
 });
 
-test('giving up rejects, at whatever stage the post is', async (t) => {
+test('giving up rejects at any stage of the POST', async (t) => {
   const receiver = await startReceiver({ respond: () => {} });
   t.teardown(receiver.close);
   const giveUp = new AbortController();

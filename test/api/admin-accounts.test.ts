@@ -137,7 +137,7 @@ t.test('accounts are listed by id, in pages', async (t) => {
   }
 });
 
-t.test('a PATCH changes what it names only, and answers the account', async (t) => {
+t.test('a PATCH changes only the fields it names, and returns the account', async (t) => {
   const { body } = await create({ credits: 1 });
   const path = `/api/admin/accounts/${body.account.id}/`;
   const email = newEmail();

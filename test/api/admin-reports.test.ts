@@ -51,7 +51,7 @@ t.test('an operator exports the ledger of an account', async (t) => {
   }
 });
 
-t.test('what is asked badly is refused as the owner is refused it', async (t) => {
+t.test('an invalid query is refused as an owner’s is', async (t) => {
   const path = `/api/admin/accounts/${owner.accountId}/`;
   const wrong = (param: string) => [400, 'invalid_field', param];
   t.same(refusalOf(await operator.get(`${path}ledger/?limit=0`)), wrong('limit'));

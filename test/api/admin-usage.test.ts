@@ -120,7 +120,7 @@ t.test('as CSV: a line of names, then a line for each row', async (t) => {
   t.match(await empty.text(), /^account_id,calls,[a-z_,0-9]+\r\n$/);
 });
 
-t.test('what is asked badly is refused with the parameter', async (t) => {
+t.test('an invalid query is refused with the parameter', async (t) => {
   for (const [query, param] of [
     ['group_by=category', 'group_by'],
     ['from=yesterday', 'from'],
@@ -136,7 +136,7 @@ t.test('what is asked badly is refused with the parameter', async (t) => {
 });
 
 t.test(
-  'cost and margin are the operator’s: no route of an owner tells them, nor the report of one account',
+  'only the operator sees cost and margin: no route of an owner shows them, and neither does the report of one account',
   async (t) => {
     const owner = apiOf(world, first.key);
     t.same(refusalOf(await owner.get('/api/admin/usage/')), [401, 'invalid_admin_token', null]);

@@ -107,7 +107,7 @@ t.test('alerts are listed newest first, up to limit, and none of another account
   t.same(refusalOf(await api.get('/api/account/alerts/?limit=0')), [400, 'invalid_field', 'limit']);
 });
 
-t.test('a sixth test alert within a minute is 429 and says when the next may follow', async (t) => {
+t.test('a sixth test alert within a minute gets 429 with the time until the next', async (t) => {
   const { key } = await world.account();
   const api = apiOf(world, key);
   const answers = [];

@@ -148,7 +148,7 @@ const FIELDS: readonly (readonly [name: string, schema: Field, takes: (value: un
   ['note', CreditsBody.properties.note as Field, takes((value) => textField('note', value, 1_000))],
 ];
 
-t.test('what the description of a field lets through, the route takes', async (t) => {
+t.test('the route accepts what the description of a field allows', async (t) => {
   for (const [name, schema, isTaken] of FIELDS) {
     const isDescribed = ajv.compile(schema);
     for (const value of valuesOf(schema)) {
@@ -159,7 +159,7 @@ t.test('what the description of a field lets through, the route takes', async (t
   }
 });
 
-t.test('what the route takes, the description of the field lets through', async (t) => {
+t.test('the description of a field allows what the route accepts', async (t) => {
   // A name is trimmed first, and times may lack what RFC 3339 wants: what is taken beyond the description harms nobody.
   const wider = new Set(['name', 'expires_at', 'at']);
   for (const [name, schema, isTaken] of FIELDS.filter(([name]) => !wider.has(name))) {

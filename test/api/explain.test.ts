@@ -148,7 +148,7 @@ t.test('a model of another category than the endpoint', async (t) => {
   t.equal(explanation.code, 'endpoint_mismatch');
 });
 
-t.test('limits of calls: whose they are, and what is left of each', async (t) => {
+t.test('limits of calls: the owner and the rest of each', async (t) => {
   const { accountId, keyId, key } = await world.account({ key: { rpmLimit: 2, tpmLimit: 90_000 } });
   await world.limitAccount(accountId, { rpmLimit: 50, maxParallelRequests: 9 });
   const explain = async () =>
@@ -185,7 +185,7 @@ t.test('too few credits', async (t) => {
   t.match(body.checks.at(-1)?.detail, /0\.500000/);
 });
 
-t.test('what is spent already counts against the limit', async (t) => {
+t.test('earlier spend counts against the limit', async (t) => {
   const { body: key } = await api.post<CreatedKeyView>('/api/keys/', { name: 'x', spending_limit: 1.5 });
   await (await world.chat(key.key)).text();
   await world.settled();
@@ -202,7 +202,7 @@ t.test('explaining sends nothing and spends nothing', async (t) => {
   t.equal(world.provider.requests.length, sent);
 });
 
-t.test('what is asked badly is refused by name', async (t) => {
+t.test('an invalid query is refused by the name of the parameter', async (t) => {
   const path = `/api/keys/${owner.keyId}/explain/`;
   const bad = {
     model: 5,

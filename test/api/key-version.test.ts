@@ -42,7 +42,7 @@ t.test('the version of a key is raised by each change of its settings, and by no
 });
 
 t.test(
-  'two tabs do not overwrite each other: a change of an older version is 412 and changes nothing',
+  'two tabs do not overwrite each other: a change of an older version gets 412 and changes nothing',
   async (t) => {
     const { api, path, id, value } = await ownerOfTwo();
     t.equal(
@@ -113,7 +113,7 @@ t.test('of many changes of one version at once, exactly one is made', async (t) 
   t.equal(await versionOf(api, id), 2);
 });
 
-t.test('a key that is not there is 404, whatever version is asked for', async (t) => {
+t.test('an unknown key gets 404, for any version', async (t) => {
   const { api } = await ownerOfTwo();
   const answer = await api.patch('/api/keys/987654321/', { name: 'x' }, { 'if-match': '"1"' });
   t.same(refusalOf(answer), [404, 'key_not_found', null]);

@@ -75,7 +75,7 @@ test('a limit of zero is not no limit, and an expiry at the epoch not never', as
   t.equal(view.expires_at, '1970-01-01T00:00:00.000Z');
 });
 
-test('a previous value is no longer told of once its time is over', async (t) => {
+test('a previous value is not shown once its time is over', async (t) => {
   const rotated = keyRecord({ previousHash: 'cd'.repeat(32), previousValidUntil: NOW });
   t.equal(keyView(rotated, UNUSED, NOW - 1).previous_valid_until, '2026-11-22T12:00:00.000Z');
   t.equal(keyView(rotated, UNUSED, NOW).previous_valid_until, null);

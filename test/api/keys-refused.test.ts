@@ -76,7 +76,7 @@ t.test('a body that is not a JSON object is refused', async (t) => {
   }
 });
 
-t.test('a field that stands there twice is refused, and nothing is changed', async (t) => {
+t.test('a repeated field is refused, and nothing changes', async (t) => {
   const path = `/api/keys/${victim.id}/`;
   const before = await listed();
   for (const body of [

@@ -46,7 +46,7 @@ t.test('a key shows when its latest call was charged, wherever it is shown', asy
   }
 });
 
-t.test('a call that has just been made is told of soon', async (t) => {
+t.test('last_used_at shows a call soon', async (t) => {
   const owner = await world.account();
   t.equal((await world.chat(owner.key)).status, 200);
   await until('the call to be shown', async () => {

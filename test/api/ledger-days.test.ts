@@ -80,7 +80,7 @@ t.test('an export has the entries of the days alone', async (t) => {
   t.match(JSON.parse(lines), { id: 'of-0' });
 });
 
-t.test('what a usage report counts is what the ledger has for the same days', async (t) => {
+t.test('a usage report agrees with the ledger of the same days', async (t) => {
   const { body } = await api.get<{ total: { calls: number } }>(
     '/api/account/usage/?from=2026-02-01&to=2026-02-28',
   );

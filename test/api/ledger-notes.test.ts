@@ -43,7 +43,7 @@ t.test('the note of a top-up and of an adjustment is in the ledger, in every for
   t.same(one.body, adjustment, 'a single entry is the bare object');
 });
 
-t.test('the first credits of an account say what they are', async (t) => {
+t.test('the first credits of an account have a note', async (t) => {
   const made = await operator.post<{ key: { key: string } }>('/api/admin/accounts/', {
     email: 'notes@example.com',
     credits: 5,
@@ -63,7 +63,7 @@ t.test('a call is found by its x-request-id as soon as it is answered, also a st
   t.match(body, { type: 'charge', key_id: keyId, credits: '-1.000000', balance_after: '9.000000' });
 });
 
-t.test('an entry of another account is not there, nor what cannot be an id', async (t) => {
+t.test('an entry of another account gets 404, and so does an impossible id', async (t) => {
   const [one, other] = [await world.account(), await world.account()];
   const response = await world.chat(one.key);
   await response.text();

@@ -170,7 +170,7 @@ t.test("an unknown key and another account's are not there, and a deleted one is
   }
 });
 
-t.test('what is asked badly is refused by name', async (t) => {
+t.test('an invalid query is refused by the name of the parameter', async (t) => {
   const { api } = await spender(0);
   const bad = {
     limit: ['0', '1001', '-1', 'x', '1.5', '', '1e2'],

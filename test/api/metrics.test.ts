@@ -74,7 +74,7 @@ test('a refused call is counted under its error code, and times nothing', async 
   t.equal(metrics.get('tollgate_upstream_seconds_count'), 0);
 });
 
-test('a failure of the upstream is counted once, under what the caller got', async (t) => {
+test('a failure of the upstream is counted once, under the code that the caller got', async (t) => {
   const answers = [{ status: 429 }, { status: 401 }, { breakAfter: 'nothing' as const }];
   const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
@@ -163,7 +163,7 @@ test('calls that end in any way leave none in flight', async (t) => {
   t.equal(metrics.get('tollgate_open_streams'), 0);
 });
 
-test('what was never admitted, such as a question about a video, ends without having been in flight', async (t) => {
+test('a call that was never admitted, such as a read of a video, ends without having been in flight', async (t) => {
   const registry = new Registry();
   new PrometheusCallMetrics(registry).ended('/v1/videos/{id}', 'ok', 1, 1, micro(0));
   const metrics = seriesIn(await registry.metrics());
@@ -213,7 +213,7 @@ test('entries that the book has not taken show as backlog, with the age of the o
   t.pass('it did');
 });
 
-test('what several processes show becomes one by the rule of each metric', async (t) => {
+test('metrics of several processes are merged by the rule of each', async (t) => {
   const { open, book } = await startLedger(t);
   const processes = [3, 5].map((bodies) => {
     const registry = new Registry();

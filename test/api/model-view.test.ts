@@ -13,7 +13,7 @@ const MODEL: Omit<Model, 'price'> = {
   priceSource: 'config',
 };
 
-test('prices are numbers of credits, or lists by length, and multipliers stand beside them', async (t) => {
+test('prices are numbers of credits or lists by length, with multipliers beside them', async (t) => {
   const { units } = creditPrice({ input: 0.15, output: 0.6, image: 0.04 });
   const price = priceOf(
     { input: units.input, output: units.output, image: units.image },
@@ -38,7 +38,7 @@ test('a price by what is made is shown by size and quality', async (t) => {
   t.same(modelView({ ...MODEL, price }).price, { image: { '1024x1024/high': 0.17, '1536x1024': 0 } });
 });
 
-test('a free model has no prices, and no view tells a secret', async (t) => {
+test('a free model has no prices, and no view shows a secret', async (t) => {
   const view = modelView({ ...MODEL, price: FREE_PRICE, priceSource: 'free' });
   t.same([view.price, view.service_tiers], [{}, {}]);
   t.notMatch(JSON.stringify(view), /secret|a\.example/);

@@ -52,7 +52,7 @@ t.test('tags come in the order of their readers, each with a description', async
   t.same(order, [...order].sort(), 'the paths come in that order, too');
 });
 
-t.test('every error code stands somewhere with an example, under its status', async (t) => {
+t.test('every error code has an example under its status', async (t) => {
   const description = String(document.info.description);
   const shown = new Set<string>();
   for (const { name, responses } of operations) {

@@ -36,7 +36,7 @@ t.test('a gateway that runs is healthy and ready, and a durable Redis is said to
   t.equal(metrics.status, 200);
 });
 
-t.test('what does not answer is named, with 503', async (t) => {
+t.test('a part that does not answer is named, with 503', async (t) => {
   const redis = { ok: false, durable: false, detail: 'Redis does not answer.' };
   const app = await opsApp({ readiness: { ...READY, redis } });
   const response = await app.inject('/readyz');

@@ -25,7 +25,7 @@ interface Explanation {
   readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
 }
 
-t.test('a new account has the overdraft of the configuration, unless it is told another', async (t) => {
+t.test('a new account has the overdraft of the configuration, unless the request sets another', async (t) => {
   const config = {
     accounts: { maxKeys: 10, maxKeyBytes: 33_554_432, overdraft: micro(2_500_000), ...NO_CALL_LIMITS },
   };

@@ -15,6 +15,6 @@ test('an entry that no journal brings is not found', async (t) => {
   await t.rejects(askedFor({ isFlushed: true }), { code: 'entry_not_found' });
 });
 
-test('while the journal is behind, nobody is told that a call has no entry', async (t) => {
+test('while the journal is behind, no call is reported without an entry', async (t) => {
   await t.rejects(askedFor({ isFlushed: false }), { code: 'service_unavailable' });
 });

@@ -79,7 +79,7 @@ t.test('the end of the grace is ended by name, and shows the key without its val
   t.match([over.status, over.body.version], [200, 4], 'nor does it after the end of the grace');
 });
 
-t.test('whether a grace is shown is told by the clock of Redis, not by that of the gateway', async (t) => {
+t.test('Redis’ clock, not the gateway’s, decides whether a grace is shown', async (t) => {
   const { api: first, path, id, key, keyId } = await ownerOfTwo();
   let api = first;
   const untilOf = async () => {
@@ -106,7 +106,7 @@ t.test('whether a grace is shown is told by the clock of Redis, not by that of t
   t.same(await untilOf(), [null, null], 'a clock that is slow');
 });
 
-t.test('what is wrong is named, and changes nothing', async (t) => {
+t.test('an invalid request names the field and changes nothing', async (t) => {
   const { api, path, accountId, id, value } = await ownerOfTwo();
   const wrong: readonly (readonly [unknown, string | null, string?])[] = [
     [{ grace_seconds: -1 }, 'grace_seconds'],

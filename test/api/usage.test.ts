@@ -101,7 +101,7 @@ t.test('another account sees nothing of it', async (t) => {
   t.same(body.rows, []);
 });
 
-t.test('what is asked badly is refused by name', async (t) => {
+t.test('an invalid query is refused by the name of the parameter', async (t) => {
   const bad = [
     ['from', '2026-02-30'],
     ['from', '2026-1-1'],

@@ -57,7 +57,7 @@ t.test('a key that cannot manage is alone in its list', async (t) => {
   t.same(own.body.keys[0], all.body.keys[1]);
 });
 
-t.test('its ledger is what it did, without a balance, in every form', async (t) => {
+t.test('its ledger has its own calls, without a balance, in every form', async (t) => {
   const { accountId, keyId, handed, calls } = await family();
   await apiOf(world, ADMIN_TOKEN).post(`/api/admin/accounts/${accountId}/credits/`, {
     amount: 3,
@@ -119,7 +119,7 @@ t.test('account and alerts are not for it', async (t) => {
   t.same(refusalOf(await handed.api.post('/api/account/alerts/test/')), refused);
 });
 
-t.test('a refusal for want of credits tells it no balance, and a managing key the balance', async (t) => {
+t.test('a 402 shows it no balance, and shows a managing key the balance', async (t) => {
   const owner = await world.account({ credits: 0.777_777 });
   const { body } = await apiOf(world, owner.key).post<CreatedKeyView>('/api/keys/', {
     name: 'handed out',
@@ -136,7 +136,7 @@ t.test('a refusal for want of credits tells it no balance, and a managing key th
   t.match(told, /could cost 1\./, 'what its own call may cost');
 });
 
-t.test('GET /api/key/ tells a key what it is and what it may still spend', async (t) => {
+t.test('GET /api/key/ shows a key its settings and the rest of its limit', async (t) => {
   const { handed } = await family();
   for (const path of ['/api/key/', '/api/key']) {
     const { status, body } = await handed.api.get<OwnKeyView>(path);
@@ -157,7 +157,7 @@ t.test('the credits of the account are in it for a key that can manage, and no l
   t.equal(body.period_ends_at, periodEndsAt(Date.now(), 'monthly'));
 });
 
-t.test('what remains of a limit that was lowered below what is spent is 0', async (t) => {
+t.test('the rest of a limit below the spend is 0', async (t) => {
   const { api, handed } = await family();
   await api.patch(`/api/keys/${handed.id}/`, { spending_limit: 0.25 });
   t.match((await handed.api.get('/api/key/')).body, {

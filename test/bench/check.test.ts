@@ -55,7 +55,7 @@ async function bookOfTwoCalls(t: Test, databaseUrl?: string): Promise<Fixture> {
   };
 }
 
-test('a book in which everything is right passes', async (t) => {
+test('a correct book passes', async (t) => {
   const { broken } = await bookOfTwoCalls(t);
   t.same(await broken(2), []);
 });

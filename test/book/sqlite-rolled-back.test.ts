@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { SqliteThread } from '../../src/book/sqlite.ts';
 
-test('what is sent along with a statement that SQLite rolls back for is not done on its own', async (t) => {
+test('statements sent along with one that SQLite rolls back do not run alone', async (t) => {
   const folder = t.testdir();
   const thread = await SqliteThread.open({ book: join(folder, 'book'), lock: join(folder, 'lock') });
   t.teardown(() => thread.close());

@@ -50,7 +50,7 @@ t.test('the operator reads the usage of an account by day, key and model', async
   });
 });
 
-t.test('the operator reads what all accounts used, and the margin where the cost is known', async (t) => {
+t.test('the operator reads the usage of all accounts, and the margin if the cost is known', async (t) => {
   const owner = await makeOwner(gateway, 100);
   t.equal((await gateway.chat(owner.key)).status, 200);
   const { output } = await operator('usage');

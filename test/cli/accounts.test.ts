@@ -114,7 +114,7 @@ t.test('--url names another gateway than the one at PORT', async (t) => {
   );
 });
 
-t.test('what the gateway refuses is told in its words, with exit code 1', async (t) => {
+t.test('the gateway’s refusal is printed in its words, with exit code 1', async (t) => {
   const unknown = await operator('account', 'credit', '987654321', '1');
   t.same([unknown.code, unknown.output], [1, '']);
   t.equal(unknown.errors, 'tollgate: No account has this id. (account_not_found)\n');

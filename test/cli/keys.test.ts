@@ -129,7 +129,7 @@ t.test('the key can come from stdin', async (t) => {
   t.equal(code, 0);
 });
 
-t.test('a key that may not manage is told so, and what to set when none was given', async (t) => {
+t.test('a key that cannot manage gets the reason, and a missing key the variable to set', async (t) => {
   const owner = await makeOwner(gateway, 1);
   const narrow = await json<Key>('key', 'create', 'x', '--account', String(owner.accountId));
   await gateway.api('PATCH', `/api/keys/${narrow.id}/`, owner.key, { can_manage: false });
@@ -236,7 +236,7 @@ t.test('limits of calls are set and lifted, and restrict the key', async (t) => 
   t.match([wrong.code, wrong.errors], [2, /whole number from 1 to 100000000000/]);
 });
 
-t.test('the list tells the day on which a key was used last', async (t) => {
+t.test('the list has the day of a key’s last use', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const account = ['--account', String(owner.accountId)];
   const list = async () => (await tollgate(['key', 'list', ...account], env)).output;

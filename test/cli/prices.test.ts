@@ -39,7 +39,7 @@ test('every model with its prices, their source, tiers and the version of the li
   );
 });
 
-test('a price by what is made names each size and quality', async (t) => {
+test('a price by size and quality names each', async (t) => {
   t.equal(unitText({ '1024x1024': '0.040000', high: '0.100000' }), '0.040000 (1024x1024), 0.100000 (high)');
 });
 
@@ -63,7 +63,7 @@ test('the same as JSON', async (t) => {
   t.match(models[0], { model: 'home', source: 'config', list_model: null, price: { input: '1.000000' } });
 });
 
-test('--diff: each written unit that the list has at another price, and what the list does not know', async (t) => {
+test('--diff: each written unit with another price in the list, and models that the list lacks', async (t) => {
   const { code, output } = await prices(t, ['--diff']);
   t.equal(code, 0);
   t.match(output, /^old +output +5\.000000 +12\.000000 +openai\/o3$/m);

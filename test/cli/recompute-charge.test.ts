@@ -18,7 +18,7 @@ const usages = fc.record(
 );
 const prices = fc.record(Object.fromEntries(UNIT_NAMES.map((unit) => [unit, millionths(100_000_000)])));
 
-test('the second arithmetic comes to what the first one charges, whatever is used', (t) => {
+test('the second arithmetic agrees with the first for any usage', (t) => {
   fc.assert(
     fc.property(usages, prices, fc.integer({ min: 1, max: 10_000_000 }), (used, credits, multiplier) => {
       const usage = used as Usage;
@@ -77,7 +77,7 @@ test('a row of passes is the sum of them, each at its own prices', (t) => {
   t.end();
 });
 
-test('a row without the price of what it used cannot be computed', (t) => {
+test('a row without the price of a used unit cannot be computed', (t) => {
   t.equal(recomputedCharge({ usage: { input: 1, output: 1 }, price: { input: micro(1) } }), undefined);
   t.equal(recomputedCharge({ usage: { output: -1 }, price: { output: micro(1) } }), undefined);
   t.equal(recomputedCharge({ usage: { newer: 1 } as Usage, price: {} }), undefined);

@@ -15,7 +15,7 @@ t.test('sound accounts are proved: exit code 0', async (t) => {
   t.same(JSON.parse(output), { accounts: 1, differences: [], live: true });
 });
 
-t.test('a difference is told exactly: exit code 1', async (t) => {
+t.test('a difference is printed exactly, with exit code 1', async (t) => {
   const book = new DatabaseSync(join(place.dataDir, 'book.sqlite'), { timeout: 5_000 });
   book.exec(`update accounts set balance = balance + 1 where id = ${owner.accountId}`);
   book.close();

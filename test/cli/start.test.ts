@@ -7,7 +7,7 @@ import { tollgate } from '../helper/start/command.ts';
 import { endWithProcess } from '../helper/start/end-with-process.ts';
 import { makePlace } from '../helper/start/gateway-process.ts';
 
-test('tollgate start runs the gateway with the settings of its options, until it is told to stop', async (t) => {
+test('tollgate start runs the gateway with the settings of its options until a signal', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1');
   const data = join(env.TOLLGATE_DATA ?? '', 'named');
   const args = ['start', '--config', env.TOLLGATE_CONFIG ?? '', '--data', data, '--port', '0', '--demo'];
@@ -34,7 +34,7 @@ test('tollgate start runs the gateway with the settings of its options, until it
   t.same(await ended, [0, null]);
 });
 
-test('what it cannot honour is one line and exit code 1', async (t) => {
+test('an invalid setting gets one line and exit code 1', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1');
   const { code, errors } = await tollgate(['start', '--port', 'eighty'], env);
   t.equal(code, 1);

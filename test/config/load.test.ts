@@ -61,7 +61,7 @@ test('a model gets its upstream, its slug as upstream model, and exact prices', 
   t.equal(model?.price.units.output, 600_000n);
 });
 
-test('cached input and cache writes cost what input costs unless priced', async (t) => {
+test('cached input and cache writes cost as much as input unless priced', async (t) => {
   const price = load(t, SMALL).catalog.get('gpt')?.price;
   t.equal(price?.units.cachedInput, 150_000n);
   t.equal(price?.units.cacheWrite, 150_000n);

@@ -21,7 +21,7 @@ test('folders that are missing are made, for their owner only', (t) => {
   t.end();
 });
 
-test('a folder that is there keeps its mode', (t) => {
+test('an existing folder keeps its mode', (t) => {
   const folder = emptyFolder(t);
   const before = statSync(folder);
   makeFolder(folder);
@@ -38,7 +38,7 @@ test('a link to a folder is one', (t) => {
   t.end();
 });
 
-test('what is in the way is named', (t) => {
+test('an obstacle is named', (t) => {
   const folder = emptyFolder(t);
   const file = join(folder, 'file');
   const nowhere = join(folder, 'nowhere');

@@ -118,7 +118,7 @@ test('dated prices are those of the moment of the start', async (t) => {
   t.ok(at('2026-12-31T23:59:59Z') < at('2027-01-01T00:00:00Z'));
 });
 
-test('a model that is neither priced nor listed nor free says what would be right', async (t) => {
+test('a model that is neither priced nor listed nor free gets a suggestion', async (t) => {
   const unlisted = { model: 'upstreamModel: gpt-4o-minni' };
   t.match(faults(t, unlisted), [
     /^models\.gpt\.price: must set a price above 0, or the model must set free: true: openai in the price list \(@pydantic\/genai-prices [\d.]+\) has no model with this name \(like it: gpt-4o-mini/,

@@ -80,7 +80,7 @@ test('a written price is needed: the list does not have the model, or another pr
   }
 });
 
-test('what is warned of at a start with every key: nothing', async (t) => {
+test('a start with every key warns of nothing', async (t) => {
   t.same(warnings, []);
 });
 

@@ -79,7 +79,7 @@ test('a target whose variable is unset is left out, the model only with its last
   );
 });
 
-test('a target without a price of its own has that of its provider in the list', async (t) => {
+test('a target without a price has that of its provider in the list', async (t) => {
   const listed = `category: text, maxOutputTokens: 10`;
   const several =
     'targets: [{ upstream: one, upstreamModel: gpt-4o-mini }, { upstream: two, upstreamModel: gpt-4o }]';
@@ -134,7 +134,7 @@ test('apiKey and apiKeys do not go together, and an address without a provider i
   ]);
 });
 
-test('what a preset fills in can be set instead', async (t) => {
+test('settings override a preset', async (t) => {
   const { upstreams } = load(
     t,
     `upstreams: { u: { provider: azure, url: "https://x.example", path: /openai/v1, auth: bearer, prices: openai } }\nmodels: {}\n`,

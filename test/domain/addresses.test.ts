@@ -192,7 +192,7 @@ for (const [ranges, text, inside] of MATCHES) {
   });
 }
 
-test('ranges of every length hold what their network bits say', async (t) => {
+test('ranges of every length contain the addresses with their network bits', async (t) => {
   const bitsOf = (text: string) =>
     text
       .split('.')

@@ -78,7 +78,7 @@ test('minus zero is read as zero', async (t) => {
   t.ok(Object.is(micro(-0), 0));
 });
 
-test('micro refuses what is not a safe integer', async (t) => {
+test('micro refuses anything but a safe integer', async (t) => {
   for (const value of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)]) {
     t.throws(() => micro(value), RangeError, String(value));
   }

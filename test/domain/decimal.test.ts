@@ -25,7 +25,7 @@ for (const [value, places, whole, exact] of CASES) {
   });
 }
 
-test('what is no finite number cannot be moved', async (t) => {
+test('only finite numbers can be shifted', async (t) => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     t.equal(shiftDecimal(value, 6), undefined, String(value));
   }

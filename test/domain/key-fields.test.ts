@@ -34,7 +34,7 @@ const LONGEST: Readonly<Record<ShortField, unknown>> = {
   activeHours: '00:00-24:00',
 };
 
-test('fields whose length is not counted are never longer than what is counted for them', async (t) => {
+test('fields whose length is not counted never exceed their assumed length', async (t) => {
   const body = Object.entries(LONGEST).map(([field, value]) => [KEY_FIELDS[field as ShortField].wire, value]);
   const bytes = JSON.stringify(Object.fromEntries(body)).length;
   t.ok(bytes <= SHORT_FIELDS_BYTES, `${bytes} bytes`);

@@ -32,7 +32,7 @@ test('each restriction field is one of these', async (t) => {
   t.same(restricting.map(({ wire }) => wire).sort(), Object.keys(RESTRICTING).sort());
 });
 
-test('what lifts restrictions, or is none, does not restrict', async (t) => {
+test('lifting a restriction does not restrict', async (t) => {
   const lifting = parseKeyPatch({
     name: 'n',
     description: 'd',

@@ -165,7 +165,7 @@ for (const [param, values] of REFUSED) {
   }
 }
 
-test('the message says which item of a list is wrong, and what would be right', async (t) => {
+test('the message names the wrong item of a list and a correct value', async (t) => {
   const { message } = refusal(() => parseKeyPatch({ allowed_ips: ['10.0.0.1', '10.0.0.0/33'] }));
   t.match(message, /^Item 2 of allowed_ips, "10\.0\.0\.0\/33", is not an IPv4 or IPv6 address or CIDR range/);
 });

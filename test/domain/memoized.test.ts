@@ -33,7 +33,7 @@ test('a source that cannot be read is refused each time, and not remembered', as
   t.equal(tries, 2);
 });
 
-test('what is remembered is bounded, and a forgotten source is read again', async (t) => {
+test('the memory is bounded, and a forgotten source is read again', async (t) => {
   let compiled = 0;
   const read = memoized((text: string) => {
     compiled += 1;

@@ -159,7 +159,7 @@ test('no rules allow nothing', async (t) => {
   t.notOk(compileOrigins([]).allows('https://a.example'));
 });
 
-test('an origin that one list allowed is checked anew by another', async (t) => {
+test('an origin that one list allowed is checked again by another', async (t) => {
   const [one, two] = [compileOrigins(['https://*.d.example']), compileOrigins(['https://x.d.example:81'])];
   for (const matcher of [one, two, one]) {
     t.equal(matcher.allows('https://x.d.example'), matcher === one);

@@ -31,7 +31,7 @@ for (const [now, day, week, month] of STARTS) {
   });
 }
 
-test('a week starts on Monday, whatever the day', async (t) => {
+test('a week starts on Monday, on any day', async (t) => {
   for (let day = 20_000; day < 20_400; day += 1) {
     const { week } = periodStarts(day * 86_400_000 + 1);
     const weekday = new Date(week * 86_400_000).getUTCDay();

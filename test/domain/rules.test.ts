@@ -175,7 +175,7 @@ test('an inactive key answers before its inactive account, and that before the e
   t.equal(refusalOf(compiled({ expiresAt: 0 }, false), caller())?.code, 'inactive_account');
 });
 
-test('the checks stand in the order of specification section 3', async (t) => {
+test('the checks run in the order of specification section 3', async (t) => {
   t.same(
     [...CALLER_CHECKS, ...MODEL_CHECKS].map(({ code }) => code),
     [
@@ -216,7 +216,7 @@ test('the country is needed only where countries are blocked', async (t) => {
   t.equal(compiled({ blockedCountries: ['DE'] }).needsCountry, true);
 });
 
-test('a compiled key keeps what calls are checked and charged by, and not what only its owner reads', async (t) => {
+test('a compiled key has the fields that calls are checked and charged by, and no others', async (t) => {
   const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   const { key: kept, ...rest } = compileKey({

@@ -21,7 +21,7 @@ const BY_SIZE = priced([
   { size: '1536x1024', price: 3n },
 ]);
 
-test('keys of a price by what is made', async (t) => {
+test('keys of a price by size and quality', async (t) => {
   for (const [key, variant] of [
     ['1024x1024', { size: '1024x1024' }],
     ['720p', { size: '720p' }],
@@ -37,7 +37,7 @@ test('keys of a price by what is made', async (t) => {
   }
 });
 
-test('the dearest variant that fits what is known is the price', async (t) => {
+test('the highest price of the variants that fit counts', async (t) => {
   const image = (made: object) => priceOfVariant(BY_BOTH, made).units.image;
   t.equal(image({}), 9n);
   t.equal(image({ size: '1024x1024' }), 5n);
@@ -65,7 +65,7 @@ test('a size or quality without a price is named; a plain number prices the defa
   t.equal(member(priceOf({ output: 1n }), { size: '1536x1024' }), undefined, 'tokens price any size');
 });
 
-test('what is reported counts where it has a price, else what was asked for', async (t) => {
+test('the reported variant counts if it has a price, else the requested one', async (t) => {
   const asked = { size: '1024x1024' };
   t.same(madeVariant(BY_BOTH, asked, { quality: 'low' }), { ...asked, quality: 'low' });
   t.same(madeVariant(BY_BOTH, asked, { size: '1x1' }), asked);

@@ -96,7 +96,7 @@ const credits = (micros: number) => (micros === 0 ? '0.000000' : `-${(micros / 1
 const TEXT = [{ type: 'text', text: 'Hello!', citations: null }];
 const pass = (input: number, output: number) => ({ ...OWN, input_tokens: input, output_tokens: output });
 
-test('what a message is billed', async (t) => {
+test('the bill of a message', async (t) => {
   const world = await start(t);
 
   t.test('the length tier is that of each pass, not of all together', async (t) => {

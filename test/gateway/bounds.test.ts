@@ -96,7 +96,7 @@ test('a file does not pass a spending limit', async (t) => {
   t.equal(world.provider.requests.length, 0);
 });
 
-test('a large body is sent with the bounds of its tools, and all else as it came', async (t) => {
+test('a large body is sent with the bounds of its tools, and otherwise unchanged', async (t) => {
   const world = await startShipped(t, { input_tokens: 900_000 });
   const { key } = await world.account({ credits: 1_000 });
   const text = JSON.stringify('é'.repeat(800_000));

@@ -122,7 +122,7 @@ const shapes = fc.record({
   size: fc.constantFrom('small', 'small', 'small', 'large', 'large and not ASCII'),
 });
 
-test('what the gateway has no reason to change arrives as it was sent', async (t) => {
+test('bytes that the gateway need not change arrive as sent', async (t) => {
   const provider = await startScriptedProvider({ behave: () => ({ body: { ok: true } }) });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));

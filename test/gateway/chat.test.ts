@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-test('a call is charged exactly what its usage costs', async (t) => {
+test('a call is charged exactly the price of its usage', async (t) => {
   const usage = {
     prompt_tokens: 1_234,
     completion_tokens: 56,
@@ -75,7 +75,7 @@ test('the upstream name of a model and include_usage are put in, and nothing els
   );
 });
 
-test('request headers: the credential is replaced, and what must not pass does not', async (t) => {
+test('request headers: the credential is replaced, and forbidden headers do not pass', async (t) => {
   const { chat, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   await chat(
@@ -165,7 +165,7 @@ for (const [status, expected, code] of [
   });
 }
 
-test('an upstream that resets before it answers is 502, charged 0', async (t) => {
+test('an upstream that resets before it answers gives 502 at charge 0', async (t) => {
   const { chat, account, book, settled, provider } = await startGatewayInProcess(t, {
     behave: () => ({ breakAfter: 'nothing' }),
   });
@@ -181,7 +181,7 @@ test('an upstream that resets before it answers is 502, charged 0', async (t) =>
   ]);
 });
 
-test('an upstream that refuses connections is 502 without its address', async (t) => {
+test('an upstream that refuses connections gives 502 without its address', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ credits: 5 });
   await world.provider.close();
@@ -197,7 +197,7 @@ test('an upstream that refuses connections is 502 without its address', async (t
   });
 });
 
-test('an upstream that does not answer in time is 504, is charged what was asked, and is not to be repeated', async (t) => {
+test('an upstream that does not answer in time gives 504 at an estimate, without a retry', async (t) => {
   const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({ stallAfter: 'nothing' }),
     config: {

@@ -82,7 +82,7 @@ test('a compressed stream passes event by event, and shows no trace of the usage
   t.match(await lastCharge(world, accountId), { credits: -120_000, estimated: false, outcome: 'complete' });
 });
 
-test('a compressed stream that breaks off is broken for the client, and what came is charged', async (t) => {
+test('a compressed stream that breaks off is broken for the client, and the part that came is charged', async (t) => {
   const body = await gzipParts(EVENTS);
   for (const behaviour of [
     { headers: SSE, body, breakAfter: 1 },
@@ -98,7 +98,7 @@ test('a compressed stream that breaks off is broken for the client, and what cam
   }
 });
 
-test('what does not decode is a broken answer: 502, and nothing is charged', async (t) => {
+test('an answer that does not decode gives 502 at charge 0', async (t) => {
   const world = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
@@ -110,7 +110,7 @@ test('what does not decode is a broken answer: 502, and nothing is charged', asy
   t.match(await lastCharge(world, accountId), { outcome: 'upstream_broke', credits: 0 });
 });
 
-test('an encoding that nobody here can read is 502, but an error passes as it came', async (t) => {
+test('an unknown encoding gives 502, but an error passes unchanged', async (t) => {
   for (const [status, answered, code] of [
     [200, 502, 'upstream_unavailable'],
     [429, 429, undefined],

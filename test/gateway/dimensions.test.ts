@@ -138,7 +138,7 @@ test('a message that breaks off has the writes, searches and tiers that came unt
   t.equal(-entry.credits, Math.ceil((hundredths * 66) / 1_000) + 10_007, 'fast, in the region us');
 });
 
-test('a message that breaks off after compacting pays for what the compacting read', async (t) => {
+test('a message that breaks off after compacting pays for the input of the compaction', async (t) => {
   const world = await start(t);
   const account = await world.account();
   const message = {

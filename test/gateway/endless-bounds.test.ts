@@ -5,7 +5,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const TEXT = { model: 'tokens', input: 'x', prompt: 'x' };
 const MESSAGE = { model: 'claude', messages: [{ role: 'user', content: 'x' }] };
 
-test('a call whose bounds cost more than any account can have is 402, not a fault of the gateway', async (t) => {
+test('a call whose bounds cost more than any account can have gets 402, not 500', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const [path, body] of [

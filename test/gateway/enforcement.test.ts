@@ -157,7 +157,7 @@ test('a key in x-api-key works, and Authorization counts where both are sent', a
   t.equal((await post({ authorization: 'Bearer wrong', 'x-api-key': key })).status, 401);
 });
 
-test('a refusal names what to do and is never 429 or retried', async (t) => {
+test('a refusal says what to do and never gets 429 or a retry', async (t) => {
   await dayThatLasts();
   const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });
@@ -206,7 +206,7 @@ test('the catalog as the key may use it', async (t) => {
   t.equal(await codeOf(await fetch(`${url}/v1/models/flat`, { headers })), '404 model_not_found');
 });
 
-test('a key that was just deleted is refused as that, whatever else is wrong with the call', async (t) => {
+test('a deleted key is refused as deleted, even if the call has other faults', async (t) => {
   const { url, account, api } = await startGatewayInProcess(t);
   const { key } = await account();
   const other = (await (await api('POST', '/api/keys/', key, { name: 'other' })).json()) as {

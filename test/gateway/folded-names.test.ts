@@ -69,7 +69,7 @@ test('a name that differs from a checked one by case folding only is refused', a
   t.equal(world.provider.requests.length, 3);
 });
 
-test('names in capitals within what a tool takes are its own', async (t) => {
+test('names in capitals within arguments of a tool are free', async (t) => {
   const world = await startMediaGateway(t, () => ({
     body: { usage: { prompt_tokens: 1, completion_tokens: 1 } },
   }));

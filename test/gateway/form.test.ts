@@ -65,7 +65,7 @@ test('a form that could be read in two ways, or not at all, never reaches the up
   t.equal(world.provider.requests.length, 0);
 });
 
-test('what common clients send is read', async (t) => {
+test('bodies of common clients are read', async (t) => {
   const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [what, body, type = TYPE] of [

@@ -51,7 +51,7 @@ test('a client cannot strip the injected credential by naming it in Connection (
   t.equal((await provider.request(0)).headers.authorization, 'Bearer upstream-secret');
 });
 
-test('a body over the limit is 413 and is not streamed past it', async (t) => {
+test('a body over the limit gets 413 and is not streamed past it', async (t) => {
   const { url, account, provider } = await startGatewayInProcess(t, {
     behave: () => undefined,
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
@@ -101,7 +101,7 @@ test('a path prefix of an upstream is kept, and the query is passed on', async (
   t.equal((await provider.request(0)).url, '/openai/deployments/v1/chat/completions?beta=true');
 });
 
-test('what is not HTTP is refused in our words, and the process lives', async (t) => {
+test('invalid HTTP is refused in our words, and the process lives', async (t) => {
   const { url, account, chat } = await startGatewayInProcess(t);
   const answer = await raw(url, 'GARBAGE\r\n\r\n', /}}/);
   t.match(answer, /^HTTP\/1\.1 400 Bad Request/);

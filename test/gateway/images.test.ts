@@ -202,7 +202,7 @@ test('a price by token bounds an edit by its pictures', async (t) => {
   t.equal((await world.post(key, '/v1/images/edits', form(1))).status, 200);
 });
 
-test('streamed events are told apart, however the pieces of large ones are cut', async (t) => {
+test('streamed events are separated, however large ones are cut', async (t) => {
   const model = testCatalog('http://127.0.0.1').get('picture');
   if (!model) return t.fail('no model');
   const event = `data: ${JSON.stringify({ type: 'image_edit.completed', b64_json: 'C'.repeat(1_048_600), usage: { input_tokens: 1, output_tokens: 2 } })}\n\n`;

@@ -85,7 +85,7 @@ test('an error within a stream ends it: what was written is charged, nothing whe
   }
 });
 
-test('count_tokens costs the price of a request, whatever the tokens cost', async (t) => {
+test('count_tokens costs only the price of a request', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ credits: 1 });
   const count = (model: string) => post(world, key, { model }, '/v1/messages/count_tokens');

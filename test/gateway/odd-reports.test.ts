@@ -96,7 +96,7 @@ test('seconds that are negative, absurd or no number are none: the audio is meas
   }
 });
 
-test('a report beyond the bound of the hold is believed: what the provider bills is charged', async (t) => {
+test('a report beyond the bound of the hold is charged as the provider bills it', async (t) => {
   const world = await startScriptedGateway(t);
   const ended = await world.end({
     path: '/v1/chat/completions',

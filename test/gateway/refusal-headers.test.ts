@@ -37,7 +37,7 @@ test('a 503 says to come back in 2 to 5 seconds, spread', (t) => {
   t.end();
 });
 
-test('clients are told not to repeat what cannot succeed: calls, management, unknown routes, broken HTTP', async (t) => {
+test('refusals that cannot succeed say not to retry: calls, management, unknown routes, broken HTTP', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ credits: 0 });
   const read = async (response: Response) => [response.status, response.headers.get('x-should-retry')];

@@ -62,7 +62,7 @@ for (const status of ['completed', 'incomplete', 'failed']) {
   });
 }
 
-test('what fails before the model wrote anything costs nothing', async (t) => {
+test('a failure before the model wrote anything costs nothing', async (t) => {
   const error = event({ type: 'error', code: 'server_error', message: 'Sorry' });
   const failed = { id: 'resp_1', status: 'failed', error: { message: 'Sorry' }, output: [], usage: null };
   for (const behaviour of [
@@ -148,7 +148,7 @@ test('conversations, prompts and files that no account made do not exist', async
   t.equal(world.provider.requests.length, 0);
 });
 
-test('what is not stored is not remembered', async (t) => {
+test('a response that is not stored is not remembered', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const { id } = (await (await post(world, key, { store: false })).json()) as { id: string };

@@ -184,7 +184,7 @@ t.test('a Redis that is lost in grace takes no value away and brings none back',
   t.same([await everywhere(both, second), await everywhere(both, third)].flat(), [401, 401, 200, 200]);
 });
 
-t.test('a value whose gateway died before it told Redis works at another one', async (t) => {
+t.test('a value whose gateway died before publishing works at another gateway', async (t) => {
   const { one, two, both } = await twoGateways(t);
   const { owner, id, value } = await keyOf(one);
   t.same(await everywhere(both, value), [200, 200]);

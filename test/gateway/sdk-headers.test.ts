@@ -20,7 +20,7 @@ const APART: ReadonlySet<string> = new Set([
 
 const MESSAGES = [{ role: 'user' as const, content: 'Say hello' }];
 
-test('what the official SDKs send arrives: chat, streams, responses, videos, messages, betas, repeats, their own options', async (t) => {
+test('headers of the official SDKs arrive: chat, streams, responses, videos, messages, betas, repeats, options', async (t) => {
   let isBroken = true;
   const world = await startMediaGateway(t, ({ body }) => {
     if (!body.includes('again') || !isBroken) return undefined;

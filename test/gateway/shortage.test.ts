@@ -20,7 +20,7 @@ const HI = [{ role: 'user', content: 'Hello' }];
 const ask = (world: InProcessGateway, key: string, body: object = {}) =>
   world.chat(key, { model: 'tokens', max_tokens: 4_000, ...body });
 
-t.test('a 402 says what there is, what was asked for, and what would have fitted', async (t) => {
+t.test('a 402 has the balance, the hold, and the maximum that would have fit', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 5 });
   const { metadata, ...error } = await refused(await ask(world, key));
@@ -99,7 +99,7 @@ t.test('an answer of Anthropic’s routes has code, param and metadata as well',
   t.match(answer.error.metadata, { balance: '1.000000', held: '0.000000', affordable_max_tokens: Number });
 });
 
-t.test('a spending limit tells the account’s balance, and what fits both', async (t) => {
+t.test('a refusal by a spending limit has the account’s balance, and a maximum that fits both', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({
     credits: 7,

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'tap';
 import { ConnectionRefuser } from '../../src/gateway/refuse.ts';
 
-test('an upload that is too slow is told so and cut, though its client goes on sending', async (t) => {
+test('an upload that is too slow gets 408 and is cut, though its client goes on sending', async (t) => {
   const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 20 });
   const connections = new ConnectionRefuser();
   server.on('request', connections.note);

@@ -81,7 +81,7 @@ test('an answer of known length comes whole', async (t) => {
   t.match(await world.charged(account), { credits: -2_000, outcome: 'complete' });
 });
 
-test('speech that its client leaves before the first byte is charged what was asked', async (t) => {
+test('speech whose client leaves before the first byte is charged for the request', async (t) => {
   const world = await shareMediaGateway(t, () => ({ stallAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const abort = new AbortController();
@@ -115,7 +115,7 @@ test('speech that breaks off is seen to be broken, and all of its text is charge
   });
 });
 
-test('speech that breaks before its first byte is 502, charged 0', async (t) => {
+test('speech that breaks before its first byte gives 502 at charge 0', async (t) => {
   const world = await shareMediaGateway(t, () => ({ breakAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const response = await world.post(account.key, PATH, JSON.stringify({ ...SAY, input: 'x' }));

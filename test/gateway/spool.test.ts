@@ -46,7 +46,7 @@ test('a body that cannot be kept is refused with 503, in both shapes, and costs 
   );
 });
 
-test('a full disk is told as that', { skip: !existsSync('/dev/full') }, async (t) => {
+test('a full disk is named in the refusal', { skip: !existsSync('/dev/full') }, async (t) => {
   const spool = new Spool(await open('/dev/full', 'r+'));
   t.teardown(() => spool.close());
   await t.rejects(spool.append(Buffer.alloc(100)), {
@@ -88,7 +88,7 @@ test('an upload is the bytes that came, save for its edits', async (t) => {
   t.equal(edited.size, Buffer.byteLength(expected));
 });
 
-test('a body over the limit is 413 in both shapes, announced or not', async (t) => {
+test('a body over the limit gets 413 in both shapes, announced or not', async (t) => {
   const world = await startGatewayInProcess(t, {
     behave: () => undefined,
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 2_000_000 } },
@@ -131,7 +131,7 @@ test('a key that was just deleted is refused as that, also where its body is ove
   t.match(await response.json(), { error: { code: 'inactive_api_key' } });
 });
 
-test('what a large call used is estimated from its file where the upstream does not say', async (t) => {
+test('usage of a large call without a report is estimated from its file', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => ({ usage: false, text: 'one two' }) });
   const small = await world.account({ credits: 1_000_000 });
   const large = await world.account({ credits: 1_000_000 });
@@ -194,7 +194,7 @@ test('speech of a large text is charged by its characters', async (t) => {
   t.equal((await world.charged(account)).usage.characters, 800_000);
 });
 
-test('an upstream that breaks off within an upload is 502, and the file is freed', async (t) => {
+test('an upstream that breaks off within an upload gives 502, and the file is freed', async (t) => {
   const upstream = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.destroy());

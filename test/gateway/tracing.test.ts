@@ -182,7 +182,7 @@ test('a stream’s span lasts to its end and knows the time to its first token',
   t.ok(lastedS >= 0.05, 'five pauses of 10 ms');
 });
 
-test('neither keys nor what was said are in a trace', async (t) => {
+test('a trace has neither keys nor prompts', async (t) => {
   const traced = await startTraced(t, () => ({ text: 'a-secret-answer' }));
   const { key } = await traced.world.account();
   const messages = [{ role: 'user', content: 'a-secret-question' }];
@@ -194,7 +194,7 @@ test('neither keys nor what was said are in a trace', async (t) => {
   for (const secret of [key, key.slice(-12), 'a-secret-', 'upstream-secret']) t.notMatch(sent, secret);
 });
 
-test('what the sampler leaves out is not exported, and its context passes on as such', async (t) => {
+test('an unsampled call is not exported, and its context passes on as unsampled', async (t) => {
   let seen: string | undefined;
   const traced = await startTraced(
     t,
@@ -224,7 +224,7 @@ test('a collector that is gone fails no call and holds up no stop', async (t) =>
   t.ok(performance.now() - startedAt < 10_000);
 });
 
-test('without an endpoint, the caller’s trace context passes as it came', async (t) => {
+test('without an endpoint, the caller’s trace context passes unchanged', async (t) => {
   let seen: unknown;
   const world = await startGatewayInProcess(t, {
     behave: ({ headers: { traceparent, tracestate } }) => {

@@ -156,7 +156,7 @@ test('a report in whole seconds does not exceed the hold', async (t) => {
   t.match(await world.charged(account), { credits: -30_000, usage: { audioSeconds: 3 }, balanceAfter: 0 });
 });
 
-test('an MP3 is as long as its frames, whatever it says of itself', async (t) => {
+test('an MP3 is as long as its frames, whatever its header says', async (t) => {
   const world = await shareMediaGateway(t, () => ({ usage: false }));
   const account = await world.account();
   const honest = mp3Frames(1_000);
@@ -192,7 +192,7 @@ for (const [name, audio, charged] of [
   });
 }
 
-test('what cannot be measured is refused where the answer will not tell its length, or its format is no bound', async (t) => {
+test('audio that cannot be measured is refused if the answer has no length, or its format no bound', async (t) => {
   const world = await shareMediaGateway(t);
   const { key } = await world.account();
   const junk = Buffer.alloc(7_500, 1);

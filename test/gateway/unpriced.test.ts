@@ -21,7 +21,7 @@ async function refusal(response: Response): Promise<unknown[]> {
   return [response.status, error.code, error.param, error.type, response.headers.get('x-should-retry')];
 }
 
-test('what a model has no price for is refused in both formats, and nothing reaches the provider', async (t) => {
+test('a field without a price is refused in both formats, and nothing reaches the provider', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account();
   const unpriced = (param: string) => [400, 'unpriced_parameter', param, 'invalid_request_error', 'false'];
@@ -92,7 +92,7 @@ test('pricing.unpriced: pass lets it through at the plain price', async (t) => {
   t.same((await refusal(other)).slice(0, 3), [400, 'invalid_field', 'models'], 'another model never answers');
 });
 
-test('a tier with a multiplier is charged by what the answer reports, else by what was asked for', async (t) => {
+test('a tier with a multiplier is charged as reported, else as requested', async (t) => {
   const answer = { reported: undefined as string | undefined };
   const provider = await startScriptedProvider({
     behave: () => ({

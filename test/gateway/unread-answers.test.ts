@@ -110,7 +110,7 @@ t.test('lists and exports that nobody reads keep a page each, and are eight at m
   t.equal((await apiOf(patient, key).get('/api/keys/')).status, 200);
 });
 
-t.test('an answer of which nothing is taken is broken off: a list and what a model says', async (t) => {
+t.test('an answer that nobody reads is broken off: a list and a model’s answer', async (t) => {
   const { key, accountId } = await accountOfManyKeys(strict);
   const chat = (content: string, stream: boolean) =>
     unread(

@@ -112,7 +112,7 @@ test('a key is checked by the model of the job, and by its record as it is now',
   }
 });
 
-test('a key at its limit, of an account without credits, can fetch what it has paid for', async (t) => {
+test('a key at its limit, of an account without credits, can fetch the videos it paid for', async (t) => {
   const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account({ credits: 2.25, key: { spendingLimit: micro(2_250_000) } });
   const id = await made(world, key);
@@ -121,7 +121,7 @@ test('a key at its limit, of an account without credits, can fetch what it has p
   t.equal((await world.api('GET', `${PATH}/${id}/content`, key)).status, 200);
 });
 
-test('a refund lowers what the key has spent, so that it may spend it again', async (t) => {
+test('a refund lowers the key’s spend, so that it can spend again', async (t) => {
   const state = { status: 'queued' };
   const world = await startMediaGateway(t, scripted(state));
   const { key, keyId } = await world.account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });
@@ -223,7 +223,7 @@ test('deleting a job that failed unseen gives its charge back first', async (t) 
   t.equal(await codeOf(await world.api('GET', `${PATH}/${id}`, account.key)), '404 object_not_found');
 });
 
-test('a job whose state cannot be told is not deleted', async (t) => {
+test('a job without a known state is not deleted', async (t) => {
   const state = {
     status: 'failed',
     polls: () => ({ status: 500, body: { error: { message: 'try later' } } }),
@@ -250,7 +250,7 @@ test('a failure that comes compressed is read, refunded and passed on', async (t
   t.equal((await world.held(account)).balance, 10_000_000);
 });
 
-test('what is sent along with a DELETE does not matter', async (t) => {
+test('a body sent with a DELETE does not matter', async (t) => {
   const world = await startMediaGateway(t, scripted({ status: 'completed' }));
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}`;

@@ -85,7 +85,7 @@ test('a job that failed at once costs nothing, and can be asked for', async (t) 
   await counted(t, world, account.accountId, { top_up: 1, charge: 1 });
 });
 
-test('what is read as JSON is sent as JSON, so that no upstream finds a form in it', async (t) => {
+test('a body read as JSON is sent as JSON, so that no upstream finds a form in it', async (t) => {
   const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account();
   const body = '{"model":"film","prompt":"&model=film-renamed&"}';

@@ -7,7 +7,7 @@ import { startRedis } from '../helper/start/redis-process.ts';
 const OPENAI = /, but (\S+)\. For OpenAI clients, set the base URL to .* followed by \/v1/;
 const ANTHROPIC = /, but (\S+)\. For Anthropic clients, set the base URL to .* without \/v1/;
 
-test('a base URL that ends in the wrong place is told by the 404, for each endpoint, in the shape of its clients', async (t) => {
+test('the 404 explains a base URL that ends in the wrong place, for each endpoint, in the shape of its clients', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const { path, format } of ENDPOINTS) {
@@ -58,7 +58,7 @@ test('an endpoint that is asked with another method says which one it takes', as
   }
 });
 
-test('a key without Bearer is told what is missing', async (t) => {
+test('a key without Bearer gets the missing word', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const answer = await fetch(`${world.url}/v1/models`, { headers: { authorization: key } });
@@ -100,7 +100,7 @@ test('Responses over WebSocket are refused with 426 at once, without a key, and 
 
 const RESPONSE = { model: 'tokens', input: 'Hello' };
 
-test('a request of the Responses API at chat completions is told where it belongs', async (t) => {
+test('a request of the Responses API at chat completions gets the right endpoint', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   for (const body of [RESPONSE, { ...RESPONSE, messages: null }, { ...RESPONSE, stream: true, input: [] }]) {

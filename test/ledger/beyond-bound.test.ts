@@ -39,7 +39,7 @@ test('of fifty top-ups at once only as many are applied as the balance has room 
   t.equal((await entriesOf(world.book, account.id)).length, 1);
 });
 
-test('a top-up fits to the very bound, and an adjustment with what is held', async (t) => {
+test('a top-up fits to the very bound, and so does an adjustment with holds', async (t) => {
   const world = await startLedger(t);
   const { ledger } = world.open;
   const { account, key } = await world.account({ credits: 0 });
@@ -96,7 +96,7 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   await until('it to count', async () => (await open.ledger.account(accountId)).balance === HUGE);
 });
 
-test('what a key has spent in a period stays a number beyond 2^53, also after a rebuild', async (t) => {
+test('a key’s spend in a period stays a number beyond 2^53, also after a rebuild', async (t) => {
   const world = await startLedger(t);
   const { ledger } = world.open;
   const { account, key } = await world.account({ credits: 0 });

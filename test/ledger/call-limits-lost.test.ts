@@ -9,7 +9,7 @@ import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 const LIMITS = { rpmLimit: 4, tpmLimit: 1_000, maxParallelRequests: 3 };
 
-test('a Redis that lost everything has full buckets and no open call, and what was in flight changes neither', async (t) => {
+test('a Redis that lost everything has full buckets and no open call, and calls in flight change neither', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ key: LIMITS });
   const owner = await changeAccount(world, key.accountId, { rpmLimit: 9, maxParallelRequests: 9 });
@@ -36,7 +36,7 @@ test('a Redis that lost everything has full buckets and no open call, and what w
   t.match(await open.ledger.account(key.accountId), { balance: 100_000_000, held: 0 });
 });
 
-test('a rebuild refills nothing that Redis still has, and counts open calls anew', async (t) => {
+test('a rebuild refills nothing that Redis still has, and counts open calls again', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ key: LIMITS });
   const owner = await changeAccount(world, key.accountId, { tpmLimit: 500, maxParallelRequests: 5 });

@@ -71,7 +71,7 @@ test('a call that counts takes a slot alone, and gives back no more than that', 
   t.match(await admit({ isCounting: true }), { verdict: 'held' });
 });
 
-test('what lacks credits, spending limit or currency takes nothing of the limits', async (t) => {
+test('a call that lacks credits, spending limit or a current record takes nothing of the limits', async (t) => {
   const { admit, key, raw, hash } = await startLimited(t, { rpmLimit: 9, maxParallelRequests: 1 }, 5);
   const before = await raw.hgetall(hash);
   t.match(await admit({ hold: 6_000_000 }), {
@@ -118,7 +118,7 @@ test('calls of one tick see what those before them took, free ones too', async (
   t.same(verdicts, ['held', 'limited', 'held', 'held', 'limited', 'limited']);
 });
 
-test('settling corrects the tokens by what was used, once, and frees the slot', async (t) => {
+test('settling corrects the tokens to the usage, once, and frees the slot', async (t) => {
   const limits = { tpmLimit: 60_000, maxParallelRequests: 1 };
   const { open, key, openCalls, raw, hash } = await startLimited(t, limits);
   const settleFirst = await held(open, callWith(key, { tokens: 50_000 }));
@@ -223,7 +223,7 @@ test('a limit that is set while calls are open counts them, those without a pric
   t.equal(after.debt, Math.max(0, before.debt - 5 * (after.at - before.at)), 'and gives no token back');
 });
 
-test('a changed limit keeps what was used, and a change of anything else refills nothing', async (t) => {
+test('a changed limit keeps the used part, and other changes refill nothing', async (t) => {
   const world = await startLimited(t, { rpmLimit: 60, maxParallelRequests: 5 });
   const { open, key, raw, hash, openCalls } = world;
   for (let call = 0; call < 3; call++) await held(open, callWith(key));
@@ -297,7 +297,7 @@ test('a presented value that has ended is refused before limits and credits, by 
   t.match(await open.ledger.account(key.accountId), { held: 1_000_000 });
 });
 
-test('a call of a key without limits is told nothing of them, and leaves nothing of them', async (t) => {
+test('a call of a key without limits gets no limit headers and leaves no state', async (t) => {
   const { open, account, raw } = await startLedger(t);
   const { key } = await account();
   const valueEndsAt = Number((await raw.time())[0]) * 1_000 + 3_600_000;

@@ -58,7 +58,7 @@ test('at any concurrency exactly as many calls are held as the limit of the key 
   t.equal((await entriesOf(book, key.accountId)).length, 101);
 });
 
-test('the spending limit counts what is spent and what is held', async (t) => {
+test('the spending limit counts spend and holds', async (t) => {
   await dayThatLasts();
   const { open, account } = await startLedger(t);
   const { key } = await account({

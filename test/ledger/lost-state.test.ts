@@ -93,7 +93,7 @@ async function leaveInOldEpoch({ raw }: Pick<TestLedger, 'raw'>, key: KeyRecord)
   await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
 
-test('a key that stands in another epoch than its account is not checked by: both are rebuilt', async (t) => {
+test('a key of another epoch than its account’s is not used for checks: both are rebuilt', async (t) => {
   const world = await startLedger(t);
   const { open, account } = world;
   const { key } = await account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });
@@ -103,7 +103,7 @@ test('a key that stands in another epoch than its account is not checked by: bot
   t.match(await open.ledger.admit(admissionOf(key, 2)), { verdict: 'over_limit', spent: 2_000_000 });
 });
 
-test('a charge is not booked on a key that stands in another epoch than its account', async (t) => {
+test('a charge is not booked on a key of another epoch than its account’s', async (t) => {
   const world = await startLedger(t);
   const { open, account } = world;
   const { key } = await account({ credits: 10 });

@@ -244,7 +244,7 @@ test('such a hold takes no place in the ledger when it expires, where its gatewa
   t.equal(Number(await raw.hget(accountRedisKey(key.accountId), 'seq')), booked?.seq);
 });
 
-test('charges that Redis lost while the book was away are made again when it is back, whatever was charged since', async (t) => {
+test('charges that Redis lost while the book was away are made again when it is back, despite later charges', async (t) => {
   const postgres = await startPostgres({ fsync: 'off' });
   t.teardown(() => postgres.stop());
   const { book, open, account, remember, setBack, live } = await startGatewayInProcess(

@@ -54,7 +54,7 @@ test('holds may go beyond the balance by the overdraft, and by no more', async (
   t.same(await reservedOf(world, key), [15, 4, 15, 4]);
 });
 
-test('the balance covers the estimates, whatever the overdraft', async (t) => {
+test('the balance covers the estimates, with any overdraft', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, overdraft: 1_000 });
   await isHeld(t, world, call(key, 50, 6));
@@ -66,7 +66,7 @@ test('the balance covers the estimates, whatever the overdraft', async (t) => {
   t.same(await reservedOf(world, key), [100, 10, 100, 10]);
 });
 
-test('with an overdraft of 0 the holds decide, whatever the estimates', async (t) => {
+test('with an overdraft of 0 the holds decide, with any estimates', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({
     credits: 10,
@@ -79,7 +79,7 @@ test('with an overdraft of 0 the holds decide, whatever the estimates', async (t
   await isHeld(t, world, call(key, 2, 0, unlimited));
 });
 
-test('a spending limit covers what is spent and the estimates, and with the overdraft the holds', async (t) => {
+test('a spending limit covers spend and estimates, and with the overdraft the holds', async (t) => {
   await dayThatLasts();
   const world = await startLedger(t);
   const limits = { spendingLimit: micro(4 * CREDIT), spendingPeriod: 'weekly' } as const;

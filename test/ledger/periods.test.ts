@@ -37,7 +37,7 @@ async function startPeriods(t: Test, period?: (typeof PERIODS)[number]) {
 }
 
 for (const period of PERIODS) {
-  test(`a ${period} limit counts what is spent in its own period, and in the current one`, async (t) => {
+  test(`a ${period} limit counts spend in its own period, and only in the current one`, async (t) => {
     const { open, key, set } = await startPeriods(t, period);
     const now = periodStarts(Date.now());
     const admit = () => open.ledger.admit(admissionOf(key, 1));
@@ -52,7 +52,7 @@ for (const period of PERIODS) {
   });
 }
 
-test('a charge is added in the current periods, and begins those that are over anew', async (t) => {
+test('a charge is added to the current periods, and resets past ones', async (t) => {
   const { open, key, set, stored } = await startPeriods(t);
   const now = periodStarts(Date.now());
   const spend = async () => {

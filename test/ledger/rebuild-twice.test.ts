@@ -24,7 +24,7 @@ async function gatewayOn(
   return open;
 }
 
-test('what was spent after a rebuild is not to be spent again after a rebuild that began before it', async (t) => {
+test('credits spent after a rebuild cannot be spent again after a rebuild that began before it', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10 });
   await world.open.settled();

@@ -93,7 +93,7 @@ test('a refund that was lost with Redis before the book had it is made again', a
   await refundedOnce(t, { ...world, open: second }, key, id);
 });
 
-test('a refund made before a rebuild and drained after it stands once, and so does its spend', async (t) => {
+test('a refund made before a rebuild and drained after it counts once, and so does its spend', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
@@ -107,7 +107,7 @@ test('a refund made before a rebuild and drained after it stands once, and so do
   t.same(await world.open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [0]);
 });
 
-test('a repeat after the marker is forgotten is told by the book', async (t) => {
+test('the book recognizes a repeat after the marker is forgotten', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
@@ -157,7 +157,7 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
   );
 });
 
-test('what was not charged, and what is not the account’s, is not refunded', async (t) => {
+test('calls that were not charged or belong to another account are not refunded', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const { key: other } = await world.account({ credits: 10, key: KEY });

@@ -94,7 +94,7 @@ test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', 
   for (const { account } of concerned) t.match(await open.ledger.account(account.id), { held: 0 });
 });
 
-test('a master that may not write without a replica admits nothing, and charges what was under way', async (t) => {
+test('a master that may not write without a replica admits nothing, and charges calls in flight', async (t) => {
   const world = await startLedgerOnCluster(t);
   const { open, accounts, owned } = world;
   const [{ key }] = accounts.filter(({ account }) => owned.has(account.id)) as [(typeof accounts)[0]];

@@ -62,7 +62,7 @@ const SCRIPTS: Record<string, (client: RedisClient, names: Names, id: string) =>
 };
 
 for (const [name, run] of Object.entries(SCRIPTS)) {
-  test(`${name} changes nothing where the key stands in another epoch than its account`, async (t) => {
+  test(`${name} changes nothing if the key is of another epoch than its account`, async (t) => {
     const { client, names, id, all } = await startLedgerWithHold(t);
     const before = await all();
     t.same([await run(client, names, id)].flat(), ['MISSING']);

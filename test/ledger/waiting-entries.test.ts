@@ -15,7 +15,7 @@ import { until } from '../helper/check/until.ts';
 import { hasEntry } from '../helper/fixtures/book-records.ts';
 import { admissionOf, chargeOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
 
-test('what an entry of an epoch that is over took is not to be spent again after a rebuild', async (t) => {
+test('credits of an entry from a past epoch cannot be spent again after a rebuild', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
@@ -34,7 +34,7 @@ test('what an entry of an epoch that is over took is not to be spent again after
   );
 });
 
-test('what waits of another account of the bucket is no part of a rebuild', async (t) => {
+test('waiting entries of another account of the bucket are no part of a rebuild', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await spend(open, admissionOf(key, 1), 1);

@@ -19,7 +19,7 @@ function hiddenIn(meter: StreamMeter, events: readonly string[]): number | undef
   return meter.hiddenTokens;
 }
 
-test('thinking that is omitted counts by what the provider says of it', (t) => {
+test('omitted thinking counts by the provider’s figure', (t) => {
   const thinking = start({ type: 'thinking', thinking: '', signature: '' });
   const count = (estimated_tokens: number | null) =>
     delta({ type: 'thinking_delta', thinking: '', estimated_tokens });

@@ -62,7 +62,7 @@ test('an input is split into no more and no fewer tokens, and never cheaper than
   t.pass('20,000 bills');
 });
 
-test('what is told of cached sound and pictures is taken as it is', async (t) => {
+test('reported cached sound and pictures count as reported', async (t) => {
   const price = creditPrice({ input: 2, cachedInput: 1, inputAudio: 32, cachedInputAudio: 0.4 });
   const told = { ...NONE, cached: 30, audio: 40, cachedAudio: 12 };
   t.same(splitInput(100, told, price), {

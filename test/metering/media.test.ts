@@ -78,7 +78,7 @@ test('an inline text file counts its decoded bytes', (t) => {
   t.end();
 });
 
-test('what is only called a text is a file', (t) => {
+test('a file that is only named like text is a file', (t) => {
   const file = { ...NONE, files: 1 };
   for (const part of [
     { type: 'input_file', filename: 'a.txt', file_data: `data:text/plain;base64,${PDF}` },

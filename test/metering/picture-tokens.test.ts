@@ -27,7 +27,7 @@ test('gpt-image-2: by its area, as the calculator of OpenAI has it', (t) => {
   t.end();
 });
 
-test('what is not documented has the model’s maximum', (t) => {
+test('undocumented sizes have the model’s maximum', (t) => {
   for (const asked of [
     { quality: 'max' },
     { size: 'huge' },

@@ -52,7 +52,7 @@ test('embeddings report input only', (t) => {
   t.end();
 });
 
-test('zeros stay zeros; what is absent, negative or absurd is no report', (t) => {
+test('zeros stay zeros; absent, negative or absurd numbers are no report', (t) => {
   const zero = { input_tokens: 0, output_tokens: 0 };
   t.match(responsesToUsage(zero), { input: 0, output: 0 });
   t.match(messagesToUsage(zero), { input: 0, output: 0 });
@@ -116,7 +116,7 @@ test('what whole answers say', (t) => {
   t.end();
 });
 
-test('a responses stream: what is written, in all its deltas, and no sound', (t) => {
+test('a responses stream: the text of all its deltas, and no sound', (t) => {
   const stream = new ResponsesStream({ model: { price: FREE_PRICE }, hints: undefined });
   for (const [type, delta] of [
     ['response.reasoning_summary_text.delta', 'Hm. '],
@@ -143,7 +143,7 @@ test('a responses stream without event lines is read by its types', (t) => {
   t.end();
 });
 
-test('words of the protocol within what is said are only said', (t) => {
+test('words of the protocol within an answer are only text', (t) => {
   const text = 'event: message_stop\ndata: {"type":"message_stop"} "text":"x"';
   const stream = new MessagesStream(BODY);
   const delta = { type: 'text_delta', text };
@@ -152,7 +152,7 @@ test('words of the protocol within what is said are only said', (t) => {
   t.end();
 });
 
-test('a messages stream: what is written, and its usage only once it has stopped', (t) => {
+test('a messages stream: its text, and its usage only once it has stopped', (t) => {
   const stream = new MessagesStream(BODY);
   const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 };
   stream.event(event({ type: 'message_start', message: { usage, container: { id: 'container_1' } } }));
@@ -182,7 +182,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   t.end();
 });
 
-test('a messages stream with an absurd count at its end has no usage, but what came before', (t) => {
+test('a messages stream with an absurd count at its end has only the usage reported before', (t) => {
   const stream = new MessagesStream(BODY);
   stream.event(event({ type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }));
   stream.event(

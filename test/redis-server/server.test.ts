@@ -212,7 +212,7 @@ test('a data folder that cannot be made is refused in a line', async (t) => {
   await t.rejects(startPrivateRedis(file, quiet), { message: /can't be used for Redis data/ });
 });
 
-test('without a server on the PATH, the error is one line that says what to type', async (t) => {
+test('without a server on the PATH, the error is one line with the command to run', async (t) => {
   const path = t.testdir({ 'redis-server': 'not executable' });
   t.throws(() => findRedisServer(path), RedisServerMissing);
   t.throws(() => findRedisServer(path), { message: /^[^\n]*apt-get install[^\n]*REDIS_URL[^\n]*$/ });

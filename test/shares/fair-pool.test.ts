@@ -42,7 +42,7 @@ test('many accounts that take all that they get leave room for the next', async 
   }
 });
 
-test('what is released is free again, once', async (t) => {
+test('a released permit is free again, once', async (t) => {
   const pool = new FairPool({ places: { all: 2, ofOne: 2 }, bytes: { all: 10, ofOne: 10 } });
   const [first, second] = [pool.take(1, 4), pool.take(1, 6)];
   t.notOk(pool.isFree(2));

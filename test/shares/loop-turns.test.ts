@@ -36,7 +36,7 @@ test('a burst is spread over turns of the loop, and owners take turns', async (t
   t.ok(order.indexOf('other') <= 4, 'the other one does not wait for all of the crowd');
 });
 
-test('what a step does in promises counts as its time', async (t) => {
+test('time of a step in promises counts as its own', async (t) => {
   const turns = new LoopTurns();
   let done = 0;
   const step = () =>
@@ -83,7 +83,7 @@ test('work waits while connections are accepted, but not for ever', async (t) =>
   t.equal(done, 2);
 });
 
-test('what a piece of work leads to elsewhere counts as its time', async (t) => {
+test('time of a piece of work elsewhere counts as its own', async (t) => {
   const turns = new LoopTurns();
   let done = 0;
   for (let i = 0; i < 10; i++) turns.run('a', () => done++, 3);

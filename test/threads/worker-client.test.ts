@@ -21,7 +21,7 @@ test('each question gets its own answer, however many are outstanding', async (t
   t.equal(await sums.ask([2, 3]), 5);
 });
 
-test('what a worker throws rejects the questions that are outstanding, and those that follow', async (t) => {
+test('an error of a worker rejects outstanding and later requests', async (t) => {
   const { sums, ends } = startSums(t);
   const outstanding = [sums.ask([]), sums.ask([1])].map((answer) => rejection(answer));
   for (const error of await Promise.all(outstanding)) {

@@ -69,7 +69,7 @@ test('per second and per request: the next micro-credit above', async (t) => {
   t.equal(priceInMicros('request', exchanged(12, { unit: 'request', per: 1_000 }, PLAIN)), 12_000);
 });
 
-test('what is beyond all prices, or none, is refused', async (t) => {
+test('impossible exchange rates are refused', async (t) => {
   const input = { unit: 'input', per: 1_000_000 } as const;
   for (const usd of [-1, Number.NaN, Number.POSITIVE_INFINITY, 1e12])
     t.throws(() => exchanged(usd, input, PLAIN), { message: /no price|more than a price can be/ });

@@ -110,7 +110,7 @@ for (const [what, prices, reason] of [
   });
 }
 
-test('what answers do not tell apart is charged as what it is counted with, where the price is the same', async (t) => {
+test('units that answers do not divide are charged together if their price is the same', async (t) => {
   const tiered = { base: 8, tiers: [{ start: 200_000, price: 9 }] };
   t.same(Object.keys(written({ output_mtok: tiered, output_reasoning_mtok: tiered })), ['output']);
   t.throws(() => written({ output_mtok: tiered, output_reasoning_mtok: 8 }), { message: /tell them apart/ });

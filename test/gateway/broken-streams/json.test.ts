@@ -157,7 +157,7 @@ test('answers that are not streamed and do not come whole are charged once any o
   }
 });
 
-test('answers that are not streamed and stall are charged what was asked', async (t) => {
+test('answers that are not streamed and stall are charged for the request', async (t) => {
   const world = await startScriptedGateway(t, IMPATIENT);
   // All at once, because each takes as long as the gateway waits.
   t.jobs = 100;
@@ -168,7 +168,7 @@ test('answers that are not streamed and stall are charged what was asked', async
   );
 });
 
-test('an answer over 1 MiB that breaks off is charged for what came', async (t) => {
+test('an answer over 1 MiB that breaks off is charged for the part that came', async (t) => {
   const world = await startScriptedGateway(t);
   const head = '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"';
   const body = [head, 'word '.repeat(150_000), 'word '.repeat(150_000), '"}}]}'];

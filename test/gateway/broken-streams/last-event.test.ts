@@ -39,7 +39,7 @@ test('a break of a connection that bounds the stream is no clean end', async (t)
   t.match(await lastCharge(world, accountId), { outcome: 'upstream_broke', usage: { output: 2 } });
 });
 
-test('a break of a connection that bounds the JSON is 502, and is charged once some of it has come', async (t) => {
+test('a broken connection that bounds the JSON gives 502, and is charged once some of it has come', async (t) => {
   const world = await worldClosing(t, '{"choices":[{"mess', 'application/json; charset=utf-8');
   const { key, accountId } = await world.account();
   t.equal((await world.chat(key, { model: 'tokens' })).status, 502);

@@ -224,7 +224,7 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
   });
 });
 
-test('what a provider does after the client left', async (t) => {
+test('a provider after the client left', async (t) => {
   const world = await startScriptedGateway(t, { readOnMs: 600_000 });
   const free = { ...LEFT, credits: 0, estimated: false, usage: {} };
   const cases: readonly (readonly [string, Partial<LeftCase> & { behaviour: Behaviour }, object])[] = [

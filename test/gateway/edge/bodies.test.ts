@@ -64,7 +64,7 @@ const NOT_JSON: Row[] = [
 /** Names that every object has by inheritance. */
 const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
 
-test('a compressed body is 415, as it would be checked by what it is not', async (t) => {
+test('a compressed body gets 415, because the gateway cannot check it', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), COMPRESSED);
 });
 
@@ -76,11 +76,11 @@ test('Content-Encoding: identity is no encoding, and does not go upstream', asyn
   for (const { headers } of provider.requests) t.notOk('content-encoding' in headers);
 });
 
-test('what is not UTF-8 is refused', async (t) => {
+test('a body that is not UTF-8 is refused', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), UTF8);
 });
 
-test('what is not one JSON object is refused', async (t) => {
+test('a body that is not one JSON object is refused', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), NOT_JSON);
 });
 

@@ -29,7 +29,7 @@ test('Expect: 100-continue of a call that is refused by its head is not met: no 
   t.equal(provider.requests.length, 0);
 });
 
-test('any other Expect is 417', async (t) => {
+test('any other Expect gets 417', async (t) => {
   const { url, head, provider } = await startEdgeGateway(t);
   const answer = await sendRaw(url, `${POST}${head}${LENGTH}Expect: 200-ok\r\n\r\n${BODY}`);
   t.equal(answer?.status, 417);
@@ -37,7 +37,7 @@ test('any other Expect is 417', async (t) => {
   t.equal(provider.requests.length, 0);
 });
 
-test('Connection cannot take away what the gateway adds or checks', async (t) => {
+test('Connection cannot remove headers that the gateway adds or checks', async (t) => {
   const { url, head, provider } = await startEdgeGateway(t);
   const named = 'Connection: authorization, content-length, host, x-request-id, accept-encoding\r\n';
   t.equal((await sendRaw(url, `${POST}${head}${named}${LENGTH}\r\n${BODY}`))?.status, 200);

@@ -98,7 +98,7 @@ const ENDLESS: Readonly<Record<string, Act>> = {
   'a body without an end': dripping(ok('Transfer-Encoding: chunked\r\n', ''), '1\r\n \r\n'),
 };
 
-test('an answer that breaks HTTP is 502, costs nothing unless some of it has come, and the process lives', async (t) => {
+test('an answer that breaks HTTP gives 502, costs nothing unless some of it has come, and the process lives', async (t) => {
   const upstream = await startOddUpstream(t);
   for (const [name, act] of Object.entries(BROKEN)) {
     const { status, headers, calls, row, held, text } = await upstream.call(act);
@@ -111,7 +111,7 @@ test('an answer that breaks HTTP is 502, costs nothing unless some of it has com
   t.ok(await upstream.lives());
 });
 
-test('an answer that does not come is 504 in time, and costs what was asked', async (t) => {
+test('a missing answer gives 504 in time, and costs an estimate', async (t) => {
   const upstream = await startOddUpstream(t, SHORT);
   for (const [name, act] of Object.entries(ENDLESS)) {
     const { status, calls, row, held } = await upstream.call(act);
@@ -142,7 +142,7 @@ test('odd but lawful answers pass: interim ones, trailers, no length, HTTP/1.0, 
   }
 });
 
-test('what an upstream says of charge, request id, cookies and CORS does not reach the client', async (t) => {
+test('an upstream’s headers of charge, request id, cookies and CORS do not reach the client', async (t) => {
   const upstream = await startOddUpstream(t);
   const spoofed = [
     'x-tollgate-charge: 0',

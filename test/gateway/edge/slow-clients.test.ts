@@ -54,7 +54,7 @@ async function drip(
   return { answer, tookMs: performance.now() - startedAt };
 }
 
-test('clients that are slow with a head or a body are told 408 and cut', async (t) => {
+test('clients that are slow with headers or body get 408 and are disconnected', async (t) => {
   const { url, head, owner, chat, provider, ledger, settled } = await startEdgeGateway(t, {
     config: { server },
   });

@@ -112,7 +112,7 @@ test('a header of a client told the gateway behind the upstream where to send th
   t.equal(headers.authorization, 'Bearer upstream-secret');
 });
 
-test('what the body goes upstream as cannot be taken away by naming it in Connection', async (t) => {
+test('Connection cannot remove the content type of a body', async (t) => {
   const [request] = await sentBy(async ({ url, head }) => {
     const more = 'Connection: content-type, user-agent\r\nContent-Type: text/plain\r\nUser-Agent: me\r\n';
     t.equal((await sendRaw(url, post('/v1/chat/completions', head, more)))?.status, 200);

@@ -120,11 +120,11 @@ test('a request without one valid Host is refused', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), HOSTS);
 });
 
-test('what is not HTTP/1.0 or HTTP/1.1 is refused', async (t) => {
+test('anything but HTTP/1.0 and HTTP/1.1 is refused', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), VERSIONS);
 });
 
-test('what goes upstream is the path of the endpoint, however the client spelled it', async (t) => {
+test('the path of the endpoint goes upstream, not the client’s spelling', async (t) => {
   const { url, head, provider } = await startEdgeGateway(t);
   for (const target of [
     '/v1/%63hat/completions',

@@ -10,7 +10,7 @@ function limitHeaders({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.includes('ratelimit')));
 }
 
-test('every answer of a key with limits tells how they stand, the call itself included', async (t) => {
+test('every answer of a key with limits shows their state, after this call', async (t) => {
   const answers = [{ headers: THEIRS }, { headers: THEIRS }, { status: 500, body: {}, headers: THEIRS }];
   const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account({
@@ -40,7 +40,7 @@ test('every answer of a key with limits tells how they stand, the call itself in
   t.same(limitHeaders(await world.chat('sk-tg-nobody')), {}, 'a stranger is told nothing');
 });
 
-test('a refusal by where a call comes from tells them too', async (t) => {
+test('a refusal by address shows them too', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { tpmLimit: 5_000, allowedIps: ['8.8.8.8'] } });
   const refused = await world.chat(key);
@@ -75,7 +75,7 @@ test('Anthropic’s routes have its names, and moments in RFC 3339', async (t) =
   t.equal(limitHeaders(refused)['anthropic-ratelimit-requests-limit'], '6');
 });
 
-test('of key and account the one with least left is told', async (t) => {
+test('of key and account, the one with least left is shown', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ key: { rpmLimit: 100 } });
   await world.limitAccount(accountId, { rpmLimit: 3, tpmLimit: 100_000 });

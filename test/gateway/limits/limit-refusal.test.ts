@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
 import { allLimits, limitRefusal, longestWait } from '../../../src/gateway/limits.ts';
 
-test('a call that waits behind others, and of whose limits no wait is known, is told one of them', async (t) => {
+test('a call that waits behind others without a known wait is refused by one of its limits', async (t) => {
   const all = allLimits({
     key: NO_CALL_LIMITS,
     account: { rpmLimit: 1, tpmLimit: null, maxParallelRequests: 4 },

@@ -6,7 +6,7 @@ import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts'
 
 const CLAUDE = { model: 'claude-flat', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 
-test('a call beyond rpm_limit is 429 with a true wait, after which it passes', async (t) => {
+test('a call beyond rpm_limit gets 429 with a true wait, after which it passes', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ key: { rpmLimit: 20 } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.chat(key)));
@@ -82,7 +82,7 @@ test('max_parallel_requests: the wait is a hint; the account’s limit is named 
   t.equal((await world.chat(key)).status, 200);
 });
 
-test('a call that lacks credits too is told of the limit first, and uses up nothing', async (t) => {
+test('a call that also lacks credits is refused by the limit first, and uses up nothing', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 1, key: { rpmLimit: 2 } });
   t.equal((await world.chat(key)).status, 200);
@@ -90,7 +90,7 @@ test('a call that lacks credits too is told of the limit first, and uses up noth
   for (let i = 0; i < 5; i++) t.equal((await world.chat(key)).status, 402, 'a 402 takes no request');
 });
 
-test('the official SDK waits as it is told, and its call passes', async (t) => {
+test('the official SDK waits for Retry-After, and its call passes', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { rpmLimit: 20 } });
   await Promise.all(Array.from({ length: 20 }, () => world.chat(key)));

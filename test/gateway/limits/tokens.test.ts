@@ -75,7 +75,7 @@ test('a call that used more than the limit takes the bucket below 0, and the wai
   );
 });
 
-test('tokens are counted whatever a model’s price is, and pictures only where the provider reports them', async (t) => {
+test('tokens count at any price, and pictures only if the provider reports them', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const account = await world.account({ key: { tpmLimit: 100 } });
   const before = await world.chat(account.key);
@@ -91,7 +91,7 @@ test('tokens are counted whatever a model’s price is, and pictures only where 
   t.equal(made.headers.get('x-ratelimit-remaining-tokens'), '100');
 });
 
-test('tokens that count: input, cache writes and output of all kinds, not what came from a cache', (t) => {
+test('tokens that count: input, cache writes and output of all kinds, but no cached input', (t) => {
   const usage = {
     input: 1,
     cachedInput: 1_000,

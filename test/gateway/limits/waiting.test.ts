@@ -101,7 +101,7 @@ test('a call that is known to wait longer than it may is refused at once', async
   await first;
 });
 
-test('a call that waited as long as it may is 429, with its headers', async (t) => {
+test('a call that waited for the longest time gets 429 with its headers', async (t) => {
   const { world, provider, letGo, call } = await start(t, { maxQueueMs: 200 });
   const { key } = await world.account({ key: { maxParallelRequests: 1, rpmLimit: 1_000 } });
   const first = call(key, 'a');
@@ -198,7 +198,7 @@ test('a client that leaves while it waits leaves nothing behind', async (t) => {
   );
 });
 
-test('a gateway that stops refuses what waits with 503, and finishes what is in flight', async (t) => {
+test('a gateway that stops refuses waiting calls with 503, and finishes calls in flight', async (t) => {
   const { world, provider, letGo, call } = await start(t);
   const { key } = await world.account({ key: { maxParallelRequests: 1 } });
   const first = call(key, 'a');

@@ -132,7 +132,7 @@ test('no key waits for another’s limit', async (t) => {
   t.same(slots.in, ['of key 2', 'of key 1']);
 });
 
-test('for the room of the account all its keys stand in one line', async (t) => {
+test('all keys of an account queue in one line for its room', async (t) => {
   const { slots, wait, queue, callOf } = world(t, { account: { ...NO_CALL_LIMITS, maxParallelRequests: 1 } });
   slots.free.set('account', 0);
   const order = [1, 2, 1, 3].map((keyId, i) => wait(`${i} of key ${keyId}`, keyId));
@@ -145,7 +145,7 @@ test('for the room of the account all its keys stand in one line', async (t) => 
   t.same(slots.in, ['0 of key 1', '1 of key 2', '2 of key 1', '3 of key 3']);
 });
 
-test('a slot that is freed elsewhere is found without being told', async (t) => {
+test('a slot that is freed elsewhere is found without a signal', async (t) => {
   const { slots, wait } = world(t);
   slots.free.set('key 1', 0);
   const { outcome } = wait('a');
@@ -153,7 +153,7 @@ test('a slot that is freed elsewhere is found without being told', async (t) => 
   t.match(await outcome, { end: 'held', held: 'a' });
 });
 
-test('a call that waited as long as it may is refused by what it lacks', async (t) => {
+test('a call that waited for the longest time is refused by the limit it lacks', async (t) => {
   const { slots, wait, queue } = world(t, { maxQueueMs: 30 });
   slots.free.set('key 1', 0);
   t.match(await wait('a').outcome, {
@@ -298,7 +298,7 @@ test('who leaves is out, and the next one takes the turn', async (t) => {
   t.same(counts, { queued: 2, dequeued: 2 });
 });
 
-test('what an admission took whose client left meanwhile is given back', async (t) => {
+test('an admission whose client left meanwhile returns what it took', async (t) => {
   const { slots, wait, free } = world(t);
   slots.free.set('key 1', 0);
   const first = wait('a');

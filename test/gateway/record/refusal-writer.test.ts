@@ -87,7 +87,7 @@ test('an account with thousands of refused keys leaves room for the calls of oth
   t.end();
 });
 
-test('a stop writes what waits, also of the running minute', async (t) => {
+test('a stop writes waiting refusals, those of the current minute too', async (t) => {
   const { writer, batches } = writerOf();
   writer.start();
   const calls: RefusedCall[] = Array.from({ length: 25 }, () => refusedCall(1, 1));

@@ -39,6 +39,6 @@ test('a job that no journal brings does not exist', async (t) => {
   await t.rejects(asked({ isFlushed: true, isJournalled: false }), { code: 'object_not_found' });
 });
 
-test('while the journal cannot be drained, nobody is told that a job does not exist', async (t) => {
+test('while the journal cannot be drained, no job is reported missing', async (t) => {
   t.ok((await rejection(asked({ isFlushed: false, isJournalled: true }))) instanceof BookUnavailable);
 });

@@ -18,7 +18,7 @@ test('a stop waits for the calls that are read on', async (t) => {
   t.ok(isOver);
 });
 
-test('a stop that has waited long enough gives up what is read on, and reads nothing on any more', async (t) => {
+test('a stop that has waited long enough cancels reads of left calls, and starts no more', async (t) => {
   const calls = new LeftCalls({ readOnMs: 60_000 });
   const over = new AbortController();
   const givenUp: number[] = [];

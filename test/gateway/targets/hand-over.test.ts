@@ -53,7 +53,7 @@ test('a target that cannot be connected to hands over', async (t) => {
   ]);
 });
 
-test('what a client asked for wrongly is not asked elsewhere', async (t) => {
+test('an invalid request does not go to another target', async (t) => {
   const world = await started(t);
   world.behave('a', { status: 400, body: { error: { message: 'no such field' } } });
   t.equal((await world.chat(world.key, { model: 'ranked' })).status, 400);
@@ -92,7 +92,7 @@ test('with every target failed the answer is the last error that a provider gave
   ]);
 });
 
-test('with every target gone the answer is 502', async (t) => {
+test('without any target left, the answer is 502', async (t) => {
   const world = await started(t);
   await Promise.all(Object.values(world.providers).map((provider) => provider.close()));
   const response = await world.chat(world.key, { model: 'ranked' });
@@ -101,7 +101,7 @@ test('with every target gone the answer is 502', async (t) => {
   t.equal((await world.charge()).credits, 0);
 });
 
-test('a refused credential of the last target is 502 upstream_auth_failed', async (t) => {
+test('a refused credential of the last target gives 502 upstream_auth_failed', async (t) => {
   const world = await started(t);
   for (const place of ['a', 'b', 'c'] as const)
     world.behave(place, { status: 401, body: { error: { message: 'who?' } } });
@@ -161,7 +161,7 @@ test('comments pass at once, and the answer may still come from elsewhere', asyn
   t.match(await world.charge(), { upstream: 'b', outcome: 'complete' });
 });
 
-test('a stream that fails everywhere is 502 with the words of the last', async (t) => {
+test('a stream that fails everywhere gives 502 with the message of the last target', async (t) => {
   const world = await started(t);
   for (const place of ['a', 'b', 'c'] as const) world.behave(place, events(ROLE, FAILED, DONE));
   const response = await world.chat(world.key, STREAM);
@@ -184,7 +184,7 @@ test('a stream of which a comment was shown, and that fails everywhere, ends wit
   t.match(await world.charge(), { credits: 0, outcome: 'upstream_error' });
 });
 
-test('a stream that breaks off before its content is charged by what may have been billed, and is not repeated', async (t) => {
+test('a stream that breaks off before its content is charged by an estimate, and is not repeated', async (t) => {
   const world = await started(t);
   world.behave('a', { headers: SSE, body: [ROLE, WORD], breakAfter: 1 });
   const response = await world.chat(world.key, STREAM);

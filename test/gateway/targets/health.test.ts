@@ -88,7 +88,7 @@ test('a call whose last target that was up fails goes to the one that comes back
   );
 });
 
-test('with all targets out, a stream that fails before its content is 502, too', async (t) => {
+test('with all targets out, a stream that fails before its content also gives 502', async (t) => {
   const world = await started(t);
   for (const place of ['a', 'b', 'c'] as const) world.behave(place, BUSY);
   await (await world.chat(world.key, { model: 'ranked' })).text();

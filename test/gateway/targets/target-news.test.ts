@@ -74,7 +74,7 @@ test('a gateway reads the news before it begins a trial', async (t) => {
   t.equal(one.health.report(one.place).state, 'out');
 });
 
-test('without Redis a gateway goes by what it sees itself', async (t) => {
+test('without Redis, a gateway uses its own view of the targets', async (t) => {
   const redis = await startRedis(t);
   const { health, place, news } = await startNews(t, redis);
   await redis.kill();

@@ -45,7 +45,7 @@ test('a settle is remembered from when it was answered, even minutes after its c
   t.equal(buffer.entries(5).length, 2);
 });
 
-test('a bucket in which nothing more is settled keeps what it has', async (t) => {
+test('a bucket without new settles keeps its entries', async (t) => {
   const buffer = new ReplayBuffer();
   buffer.add(1, settleAt(NOW));
   for (let n = 0; n < 200; n++) buffer.add(2, settleAt(NOW + n * 1_000));
@@ -55,7 +55,7 @@ test('a bucket in which nothing more is settled keeps what it has', async (t) =>
   );
 });
 
-test('what a bucket had when its node came into doubt stays until it has been looked for', async (t) => {
+test('entries of a bucket in doubt stay until they were looked up', async (t) => {
   const buffer = new ReplayBuffer();
   const times = () => buffer.entries(4).map(({ settledAt }) => settledAt);
   buffer.add(4, settleAt(NOW));

@@ -41,7 +41,7 @@ test('one drain takes all that its journal holds, however much', async (t) => {
   t.match(await book.accounts(owner.id - 1, 1), [{ balance: (1_000 - MANY) * 1_000_000 }]);
 });
 
-test('what is settled while a drain is under way is drained after it', async (t) => {
+test('a settle during a drain is drained after it', async (t) => {
   const { open, account, raw, book } = await startLedger(t);
   const { account: owner, key } = await account({ credits: 1_000 });
   const draining = open.drain.drainAll();

@@ -25,7 +25,7 @@ const SNAPSHOT = {
 const restored = (...journal: Parameters<typeof withUndrained>[1]) =>
   withUndrained(SNAPSHOT, journal, STARTS);
 
-test('what the book has of the journal counts once, and so does what comes twice', async (t) => {
+test('entries of the journal that the book has count once, and so do repeated ones', async (t) => {
   const waiting = entry(1, { credits: micro(-5) });
   t.match(restored(entry(1, { id: 'booked' }), waiting, waiting), { balance: 95, seq: 8 });
 });

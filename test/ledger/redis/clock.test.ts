@@ -8,7 +8,7 @@ import { startTcpProxy } from '../../helper/start/tcp-proxy.ts';
 
 const log = pino({ level: 'silent' });
 
-test('a node that only the connection of the calls leads to, as after a failover, tells its time', async (t) => {
+test('a node that only the calls’ connection reaches, as after a failover, gives its time', async (t) => {
   const redis = await startRedis(t);
   const address = { kind: 'single', url: redis.url } as const;
   const [calls, background] = ['calls', 'background'].map((name) =>

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { test } from 'tap';
 import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
 
-test('what waits for a write goes on when a server that was slow for a moment has read it', async (t) => {
+test('commands that wait for a write go on once a slow server has read them', async (t) => {
   const server = createServer({ pauseOnConnect: true });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ test('what waits for a write goes on when a server that was slow for a moment ha
   await written;
 });
 
-test('what waits for a write goes on when the connection ends', async (t) => {
+test('commands that wait for a write go on when the connection ends', async (t) => {
   const server = createServer({ pauseOnConnect: true });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -24,7 +24,7 @@ function wav(seconds: number, edit: (wav: Buffer) => void = () => {}): Buffer {
   return file;
 }
 
-test('an honest file is as long as what it holds', async (t) => {
+test('an honest file is as long as its content', async (t) => {
   const tag = Buffer.from('ID3\x04\x00\x00\x00\x00\x00\x05hello', 'latin1');
   for (const [name, audio, expected] of [
     ['WAV', wav(1.25), measured(1.25)],
@@ -49,7 +49,7 @@ test('an honest file is as long as what it holds', async (t) => {
   }
 });
 
-test('a file whose header states a hundredth of what decoders play is as long as what they play', async (t) => {
+test('a file whose header states a hundredth of its length is as long as decoders play it', async (t) => {
   for (const [name, audio, expected] of [
     ['FLAC: total samples', flacFile(2_500, 16_000), bounded(640)],
     ['Ogg: granule position', oggOpus(30_000, 2_880), bounded(600)],
@@ -93,7 +93,7 @@ test('frames that hide in longer frames are found, or the file is refused', asyn
   t.same(await measure(m4aFile(10, 0.64, 100_000)), UNMEASURABLE, 'a sample of M4A that holds a thousand');
 });
 
-test('what decoders could read in two ways is not measured', async (t) => {
+test('audio that decoders could read in two ways is not measured', async (t) => {
   const page = oggPage(2, Buffer.alloc(200), 960);
   page.writeUInt32LE(0, 22);
   const [head, tags] = [oggOpus(1, 960).subarray(0, 47), oggOpus(1, 960).subarray(47, 91)];
@@ -103,7 +103,7 @@ test('what decoders could read in two ways is not measured', async (t) => {
   t.same(await measure(Buffer.from('RIFF\0\0\0\0AVI LIST')), UNMEASURABLE);
 });
 
-test('what is no audio has no length', async (t) => {
+test('a file without audio has no length', async (t) => {
   t.same(await measure(Buffer.alloc(1_000, 7)), UNKNOWN);
   t.same(await measure(Buffer.alloc(0)), UNKNOWN);
   t.same(await measure(Buffer.alloc(500_000, 0xff)), UNKNOWN);

@@ -37,7 +37,7 @@ for (const [what, file] of Object.entries(FILES)) {
   });
 }
 
-test('raw samples are 24,000 a second, and what nobody knows has no length', async (t) => {
+test('raw samples are 24,000 a second, and unknown formats have no length', async (t) => {
   const samples = passingSound('pcm');
   samples.push(Buffer.alloc(72_000));
   t.equal(samples.seconds, 1.5);

@@ -4,7 +4,7 @@ import { CLIENT_CALLS, heldBy, shippedCatalog } from '../../helper/fixtures/clie
 
 const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
 
-test('the page tells what clients hold at the shipped prices', async (t) => {
+test('the page has the holds of clients at the shipped prices', async (t) => {
   const told = page
     .split('\n')
     .filter((line) => /^\| .* \| [\d.]+ \| [\d.]+ \|$/.test(line))

@@ -34,7 +34,7 @@ const more = (held: { hold: number }, plain: { hold: number }) => held.hold - pl
 const isAbout = (t: Test, value: number, least: number, what: string, spare = 2_500) =>
   t.ok(value >= least && value <= least + spare, `${what}: ${value}, not ${least}`);
 
-test('rounds of tools that the provider runs: each pass reads the input and what the rounds before it found', (t) => {
+test('rounds of provider-run tools: each pass reads the input and the results of earlier rounds', (t) => {
   const plain = responses({});
   const tools = [{ type: 'web_search' }];
   // Passes of 50,000, 100,000 and 150,000 tokens more than the first.
@@ -101,7 +101,7 @@ test('bounds of a tool that are no count are refused', (t) => {
   t.end();
 });
 
-test('the length tier is that of each pass where the answer tells passes apart, else that of their sum', (t) => {
+test('the length tier is that of each pass if the answer reports passes, else that of their sum', (t) => {
   const price = priceOf(
     { input: 1_000_000_000_000n, output: 1_000_000_000_000n, webSearch: 0n },
     { tiers: [{ above: 120_000, units: { input: 10_000_000_000_000n } }] },
@@ -317,7 +317,7 @@ test('a call is never charged more than it holds, in any tier that it reaches', 
   t.end();
 });
 
-test('counts without end hold what no account has', (t) => {
+test('endless counts hold more than any account has', (t) => {
   const tools = [{ type: 'web_search' }];
   t.equal(responses({ tools, max_tool_calls: Number.MAX_SAFE_INTEGER }).hold, Number.MAX_SAFE_INTEGER / 1e6);
   t.equal(chat({ n: Number.MAX_SAFE_INTEGER, max_tokens: 4_096 }).hold, Number.MAX_SAFE_INTEGER / 1e6);

@@ -125,7 +125,7 @@ test('other unknown members pass, and are named', async (t) => {
   t.same(unknownIn('/v1/chat/completions', { messages: [echoed] }), ['messages.weight']);
 });
 
-test('what the client names itself is not looked into', async (t) => {
+test('names that the client chooses are not inspected', async (t) => {
   const schema = { type: 'object', properties: { search: {}, agent: { model: 'x' } }, tier: 'fast' };
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"agent":1}' };
   t.equal(

@@ -105,7 +105,7 @@ test('a run without a break is cut, which adds at most a token or so a cut', asy
   }
 });
 
-test('2 MiB of hostile text come to an end, and to what a part of them would', async (t) => {
+test('counting 2 MiB of hostile text ends, with the result of a part of it', async (t) => {
   const { counter, warnings } = startCounter(t);
   t.equal(await counter.count('a'.repeat(2 * MIB)), (2 * MIB) / 8);
   t.equal(await counter.count('好'.repeat(2 * MIB)), 2 * MIB);
@@ -114,7 +114,7 @@ test('2 MiB of hostile text come to an end, and to what a part of them would', a
   t.same(warnings, []);
 });
 
-test('what a text beyond 1 MiB is made of counts, not only its beginning', async (t) => {
+test('a text beyond 1 MiB counts by all its parts, not only its beginning', async (t) => {
   const { counter } = startCounter(t);
   const words = ' hello'.repeat(200_000);
   const tokens = await counter.count(words + '好'.repeat(words.length));

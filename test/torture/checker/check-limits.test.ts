@@ -85,7 +85,7 @@ test('one request too many in a window is found', async (t) => {
   );
 });
 
-test('a limit that was set anew, or lost with Redis, is full', async (t) => {
+test('a limit that was set again, or lost with Redis, is full', async (t) => {
   const { model, key } = withLimit('rpm_limit', 1);
   const find = () => checkLimits(model, [use(key, [0, 1]), use(key, [10, 11])], false).length;
   t.equal(find(), 1);

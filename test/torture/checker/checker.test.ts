@@ -25,7 +25,7 @@ function withEstimated(
 
 // Tests of the checker: the faults that it must find.
 
-test('a history in which everything is right passes', async (t) => {
+test('a correct history passes', async (t) => {
   t.same(faultsOf(fixture()), []);
 });
 
@@ -93,7 +93,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
     /spent 6000000 in 2024-10, above its limit of 3000000/,
   ],
   [
-    'an estimated call that was charged otherwise than the ledger was told',
+    'an estimated call whose charge differs from the ledger',
     (right) => {
       const estimated = withEstimated(right, { overdraft: 5, estimate: 0, cost: 1 });
       for (const call of estimated.model.estimatedCalls) Object.assign(call, { cost: 2 * CREDIT });
@@ -151,7 +151,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
     /call 1 .* has no row/,
   ],
   [
-    'a call that was charged otherwise than its client was told',
+    'a call whose charge differs from its client’s answer',
     (right) => {
       const [first] = right.model.calls;
       if (first?.answer) first.answer = { ...first.answer, charge: '1.000001' };
