@@ -33,6 +33,7 @@ const cases = CASES.filter((name) => !options.case || options.case.includes(name
 /** Clients that run side by side, each with a gateway and a provider of its own: most of their time they wait before a repeat. */
 const SIDE_BY_SIDE = 3;
 
+const installs = new Map<string, Promise<Installed | Error>>();
 const teardowns: (() => unknown)[] = [];
 const scope = { teardown: (end: () => unknown) => void teardowns.push(end) };
 try {
@@ -43,17 +44,18 @@ try {
 process.exit();
 
 async function main(): Promise<number> {
+  const chosen = chosenClients();
   // Those at the end of the list take longest.
-  const waiting = chosenClients().reverse();
-  const installed = new Map<Client, Installed | Error>();
-  for (const { client, version } of waiting) installed.set(client, await installedOf(client, version));
+  const waiting = chosen.toReversed();
   const rows: Row[] = [];
-  const inTurn = async () => {
-    const world = await startWorld(scope);
+  const inTurn = async (world: World) => {
     for (let next = waiting.shift(); next; next = waiting.shift())
-      rows.push(await rowOf(world, next.client, installed.get(next.client)));
+      rows.push(await rowOf(world, next.client, await installedOf(next.client, next.version)));
   };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, waiting.length) }, inTurn));
+  const lanes: Promise<void>[] = [];
+  for (let at = 0; at < Math.min(SIDE_BY_SIDE, chosen.length); at++)
+    lanes.push(inTurn(await startWorld(scope)));
+  await Promise.all(lanes);
   const page = readFileSync(PAGE, 'utf8');
   const broken = brokenPromises(page, rows);
   if (!options['no-write']) writeFileSync(PAGE, withRows(page, rows));
@@ -80,27 +82,27 @@ function packagesOf(id: string, version: string | undefined): Packages {
   if (version === undefined) return packages;
   const [registry, named] = Object.entries(packages)[0] as [string, Record<string, string>];
   const [first = ''] = Object.keys(named);
-  return { [registry]: { ...named, [first]: version } };
+  return { ...packages, [registry]: { ...named, [first]: version } };
 }
 
-async function installedOf(
-  { id, packages = id, name }: Client,
-  version: string | undefined,
-): Promise<Installed | Error> {
+/** Installs a client, once for all rows that are of the same packages. */
+function installedOf({ id, packages = id, name }: Client, version: string | undefined) {
+  const known = installs.get(packages);
+  if (known) return known;
   console.error(`${name}: installing`);
-  try {
-    return await install(packages, packagesOf(packages, version), options.latest);
-  } catch (error) {
-    console.error(`${name}: not installed: ${(error as Error).message}`);
-    return error as Error;
-  }
+  const installed = install(packages, packagesOf(packages, version), options.latest).catch((error: Error) => {
+    console.error(`${name}: not installed: ${error.message}`);
+    return error;
+  });
+  installs.set(packages, installed);
+  return installed;
 }
 
-async function rowOf(world: World, client: Client, installed: Installed | Error | undefined): Promise<Row> {
+async function rowOf(world: World, client: Client, installed: Installed | Error): Promise<Row> {
   const { id, name } = client;
   const date = new Date().toISOString().slice(0, 10);
-  if (installed === undefined || installed instanceof Error) {
-    return { name, date, version: '', results: {}, notRun: `could not be installed: ${installed?.message}` };
+  if (installed instanceof Error) {
+    return { name, date, version: '', results: {}, notRun: `could not be installed: ${installed.message}` };
   }
   const home = mkdtempSync(join(tmpdir(), `tollgate-client-${id}-`));
   const results: Partial<Record<Case, Result>> = {};
