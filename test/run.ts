@@ -35,11 +35,17 @@ const LONGEST_FIRST = [
  * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
  * which Node would load the gateway and compile what is used most.
  */
-const TOGETHER = 5;
+const TOGETHER = 8;
+/** Where files take long, fewer share a process, so that the last of these does not keep the run waiting. */
+const FEWER = [
+  { folder: 'test/dashboard', together: 5 },
+  { folder: 'test/cli', together: 4 },
+];
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
-const APART = /^test\/(?:torture|process|redis-server|[^/]+$)/;
+const APART = /^test\/(?:torture\/[^/]+$|process|redis-server|[^/]+$)/;
 /** What changes the whole process, or measures it: a file with this in it has a process to itself. */
-const OF_THE_PROCESS = /keptBytes|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
+const OF_THE_PROCESS =
+  /keptBytes|setFlagsFromString|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
 
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
@@ -54,21 +60,28 @@ function filesAt(name: string): string[] {
   return found.sort();
 }
 
-/** Files of one process, all of one folder. */
+/** Files of one process, all of one folder, or of small folders beside each other. */
 type Run = readonly string[];
 
 function together(all: readonly string[]): Run[] {
   const isApart = (file: string) => APART.test(file) || OF_THE_PROCESS.test(readFileSync(file, 'utf8'));
   const byFolder = Map.groupBy(
     all.filter((file) => !isApart(file)),
-    dirname,
+    folderOf,
   );
-  const parts = [...byFolder.values()].flatMap((files) => {
-    const count = Math.ceil(files.length / TOGETHER);
+  const parts = [...byFolder].flatMap(([folder, files]) => {
+    const most = FEWER.find((few) => few.folder === folder)?.together ?? TOGETHER;
+    const count = Math.ceil(files.length / most);
     // Neighbours are of a kind, so that each process gets some of the long ones.
     return Array.from({ length: count }, (_, part) => files.filter((_file, at) => at % count === part));
   });
   return [...all.filter(isApart).map((file) => [file]), ...parts];
+}
+
+/** Folder below `test/` that a file is of, unless one within it has a place in the order. */
+function folderOf(file: string): string {
+  const folder = dirname(file);
+  return LONGEST_FIRST.includes(folder) ? folder : folder.split('/').slice(0, 2).join('/');
 }
 
 function inOrder(all: readonly Run[]): Run[] {

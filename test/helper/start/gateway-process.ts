@@ -119,10 +119,18 @@ export async function startGatewayProcess(t: Scope, place: Place): Promise<Gatew
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/**
+ * A gateway keeps the young generation small while it starts, to idle in less memory (main.ts). Room for what it loads,
+ * and one thread to collect garbage, save a tenth of a second of processor time, of one. `NODE_OPTIONS`, even empty ones,
+ * start a gateway as it is deployed: for tests that measure its memory.
+ */
+const QUICK_START = ['--single-threaded-gc', '--min-semi-space-size=16'];
+
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
-  const child = spawn(process.execPath, [programPath(program), ...args], {
+  const options = env.NODE_OPTIONS === undefined ? QUICK_START : [];
+  const child = spawn(process.execPath, [...options, programPath(program), ...args], {
     env: { ...defaults, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

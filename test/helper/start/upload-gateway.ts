@@ -19,7 +19,7 @@ const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001
  */
 export async function startUploadGateway(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
   const upstream = await startHashingUpstream(t);
-  const place = makePlace(t, upstream.url, env, MODELS + more);
+  const place = makePlace(t, upstream.url, { NODE_OPTIONS: '', ...env }, MODELS + more);
   const gateway = await startGatewayProcess(t, place);
   const { key } = await makeOwner(gateway, 1_000);
   return { upstream, place, gateway, key };
