@@ -106,7 +106,7 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
       intervalMs,
       headers: {
         ...(isStream && { 'content-type': 'text/event-stream' }),
-        // So that the gateway keeps no connection on which it might send one more.
+        // A connection that stays open would carry one more call to a place that is gone.
         ...(isLast && { connection: 'close' }),
       },
     };

@@ -9,7 +9,7 @@ export type Fault = Pick<Behaviour, 'status' | 'headers' | 'body'>;
 export interface How {
   readonly fault?: Fault | undefined;
   readonly intervalMs?: number | undefined;
-  /** After so many answers the next place dies, each in another way (`DEATHS`). Reasoning is in plain text, as any place reads it. */
+  /** Numbers of answers after which the next place dies, each in another way (`DEATHS`). Reasoning is plain text, which every place can read. */
   readonly deathsAfter?: readonly number[] | undefined;
   /** The place that is asked for the answer to so much encrypted reasoning is overloaded for so long. */
   readonly away?: { readonly after: number; readonly ms: number } | undefined;
