@@ -3,6 +3,11 @@ import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
 /** Most values, names and signs that are read to find a fault, so that a body of a million commas costs a millisecond. */
 const MOST_STEPS = 10_000;
 
+/** Bytes of a body in which a fault is looked for. In 1.3 MB of line ends or escapes that took 66 ms; in this much, 10. */
+const MOST_BYTES = 128 * 1024;
+/** Bytes of the longest word or escape, which may be cut in two where the search ends. */
+const CUT_BYTES = 16;
+
 const VALUE = /[{["]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const SPACE = /[ \t\n\r]*/y;
 const PLAIN = /[ !#-[\]-\xff]*/y;
@@ -22,10 +27,21 @@ export function notJson(fault?: string): GatewayError {
 
 /**
  * The first place at which a body is no JSON, without its content: `expected ":" at line 1, column 9`. Undefined if it is
- * JSON, or if the place is beyond MOST_STEPS.
+ * JSON, or if the place is beyond MOST_STEPS or MOST_BYTES.
  */
 export function faultIn(body: Buffer): string | undefined {
-  const text = body.toString('latin1');
+  const text = body.toString('latin1', 0, MOST_BYTES);
+  const end = body.length > MOST_BYTES ? MOST_BYTES - CUT_BYTES : Number.POSITIVE_INFINITY;
+  const fault = firstFault(text);
+  return fault && fault.at < end ? said(fault.expected, text, fault.at) : undefined;
+}
+
+interface JsonFault {
+  readonly expected: string;
+  readonly at: number;
+}
+
+function firstFault(text: string): JsonFault | undefined {
   const closers: string[] = [];
   let expected = ITEM;
   let at = 0;
@@ -35,7 +51,7 @@ export function faultIn(body: Buffer): string | undefined {
     const closer = closers.at(-1) ?? '';
     const isName = expected === NAME || expected === FIRST_NAME;
     if (expected === '":"') {
-      if (sign !== ':') return said(expected, text, at);
+      if (sign !== ':') return { expected, at };
       at++;
       expected = ITEM;
     } else if (
@@ -44,12 +60,12 @@ export function faultIn(body: Buffer): string | undefined {
     ) {
       if (sign === '' && closer === '') return undefined;
       if (sign === closer) closers.pop();
-      else if (sign !== ',' || closer === '') return said(expected, text, at);
+      else if (sign !== ',' || closer === '') return { expected, at };
       at++;
       expected = sign === ',' ? (closer === '}' ? NAME : ITEM) : (AFTER[closers.at(-1) ?? ''] ?? '');
     } else {
       const length = isName ? Number(sign === '"') : lengthAt(VALUE, text, at);
-      if (length === 0) return said(expected, text, at);
+      if (length === 0) return { expected, at };
       at += length;
       if (sign === '{' || sign === '[') {
         closers.push(sign === '{' ? '}' : ']');
@@ -58,7 +74,7 @@ export function faultIn(body: Buffer): string | undefined {
       }
       if (sign === '"') {
         const end = endOfString(text, at);
-        if (typeof end !== 'number') return said(end.expected, text, end.at);
+        if (typeof end !== 'number') return end;
         at = end;
       }
       expected = isName ? '":"' : (AFTER[closer] ?? '');
@@ -68,10 +84,7 @@ export function faultIn(body: Buffer): string | undefined {
 }
 
 /** Index after the quote that closes a string; else what was expected in it. */
-function endOfString(
-  text: string,
-  from: number,
-): number | { readonly expected: string; readonly at: number } {
+function endOfString(text: string, from: number): number | JsonFault {
   for (let at = from; ; ) {
     const found = at + lengthAt(PLAIN, text, at);
     if (text[found] === '"') return found + 1;

@@ -236,6 +236,18 @@ test('the fault of a body is named with its line and column, and without its con
   }
 });
 
+test('the search for a fault in a megabyte of line ends or escapes held the event loop', async (t) => {
+  for (const text of [`{${'\n'.repeat(1_300_000)}?`, `{"a":"${'\\n'.repeat(600_000)}\n"}`]) {
+    t.equal(faultIn(Buffer.from(text)), undefined, 'it ends after 128 KiB');
+  }
+  // Whatever is cut in two where it ends: a word, a number, an escape, a character, a name.
+  const value = '{"é":[true,-1.5e+3,"\\u00e9"]},';
+  for (let before = 0; before < Buffer.byteLength(value); before++) {
+    const text = `[${' '.repeat(before)}${value.repeat(9_000)}1]`;
+    t.equal(faultIn(Buffer.from(text)), undefined);
+  }
+});
+
 test('a fault is found in exactly the texts that JSON.parse refuses', async () => {
   const edited = fc
     .tuple(
