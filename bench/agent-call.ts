@@ -1,6 +1,6 @@
-import type { Behaviour } from '../test/helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../test/helper/stand-ins/scripted-provider.ts';
 import type { CallRequest } from './call-request.ts';
-import { BEHAVIOUR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
+import { BEHAVIOR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 
 const TOOLS = 32;
 /** Rounds of "call a tool, read its result" in the history. */
@@ -9,7 +9,7 @@ const ROUNDS = 48;
 /** A chat call as a coding agent sends it late in a session: 228 KB of tools, calls and results of tools. The same for every target. */
 export function agentCall(
   key: string,
-  { stream = false, behaviour }: { stream?: boolean; behaviour?: Behaviour } = {},
+  { stream = false, behavior }: { stream?: boolean; behavior?: Behavior } = {},
 ): CallRequest {
   return {
     method: 'POST',
@@ -18,7 +18,7 @@ export function agentCall(
       ...CALLER_HEADERS,
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...(behaviour ? { [BEHAVIOUR_HEADER]: JSON.stringify(behaviour) } : {}),
+      ...(behavior ? { [BEHAVIOR_HEADER]: JSON.stringify(behavior) } : {}),
     },
     body: JSON.stringify({
       model: MODEL,

@@ -1,5 +1,5 @@
-import type { Behaviour } from '../test/helper/stand-ins/scripted-provider.ts';
-import { BEHAVIOUR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
+import type { Behavior } from '../test/helper/stand-ins/scripted-provider.ts';
+import { BEHAVIOR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 
 /** One HTTP call as the load generator sends it. */
 export interface CallRequest {
@@ -12,11 +12,7 @@ export interface CallRequest {
 /** A chat call of about so many bytes of prompt, from a browser page behind a load balancer. The same for every target. */
 export function chatCall(
   key: string,
-  {
-    promptBytes,
-    stream = false,
-    behaviour,
-  }: { promptBytes: number; stream?: boolean; behaviour?: Behaviour },
+  { promptBytes, stream = false, behavior }: { promptBytes: number; stream?: boolean; behavior?: Behavior },
 ): CallRequest {
   const words = 'The quick brown fox jumps over the lazy dog. ';
   const content = words.repeat(Math.ceil(promptBytes / words.length)).slice(0, promptBytes);
@@ -27,7 +23,7 @@ export function chatCall(
       ...CALLER_HEADERS,
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...(behaviour ? { [BEHAVIOUR_HEADER]: JSON.stringify(behaviour) } : {}),
+      ...(behavior ? { [BEHAVIOR_HEADER]: JSON.stringify(behavior) } : {}),
     },
     body: JSON.stringify({
       model: MODEL,

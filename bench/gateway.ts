@@ -8,7 +8,7 @@ import { endLeftovers } from '../src/redis-server/leftover.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
-import { BEHAVIOUR_HEADER, CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+import { BEHAVIOR_HEADER, CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
@@ -35,7 +35,7 @@ export function makePlace(
     rmSync(folder, { recursive: true, force: true });
   });
   // Without the header, streams through the gateway would be other ones than through the plain proxy.
-  const passHeaders = [BEHAVIOUR_HEADER];
+  const passHeaders = [BEHAVIOR_HEADER];
   const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai', passHeaders };
   const model = {
     upstream: 'bench',

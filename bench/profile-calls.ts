@@ -77,7 +77,7 @@ export function sse(options: Options): Promise<ProfileReport> {
   return againstBaselines(
     options,
     { name: 'sse', about, connections: 64, alone: false, plain: true, warmUpRounds: WARM_UP_ROUNDS },
-    (key) => chatCall(key, { promptBytes: PROMPT_BYTES, stream: true, behaviour: SSE }),
+    (key) => chatCall(key, { promptBytes: PROMPT_BYTES, stream: true, behavior: SSE }),
   );
 }
 
@@ -102,7 +102,7 @@ export async function agent(options: Options): Promise<ProfileReport> {
     const rows: Row[] = [];
     let columns: ProfileReport['columns'] = [];
     for (const isStream of [false, true]) {
-      const requests = [agentCall(key, isStream ? { stream: true, behaviour: AGENT_SSE } : {})];
+      const requests = [agentCall(key, isStream ? { stream: true, behavior: AGENT_SSE } : {})];
       const targets = [
         stage.direct,
         stage.baseline,

@@ -102,7 +102,7 @@ function sender({ gateway, accounts }: Stage): (index: number) => Promise<void> 
   const caller = new Caller(gateway.urls[0] ?? '', CONNECTIONS);
   const calls = accounts.map(({ keys: [first = '', second = ''] }) => ({
     json: chatCall(first, { promptBytes: 750 }),
-    stream: chatCall(second, { promptBytes: 750, stream: true, behaviour: SHORT_STREAM }),
+    stream: chatCall(second, { promptBytes: 750, stream: true, behavior: SHORT_STREAM }),
     unknownKey: chatCall(`${first.slice(0, -1)}!`, { promptBytes: 750 }),
   }));
   return async (index) => {

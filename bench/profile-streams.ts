@@ -33,8 +33,8 @@ export async function streams(options: Options): Promise<ProfileReport> {
     const others = peer ? [peerTarget(peer, [])] : [];
     const rows: Row[] = [];
     for (const target of [stage.baseline, stage.gateway, ...others]) {
-      const requestOf = (behaviour: object) => {
-        const call = chatCall(key, { promptBytes: 200, stream: true, behaviour });
+      const requestOf = (behavior: object) => {
+        const call = chatCall(key, { promptBytes: 200, stream: true, behavior });
         return peer && others.includes(target) ? peerRequest(peer, call) : call;
       };
       // What a process takes cannot be seen from outside.
@@ -53,7 +53,7 @@ export async function streams(options: Options): Promise<ProfileReport> {
 async function measureStreams(
   target: Target,
   count: number,
-  call: (behaviour: object) => CallRequest,
+  call: (behavior: object) => CallRequest,
 ): Promise<Row['values']> {
   const url = target.urls[0] ?? '';
   const warm = openStreams(url, WARM_UP_STREAMS, call({ chunks: 50, intervalMs: 10 }));

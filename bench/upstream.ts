@@ -1,17 +1,17 @@
 import {
-  type Behaviour,
+  type Behavior,
   type ReceivedRequest,
   startScriptedProvider,
 } from '../test/helper/stand-ins/scripted-provider.ts';
-import { BEHAVIOUR_HEADER, UPSTREAM_CREDENTIAL } from './wire.ts';
+import { BEHAVIOR_HEADER, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 let gatewayCalls = 0;
 
-function behave({ url, headers }: ReceivedRequest): Behaviour | undefined {
+function behave({ url, headers }: ReceivedRequest): Behavior | undefined {
   if (url === '/gateway-calls') return { body: { calls: gatewayCalls } };
   if (headers.authorization === `Bearer ${UPSTREAM_CREDENTIAL}`) gatewayCalls += 1;
-  const told = headers[BEHAVIOUR_HEADER];
-  return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
+  const told = headers[BEHAVIOR_HEADER];
+  return typeof told === 'string' ? (JSON.parse(told) as Behavior) : undefined;
 }
 
 const provider = await startScriptedProvider({ behave, record: false, port: Number(process.argv[2]) });

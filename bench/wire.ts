@@ -1,7 +1,7 @@
 /** What the gateway sends upstream as its credential, so that the upstream can tell its calls from the baselines'. */
 export const UPSTREAM_CREDENTIAL = 'bench-upstream-credential';
-/** Tells the upstream how to answer: a Behaviour of the demo provider as JSON. Every proxy passes it on. */
-export const BEHAVIOUR_HEADER = 'x-bench-behaviour';
+/** Tells the upstream how to answer: a Behavior of the demo provider as JSON. Every proxy passes it on. */
+export const BEHAVIOR_HEADER = 'x-bench-behavior';
 export const CHAT_PATH = '/v1/chat/completions';
 export const MODEL = 'bench-chat';
 /** Where the callers are: a public address behind a trusted proxy, in a country that is looked up. */

@@ -200,7 +200,7 @@ test('an import of a lower tier, or within a folder, is none', async (t) => {
   );
 });
 
-test('neighbours do not import each other', async (t) => {
+test('neighbors do not import each other', async (t) => {
   t.equal(faultsOf({ 'alerts/a.ts': "import { hold } from '../ledger/hold.ts';" }).length, 1);
   t.equal(
     faultsOf({ 'observability/a.ts': "import { startDemoProvider } from '../demo/demo-provider.ts';" })
@@ -229,7 +229,7 @@ test('a dashboard that knows more than the domain is found', async (t) => {
   t.match(faultsOf({ [page]: "import { ENDPOINTS } from '../../../gateway/endpoints.ts';" }), [
     /domain only/,
   ]);
-  t.same(faultsOf({ [page]: "import { normaliseRange } from '../../../domain/addresses.ts';" }), []);
+  t.same(faultsOf({ [page]: "import { normalizeRange } from '../../../domain/addresses.ts';" }), []);
 });
 
 test('I/O in the domain is found', async (t) => {

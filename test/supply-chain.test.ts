@@ -75,7 +75,7 @@ test('only the install script of the package node is run, and none is in product
   t.notOk(production.some(([path]) => scripted.includes(path)));
 });
 
-test('every package of production has a licence that lets it be passed on', async (t) => {
+test('every package of production has a license that lets it be passed on', async (t) => {
   t.ok(production.length > 50);
   for (const [path, { optional }] of production) {
     let license: unknown;

@@ -21,12 +21,12 @@ export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<voi
     await db.schema.alterTable(table).addColumn('failed', 'bigint', from0).execute();
     await db.schema.alterTable(table).addColumn('refused', 'bigint', from0).execute();
   }
-  await tellUpstreamsApart(db);
+  await splitSumsByUpstream(db);
   await createHours(db, engine);
 }
 
 /** Adds the upstream to the places of the sums by day; which it was of earlier sums is not known. */
-async function tellUpstreamsApart(db: Kysely<unknown>): Promise<void> {
+async function splitSumsByUpstream(db: Kysely<unknown>): Promise<void> {
   const table = db.schema
     .createTable('spend_days_by_upstream')
     .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))

@@ -50,7 +50,7 @@ export interface BookRefusals {
 const MINUTE_MS = 60_000;
 
 /** The part of a refused call that no query asks for. */
-type Told = Pick<RefusedCall, 'slug' | 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
+type PackedFields = Pick<RefusedCall, 'slug' | 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
 
 const COLUMNS = [
   'id',
@@ -190,7 +190,7 @@ function minuteOf({ createdAt }: RefusedCall): number {
 
 function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<RefusalRow, 'n'> {
   const { slug, message, param, durationMs, userAgent, detail, streamed } = call;
-  const told: Told = { slug, message, param, durationMs, userAgent, detail };
+  const packed: PackedFields = { slug, message, param, durationMs, userAgent, detail };
   return {
     id: call.id,
     account_id: call.accountId,
@@ -205,7 +205,7 @@ function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<R
     streamed: streamed === null ? null : Number(streamed),
     status: call.status,
     code: call.code,
-    told: JSON.stringify(told),
+    told: JSON.stringify(packed),
   };
 }
 
@@ -215,7 +215,7 @@ export function refusedCall(
 ): RefusalRecord & { readonly id: string; readonly createdAt: number } {
   const { id, repeated } = row;
   const refused: RefusedCall = {
-    ...(JSON.parse(row.told) as Told),
+    ...(JSON.parse(row.told) as PackedFields),
     id,
     accountId: row.account_id,
     keyId: row.key_id,

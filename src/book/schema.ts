@@ -141,7 +141,7 @@ export interface RefusalsTable {
   streamed: number | null;
   status: number;
   code: RefusedCode;
-  /** JSON of the rest (`Told` in refusals.ts). */
+  /** JSON of the rest (`PackedFields` in refusals.ts). */
   told: string;
 }
 

@@ -15,7 +15,7 @@ import { print, printJson } from './print.ts';
 import { type ChargeDifference, chargeDifferenceText, reconcileCharges } from './reconcile-charges.ts';
 
 /** Least time between two lines of progress. */
-const TELL_EVERY_MS = 500;
+const PROGRESS_EVERY_MS = 500;
 
 interface Options {
   readonly json?: true;
@@ -62,7 +62,7 @@ async function balances({ json, progress }: Options): Promise<void> {
   const found: Difference[] = [];
   const summary = await reconcileAccounts(config, {
     difference: (one) => (json ? found.push(one) : print(differenceText(one))),
-    ...(progress ? { checked: progressTeller('accounts') } : {}),
+    ...(progress ? { checked: progressReporter('accounts') } : {}),
   });
   if (json) printJson({ ...summary, differences: found.map(differenceView) });
   else {
@@ -84,18 +84,18 @@ async function charges({ json, progress, from, to, account }: Options): Promise<
   const span = { fromDay: from, toDay: to, accountId: account };
   const summary = await reconcileCharges(config, span, {
     difference: (one) => (json ? found.push(one) : print(chargeDifferenceText(one))),
-    ...(progress ? { checked: progressTeller('charges') } : {}),
+    ...(progress ? { checked: progressReporter('charges') } : {}),
   });
   if (json) printJson({ ...summary, differences: found.map(chargeView) });
   else print(`charges checked: ${summary.charges}, differences: ${summary.differences}`);
   process.exitCode = summary.differences === 0 ? 0 : 1;
 }
 
-function progressTeller(what: 'accounts' | 'charges'): (count: number) => void {
-  let toldAt = performance.now();
+function progressReporter(what: 'accounts' | 'charges'): (count: number) => void {
+  let printedAt = performance.now();
   return (count) => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
+    printedAt = performance.now();
     process.stderr.write(`tollgate: ${what} checked so far: ${count}\n`);
   };
 }

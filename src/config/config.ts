@@ -33,7 +33,7 @@ export interface Config {
   readonly server: {
     readonly host: string;
     readonly port: number;
-    /** Normalised CIDRs. */
+    /** Normalized CIDRs. */
     readonly trustProxy: readonly string[];
     readonly bodyLimitBytes: number;
     /** Longest time from a connection's beginning, or a request's, until its head is there. */

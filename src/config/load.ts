@@ -27,7 +27,7 @@ const PRIVATE_NETWORKS =
   'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so anyone with a key can make the ' +
   'gateway send requests to loopback and private addresses. Use it for development and tests only';
 
-/** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
+/** Settings that cannot be honored. Its message is one line for the operator, with every fault in it. */
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];

@@ -1,4 +1,4 @@
-import { normaliseRange } from '../domain/addresses.ts';
+import { normalizeRange } from '../domain/addresses.ts';
 import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import {
@@ -29,7 +29,7 @@ export const drainDelay = number(0, 600_000);
 
 /** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
 export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
-  /[.:]/.test(value) ? normaliseRange(value) : undefined,
+  /[.:]/.test(value) ? normalizeRange(value) : undefined,
 );
 
 const NO_PROXIES: string[] = [];

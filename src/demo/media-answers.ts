@@ -74,7 +74,7 @@ export function answerSpeech(fields: Record<string, unknown>, options: AnswerOpt
 
 const BYTES_PER_SECOND = 16_000;
 
-/** A transcript in the requested format, whose text states the length of the audio. The sound is not analysed. */
+/** A transcript in the requested format, whose text states the length of the audio. The sound is not analyzed. */
 export function answerTranscript(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const audio = Buffer.isBuffer(fields.file) ? fields.file : Buffer.alloc(0);
   const exact = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;

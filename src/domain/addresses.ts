@@ -48,7 +48,7 @@ function read(text: string): ParsedAddress | undefined {
  * The form in which `allowed_ips` and `TRUST_PROXY` are stored (specification section 2): an address, or a CIDR range
  * with its host bits cleared; IPv4-mapped ones as IPv4. Undefined if the text is neither.
  */
-export function normaliseRange(text: string): string | undefined {
+export function normalizeRange(text: string): string | undefined {
   if (!text.includes('/')) {
     const address = strictAddress(text);
     return address && withoutMapping(address).toString();
@@ -57,7 +57,7 @@ export function normaliseRange(text: string): string | undefined {
   return range && `${range[0].toString()}/${range[1]}`;
 }
 
-/** Throws RangeError on a range that `normaliseRange` would not take. */
+/** Throws RangeError on a range that `normalizeRange` would not take. */
 export function compileRanges(ranges: readonly string[]): AddressMatcher {
   const compiled = ranges.map((text) => {
     const range = parseRange(text);
@@ -125,7 +125,7 @@ function signed32({ octets: [a = 0, b = 0, c = 0, d = 0] }: ipaddr.IPv4): number
 const MOST_HOPS = 32;
 
 /**
- * Address of the client who made a request, as normalised text (specification section 1, "TRUST_PROXY").
+ * Address of the client who made a request, as normalized text (specification section 1, "TRUST_PROXY").
  * X-Forwarded-For is read from the right, the end that the nearest proxy wrote: every trusted hop vouches for the entry
  * to its left, and the first hop that is not trusted is the client; what stands further left is only what that client
  * says. An entry that is not an IP address ends the walk at the hop that wrote it. Without trusted proxies the header

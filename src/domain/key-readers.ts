@@ -1,6 +1,6 @@
-import { normaliseRange } from './addresses.ts';
+import { normalizeRange } from './addresses.ts';
 import { MAX_CALL_LIMIT } from './call-limits.ts';
-import { normaliseCountry } from './countries.ts';
+import { normalizeCountry } from './countries.ts';
 import { MAX_CREDITS, type Micro, microFromCredits } from './credits.ts';
 import { invalidField } from './errors.ts';
 import { parseActiveHours } from './hours.ts';
@@ -141,7 +141,7 @@ const CATEGORY: Item<Category> = {
   wanted: `one of ${CATEGORIES.join(', ')}`,
 };
 export const ADDRESS: Item = {
-  read: normaliseRange,
+  read: normalizeRange,
   wanted: 'an IPv4 or IPv6 address or CIDR range, e.g. "203.0.113.7" or "2001:db8::/32"',
 };
 export const ORIGIN: Item = {
@@ -149,11 +149,11 @@ export const ORIGIN: Item = {
   wanted: 'an origin such as "https://app.example.com", "https://*.example.com" or "example.com"',
 };
 const COUNTRY: Item = {
-  read: normaliseCountry,
+  read: normalizeCountry,
   wanted: 'an ISO 3166-1 alpha-2 country code, e.g. "DE"',
 };
 
-/** A list of texts in the order given, each normalised, repeats kept once. */
+/** A list of texts in the order given, each normalized, repeats kept once. */
 function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<readonly T[]> {
   return (param, value) => {
     if (!Array.isArray(value))
@@ -170,8 +170,8 @@ function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<read
       );
     }
     const items = value.map((item: unknown, index) => {
-      const normalised = isText(item) ? read(item) : undefined;
-      if (normalised !== undefined) return normalised;
+      const normalized = isText(item) ? read(item) : undefined;
+      if (normalized !== undefined) return normalized;
       throw invalidField(param, `Item ${index + 1} of ${param}, ${shown(item)}, is not ${wanted}.`);
     });
     return [...new Set(items)];

@@ -4,7 +4,7 @@ import { type FieldType, type Item, type Kind, LONGEST_NAME, MOST_KEY_BYTES } fr
 
 type ValueOf<F extends KeyField> = ReturnType<KeyFields[F]['type']['read']>;
 
-/** The fields that create and PATCH can set, normalised. */
+/** The fields that create and PATCH can set, normalized. */
 export type KeySettings = { readonly [F in KeyField]: ValueOf<F> };
 
 /** Name of a field in the API. */
@@ -110,7 +110,7 @@ function isRestricting(value: unknown): boolean {
 }
 
 /**
- * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` if the body is
+ * The fields that a PATCH body sets, normalized; none that it does not name. Throws `invalid_json` if the body is
  * not an object, and `invalid_field` for the first field that is unknown or wrong.
  */
 export function parseKeyPatch(input: unknown): Partial<KeySettings> {

@@ -7,7 +7,7 @@ export { SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
 export type { KeySettings };
 
 /**
- * A key with the settings of its owner, normalised. The unit in which a key is checked, published and cached; plain
+ * A key with the settings of its owner, normalized. The unit in which a key is checked, published and cached; plain
  * JSON, so the same value lives in the book, in Redis and in the process.
  */
 export interface KeyRecord extends KeySettings {

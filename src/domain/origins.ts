@@ -44,7 +44,7 @@ const LONGEST_ORIGIN = 512;
 export function parseOriginRule(text: string): string | undefined {
   if (text.length > LONGEST_ORIGIN) return undefined;
   const rule = text.endsWith('/') ? text.slice(0, -1) : text;
-  if (!rule.includes('://')) return normaliseHost(rule);
+  if (!rule.includes('://')) return normalizeHost(rule);
   const wildcard = rule.includes('://*.');
   const origin = parseOrigin(wildcard ? rule.replace('://*.', '://') : rule);
   if (!origin || NO_PAGES.has(origin.scheme) || (wildcard && !isBelowOne(origin.host))) return undefined;
@@ -115,7 +115,7 @@ function parentsOf(host: string): string[] {
 function parseOrigin(text: string): Origin | undefined {
   const match = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(text);
   const scheme = match?.[1]?.toLowerCase();
-  const host = match?.[2] && normaliseHost(match[2]);
+  const host = match?.[2] && normalizeHost(match[2]);
   if (!scheme || !host) return undefined;
   if (match[3] === undefined) return { scheme, host, port: '' };
   const port = Number(match[3]);
@@ -129,7 +129,7 @@ function parseOrigin(text: string): Origin | undefined {
 const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 
 /** A host as a browser writes it in an origin: lower case and punycode; undefined if it is not one. */
-function normaliseHost(text: string): string | undefined {
+function normalizeHost(text: string): string | undefined {
   if (NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
   // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.
   const host = URL.parse(`http://${text}`)?.hostname;

@@ -18,9 +18,9 @@ import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 
 /**
- * Times that one request is authorised again: a record that changes more often meanwhile is being changed in a loop.
+ * Times that one request is authorized again: a record that changes more often meanwhile is being changed in a loop.
  */
-export const REAUTHORISE_MAX = 5;
+export const REAUTHORIZE_MAX = 5;
 
 export interface AdmitParts {
   readonly ledger: Ledger;
@@ -61,8 +61,8 @@ export async function admit(
 }
 
 /**
- * Asks the ledger to admit a call. It refuses one that was authorised by a record which is not the current one; such a call is
- * authorised again, from check 3 on, by the current record. So revocation is exact without another round trip.
+ * Asks the ledger to admit a call. It refuses one that was authorized by a record which is not the current one; such a call is
+ * authorized again, from check 3 on, by the current record. So revocation is exact without another round trip.
  */
 async function tryAdmit(
   request: FastifyRequest,
@@ -71,7 +71,7 @@ async function tryAdmit(
   { ledger, gatekeeper }: AdmitParts,
 ): Promise<HeldCall | LimitedCall> {
   let call = read;
-  for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
+  for (let tries = 0; tries < REAUTHORIZE_MAX; tries++) {
     const refusal = modelRefusalOf(call.compiled, call.body.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));
@@ -85,7 +85,7 @@ async function tryAdmit(
         return { limitedCall: call, limits: admitted.limits, onlyLimits: admitted.onlyLimits };
       }
     } else if (call.recordIsCurrent) throw refusal;
-    call = { ...call, compiled: await gatekeeper.authorise(request), recordIsCurrent: true };
+    call = { ...call, compiled: await gatekeeper.authorize(request), recordIsCurrent: true };
   }
   throw new GatewayError('service_unavailable', 'The key is being changed too often. Try again shortly.');
 }
@@ -113,10 +113,10 @@ async function waitForRoom(
         return limitsOf(call) ?? NO_LIMITS;
       },
       async attempt() {
-        const cached = gatekeeper.authoriseCached(request);
+        const cached = gatekeeper.authorizeCached(request);
         call = {
           ...call,
-          compiled: cached ?? (await gatekeeper.authorise(request)),
+          compiled: cached ?? (await gatekeeper.authorize(request)),
           recordIsCurrent: cached === undefined,
         };
         clearLimitHeaders(reply, call.endpoint.format);
@@ -155,7 +155,7 @@ async function confirmLimited(
   parts: AdmitParts,
   full: readonly FullLimit[],
 ): Promise<HeldCall> {
-  const compiled = await parts.gatekeeper.authorise(request);
+  const compiled = await parts.gatekeeper.authorize(request);
   // Of limits that others are before it in line for, the wait may not be known, or may be over.
   if (compiled === call.compiled)
     throw refusalBy(full.length > 0 ? full : allLimits(limitsOf(call) ?? NO_LIMITS), parts);

@@ -34,11 +34,11 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the cached record, within the tick; admission must follow, which finds out whether the record is
+   * Authorizes by the cached record, within the tick; admission must follow, which finds out whether the record is
    * still the current one. Undefined if only the current record can decide: none is cached, or the cached one
    * refuses. Throws 401 for values that cannot be a key, and 503 if the country of the address cannot be looked up.
    */
-  authoriseCached(request: FastifyRequest): CompiledKey | undefined {
+  authorizeCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
     if (!cached || this.#refusal(request, cached)) return undefined;
     const { key, valueEndsAt } = cached;
@@ -48,10 +48,10 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the current record: one Redis round trip, two for a key that is not cached, and up to three more for a
+   * Authorizes by the current record: one Redis round trip, two for a key that is not cached, and up to three more for a
    * previous value. Throws the GatewayError of the first check that fails.
    */
-  async authorise(request: FastifyRequest): Promise<CompiledKey> {
+  async authorize(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
     const current = cached && (await this.#parts.ledger.current(cached.key.accountId, cached.key.id));
     // A value that the current record does not know is looked up: that record may be older than the value.

@@ -35,7 +35,7 @@ export interface CallMetrics {
   firstByte(afterMs: number): void;
   /**
    * Counts an admitted call that has ended. `upstreamMs`: from sending it to the end of the upstream's answer.
-   * `addedMs`: the time that the gateway itself took to authorise, read, admit and settle it, without its wait for room
+   * `addedMs`: the time that the gateway itself took to authorize, read, admit and settle it, without its wait for room
    * in limits.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;

@@ -86,8 +86,8 @@ export class Pipeline {
   async enter(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
     const startedAt = performance.now();
     const { gatekeeper, pools } = this.#parts;
-    const cached = gatekeeper.authoriseCached(request);
-    const compiled = cached ?? (await gatekeeper.authorise(request));
+    const cached = gatekeeper.authorizeCached(request);
+    const compiled = cached ?? (await gatekeeper.authorize(request));
     const memory = new CallMemory(pools, compiled.key.accountId);
     request.call = {
       requestId: request.id,
@@ -116,7 +116,7 @@ export class Pipeline {
       read = await this.#read(request, entered);
     } catch (refusal) {
       // Checks 1 to 8 come first, by the current record: a key that was just deleted is refused as that.
-      if (!entered.recordIsCurrent) await gatekeeper.authorise(request);
+      if (!entered.recordIsCurrent) await gatekeeper.authorize(request);
       throw refusal;
     }
     const held = await admit(request, reply, read, this.#admitParts);
@@ -154,10 +154,10 @@ export class Pipeline {
     tracing?.refused(headers, path, refusal, call);
     if (!call?.isInLedger) recorder.refused(request, this.#endpoint, refusal);
     if (reportsLimits(refusal.statusCode) && !reply.raw.destroyed)
-      await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
+      await this.#sendLimits(reply, this.#parts.gatekeeper.cached(request));
   }
 
-  async #tellLimits(reply: FastifyReply, compiled: CompiledKey | undefined): Promise<void> {
+  async #sendLimits(reply: FastifyReply, compiled: CompiledKey | undefined): Promise<void> {
     const limits = compiled?.limits;
     if (!limits || !(hasBuckets(limits.key) || hasBuckets(limits.account))) return;
     const { key } = compiled;

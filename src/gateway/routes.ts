@@ -32,7 +32,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         ...parts,
         turns: parts.response.turns,
         async confirm(request) {
-          if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorise(request);
+          if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorize(request);
         },
       }),
     );
@@ -79,7 +79,7 @@ const MAX_BODY_BYTES = 16 * 1024;
 /**
  * Routes about the jobs of an endpoint: `GET` and `DELETE <path>/{id}`, and `GET <path>/{id}/content`.
  *
- *  1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
+ *  1 authorize the key                          checks 1–8, by the current record: there is no admission to confirm it
  *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
  *  3 check the key's right to the job's model   check 10
  *  4 take a place in its limits of calls        section 11, if there are any (admit-read.ts)
@@ -105,7 +105,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   const options = (label: string) => ({
     exposeHeadRoute: false,
     onRequest: async (request: FastifyRequest) => {
-      request.callerKey = await parts.gatekeeper.authorise(request);
+      request.callerKey = await parts.gatekeeper.authorize(request);
     },
     onError: async (_request: FastifyRequest, { raw }: FastifyReply, error: Error) => {
       if (raw.destroyed) metrics.ended(label, 'client_left', 0, 0, micro(0));

@@ -9,7 +9,7 @@ import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { ToldError } from './response/provider-error.ts';
+import type { CallError } from './response/provider-error.ts';
 
 /**
  * Most bytes of ids that the journal carries for one answer; they take memory in Redis while the book is away. There is
@@ -35,7 +35,7 @@ export interface Ending {
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
   /** Error that the client got; undefined: none. */
-  readonly told?: ToldError | undefined;
+  readonly error?: CallError | undefined;
   /** Milliseconds from the first byte of the call until the head of the answer; undefined: none came. */
   readonly firstByteMs?: number | undefined;
   readonly userAgent?: string | null;
@@ -116,21 +116,21 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
 export function seenEnd(
   { startedAt }: HeldCall,
   {
-    told,
+    error,
     headAt,
     agent,
-  }: { told: ToldError | undefined; headAt: number | undefined; agent: string | undefined },
-): Pick<Ending, 'told' | 'firstByteMs' | 'userAgent'> {
+  }: { error: CallError | undefined; headAt: number | undefined; agent: string | undefined },
+): Pick<Ending, 'error' | 'firstByteMs' | 'userAgent'> {
   return {
-    told,
+    error,
     firstByteMs: headAt === undefined ? undefined : Math.round(headAt - startedAt),
     userAgent: recordedUserAgent(agent),
   };
 }
 
 /** The end of the call as its client saw it. */
-function endOf({ told, firstByteMs, userAgent }: Ending) {
-  const { code = null, message = null, param = null } = told ?? {};
+function endOf({ error, firstByteMs, userAgent }: Ending) {
+  const { code = null, message = null, param = null } = error ?? {};
   return {
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
     ...(code === null ? {} : { code: recordedText(code, LONGEST_NAME) }),

@@ -11,7 +11,7 @@ export interface Admission {
   readonly requestId: string;
   readonly accountId: number;
   readonly keyId: number;
-  /** Versions of the key and account records that the gateway authorised the call with. */
+  /** Versions of the key and account records that the gateway authorized the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
   /** Micro-credits that the call can cost at most. */
@@ -62,7 +62,7 @@ export type HoldId = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
 export type Admitted =
   /** The credits are held. */
   | { readonly verdict: 'held'; readonly limits?: LimitStates }
-  /** The records that authorised the call are not the current ones: load them and authorise again. */
+  /** The records that authorized the call are not the current ones: load them and authorize again. */
   | { readonly verdict: 'stale' }
   /** The presented value is the previous one of a rotated key, and its grace has ended. */
   | { readonly verdict: 'ended' }
@@ -155,7 +155,7 @@ export interface Ledger {
   /** The current record of a key, with its account; undefined: there is none. */
   current(accountId: number, keyId: number): Promise<Subject | undefined>;
 
-  /** Publishes a record that the book has just committed: every gateway authorises with it from now on. */
+  /** Publishes a record that the book has just committed: every gateway authorizes with it from now on. */
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
   /** Publishes the record of a key that has a new value. */
   publishRotatedKey(key: KeyRecord): Promise<void>;

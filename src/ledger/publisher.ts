@@ -26,7 +26,7 @@ type Concerns = (accountId: number) => boolean;
 const EVERY_ACCOUNT: Concerns = () => true;
 
 /**
- * Publishes records that the book has committed: makes them the ones that every gateway authorises calls with. Methods
+ * Publishes records that the book has committed: makes them the ones that every gateway authorizes calls with. Methods
  * reject with the Redis error; publishing again does no harm.
  */
 export class Publisher {

@@ -10,8 +10,8 @@ export interface Log {
 }
 
 /**
- * Opens the log of the program on stdout: JSON lines, or coloured text if stdout is a terminal (NO_COLOR turns the
- * colours off). pino-pretty, which makes the text, is loaded only for a terminal.
+ * Opens the log of the program on stdout: JSON lines, or colored text if stdout is a terminal (NO_COLOR turns the
+ * colors off). pino-pretty, which makes the text, is loaded only for a terminal.
  */
 export async function openLog(level: string): Promise<Logger> {
   const options = { level, base: null };

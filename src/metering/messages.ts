@@ -309,7 +309,7 @@ class MessageParts extends PartCounts {
   }
 }
 
-/** Input tokens from which on the conversation is summarised: by a `compact_…` edit, or at once by `compaction`. */
+/** Input tokens from which on the conversation is summarized: by a `compact_…` edit, or at once by `compaction`. */
 function compactsAt(value: MeteredBody['value']): number | undefined {
   if (isSet(value.compaction)) return 0;
   const { context_management: management } = value;

@@ -374,7 +374,7 @@ function checkResponse(value: MeteredBody['value']): void {
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
 }
 
-/** Input tokens from which on an entry of the type `compaction` has the conversation summarised. */
+/** Input tokens from which on an entry of the type `compaction` has the conversation summarized. */
 function compactsAt(management: unknown): number | undefined {
   const field = 'context_management';
   const thresholds = listOf(management, field)

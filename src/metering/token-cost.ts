@@ -21,7 +21,7 @@ import { type Media, NO_MEDIA } from './media.ts';
 export const TURN_OVERHEAD = 16;
 export const TOOL_OVERHEAD = 64;
 export const REQUEST_OVERHEAD = 64;
-/** Input tokens from which on providers summarise a conversation if the request does not say (Anthropic's default). */
+/** Input tokens from which on providers summarize a conversation if the request does not say (Anthropic's default). */
 export const COMPACTS_AT = 150_000;
 
 /**
@@ -60,7 +60,7 @@ export interface TokenPlan {
   readonly reportsPasses: boolean;
   /** Advice on what to leave out or lower for fewer rounds. */
   readonly roundsAdvice: string;
-  /** Input tokens from which on the provider summarises the conversation with one more call; undefined: it does not. */
+  /** Input tokens from which on the provider summarizes the conversation with one more call; undefined: it does not. */
   readonly compactsAt: number | undefined;
   /** Units, beside the plain ones, that it can be charged by. */
   readonly inputUnits: readonly Unit[] | undefined;
@@ -95,8 +95,8 @@ interface TokenBound {
   readonly media: number;
   readonly passes: Passes;
   readonly searches: number;
-  /** The provider summarises the conversation with one more pass. */
-  readonly isSummarised: boolean;
+  /** The provider summarizes the conversation with one more pass. */
+  readonly isSummarized: boolean;
 }
 
 /** A request for text alone. */
@@ -147,7 +147,7 @@ export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCo
     media,
     passes,
     searches: countOfRounds(plan.tools.searches, bounds),
-    isSummarised: plan.compactsAt !== undefined && longestPass(passes) >= plan.compactsAt,
+    isSummarized: plan.compactsAt !== undefined && longestPass(passes) >= plan.compactsAt,
   };
   const most = plan.maxTokens ?? model.maxOutputTokens;
   const hold = holdOf(bound, most);
@@ -185,10 +185,10 @@ function passesOf(
 
 /** Hold of a call that has this bound, were `maxTokens` its maximum of output tokens. */
 function holdOf(bound: TokenBound, maxTokens: number): Micro {
-  const { plan, model, passes, window, isSummarised, searches } = bound;
+  const { plan, model, passes, window, isSummarized, searches } = bound;
   const reach = reachOf(bound);
   const output = outputOf(bound, maxTokens);
-  const summary = isSummarised ? window : 0;
+  const summary = isSummarized ? window : 0;
   const fees = searches > 0 ? { [plan.searchedAs ?? 'webSearches']: searches } : undefined;
   if (!plan.reportsPasses || model.price.tiers.length === 0)
     return holdFor(model.price, { input: allTokens(passes) + summary, output, ...fees }, reach);
@@ -314,12 +314,12 @@ function withMaximum(bound: TokenBound): TokenBound {
   };
 }
 
-function outputOf({ plan, model, window, isSummarised }: TokenBound, maxTokens: number): number {
+function outputOf({ plan, model, window, isSummarized }: TokenBound, maxTokens: number): number {
   const thinking = plan.thinking > maxTokens ? plan.thinking : 0;
   const echoed = Math.min(plan.echoed, window);
   const predicted = Math.min(plan.predicted, window);
   const answers = (maxTokens + thinking + echoed + predicted) * plan.answers;
-  return answers + (isSummarised ? model.maxOutputTokens : 0);
+  return answers + (isSummarized ? model.maxOutputTokens : 0);
 }
 
 const PLAIN: Reach = Object.freeze({});

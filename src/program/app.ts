@@ -54,7 +54,7 @@ export type AppParts = KeysDeps &
 
 /**
  * Compilers that do nothing: schemas of routes only describe them in /openapi.json. Fastify's own compilers, which
- * would validate and serialise by them, take 60 ms and 4 MB to load; tests hold the answers to their schemas instead.
+ * would validate and serialize by them, take 60 ms and 4 MB to load; tests hold the answers to their schemas instead.
  */
 const DESCRIBING_ONLY = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
@@ -155,7 +155,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 }
 
 /**
- * Answers `Expect: 100-continue` when the gateway begins to read the body, which is after the key is authorised, so
+ * Answers `Expect: 100-continue` when the gateway begins to read the body, which is after the key is authorized, so
  * that a refused client need not send its body (RFC 9110 §10.1.1). Node alone would answer at once.
  */
 function expectations(server: Server): void {

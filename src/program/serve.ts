@@ -66,7 +66,7 @@ export interface Served {
 
 /**
  * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line if a
- * setting cannot be honoured; then nothing stays open.
+ * setting cannot be honored; then nothing stays open.
  */
 export async function serve(
   config: Config,

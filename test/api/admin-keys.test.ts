@@ -53,7 +53,7 @@ t.test('an operator brings a key back and changes it, by the rule that holds bet
   }
   const stale = await operator.patch(path, { name: 'late' }, { 'if-match': '"2"' });
   t.same(refusalOf(stale), [412, 'version_conflict', 'If-Match']);
-  t.same(refusalOf(await operator.patch(path, { colour: 1 })), [400, 'invalid_field', 'colour']);
+  t.same(refusalOf(await operator.patch(path, { color: 1 })), [400, 'invalid_field', 'color']);
 });
 
 t.test('a key of another account is not there', async (t) => {

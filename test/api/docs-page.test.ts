@@ -78,9 +78,9 @@ t.test('on a phone the page is as wide as the phone', async (t) => {
 
 t.test('the page is dark where the system is', async (t) => {
   const { page } = await onPhone;
-  const colour = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-  const [red = 255] = [...String(colour).matchAll(/\d+/g)].map(Number);
-  t.ok(red < 64, String(colour));
+  const color = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const [red = 255] = [...String(color).matchAll(/\d+/g)].map(Number);
+  t.ok(red < 64, String(color));
 });
 
 t.test('a bar leads back to the dashboard, and the theme is the one chosen there', async (t) => {

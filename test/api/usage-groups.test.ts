@@ -70,7 +70,7 @@ t.test('by hour, the last 24 hours unless asked otherwise', async (t) => {
 });
 
 t.test('an impossible group_by is refused', async (t) => {
-  for (const group of ['colour', 'day,day', 'day,key,model', 'account', 'day,', '']) {
+  for (const group of ['color', 'day,day', 'day,key,model', 'account', 'day,', '']) {
     t.same(
       refusalOf(await api.get(`/api/account/usage/?group_by=${group}`)),
       [400, 'invalid_field', 'group_by'],

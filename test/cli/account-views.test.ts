@@ -61,7 +61,7 @@ t.test('the operator reads the usage of all accounts, and the margin if the cost
     group_by: 'upstream',
     rows: [{ upstream: String }],
   });
-  const { code, errors } = await operator('usage', '--group-by', 'colour');
+  const { code, errors } = await operator('usage', '--group-by', 'color');
   t.equal(code, 2);
   t.match(errors, /account, key, model, upstream, day, hour/);
 });

@@ -144,7 +144,7 @@ for (const [what, args] of [
   ['a limit that is no whole number', ['account', 'limits', '1', '--tpm-limit', '1.5']],
   ['an id that is none', ['account', 'credit', 'me', '1']],
   ['a missing argument', ['account', 'create']],
-  ['an unknown option', ['account', 'list', '--colour']],
+  ['an unknown option', ['account', 'list', '--color']],
   ['an unknown command', ['account', 'drop']],
   ['no command', ['account']],
 ] as const) {

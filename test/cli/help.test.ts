@@ -60,7 +60,7 @@ test('no help shows a secret of the environment', async (t) => {
 });
 
 test('without a command, or with an unknown one, the exit code is 2 and stdout stays empty', async (t) => {
-  for (const args of [[], ['accounts'], ['--colour']]) {
+  for (const args of [[], ['accounts'], ['--color']]) {
     const { code, output, errors } = await tollgate(args);
     t.same([code, output], [2, '']);
     t.match(errors, /Usage: tollgate|--help/);

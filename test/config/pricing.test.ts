@@ -141,9 +141,9 @@ test('an unknown provider is a fault that names those like it, and the only one'
 });
 
 test('numbers that no price can be made from are faults', async (t) => {
-  const bad = '{ creditsPerUsd: 0, markup: 0.0000001, unpriced: maybe, colour: red }';
+  const bad = '{ creditsPerUsd: 0, markup: 0.0000001, unpriced: maybe, color: red }';
   const paths = faults(t, { pricing: bad, model: MINI }).map((line) => line.split(':')[0]);
-  t.same(paths.sort(), ['pricing.colour', 'pricing.creditsPerUsd', 'pricing.markup', 'pricing.unpriced']);
+  t.same(paths.sort(), ['pricing.color', 'pricing.creditsPerUsd', 'pricing.markup', 'pricing.unpriced']);
   t.match(
     faults(t, { pricing: '{ creditsPerUsd: 1000000, markup: 1000 }', model: 'upstreamModel: gpt-6-sol' }),
     [/^models\.gpt\.price: .* more than a price can be/],

@@ -43,7 +43,7 @@ test('the schema accepts what the reader accepts', async (t) => {
 });
 
 for (const [what, file, path] of [
-  ['an unknown section', { upstreams: {}, models: {}, colour: 'red' }, ''],
+  ['an unknown section', { upstreams: {}, models: {}, color: 'red' }, ''],
   ['no models', { upstreams: {} }, ''],
   ['a port beyond all', { server: { port: 70_000 }, upstreams: {}, models: {} }, '/server/port'],
   [

@@ -24,7 +24,7 @@ function eventsOf(text: string) {
   return data.slice(0, -1).map((event) => JSON.parse(event.replace('data: ', '')));
 }
 
-test('a behaviour sets status, headers and body', async (t) => {
+test('a behavior sets status, headers and body', async (t) => {
   const { url } = await start(t, {
     behave: () => ({ status: 429, headers: { 'retry-after': '7' }, body: { error: 'slow down' } }),
   });
@@ -34,7 +34,7 @@ test('a behaviour sets status, headers and body', async (t) => {
   t.same(await response.json(), { error: 'slow down' });
 });
 
-test('a behaviour sets text, number of chunks and usage', async (t) => {
+test('a behavior sets text, number of chunks and usage', async (t) => {
   const { url } = await start(t, { behave: () => ({ text: 'abcdef', chunks: 3, usage: false }) });
   const body = { ...HELLO, stream: true, stream_options: { include_usage: true } };
   const events = eventsOf(await (await post(url, body)).text());
@@ -107,7 +107,7 @@ test('a stall before the headers sees the client leave', async (t) => {
   t.equal(await request.ended, 'broken');
 });
 
-test('a behaviour that throws breaks its request only', async (t) => {
+test('a behavior that throws breaks its request only', async (t) => {
   let first = true;
   const { url } = await start(t, {
     behave: () => {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { test } from 'tap';
-import { compileRanges, normaliseRange, parseAddress } from '../../src/domain/addresses.ts';
+import { compileRanges, normalizeRange, parseAddress } from '../../src/domain/addresses.ts';
 
-const NORMALISED: readonly [text: string, stored: string][] = [
+const NORMALIZED: readonly [text: string, stored: string][] = [
   ['203.0.113.7', '203.0.113.7'],
   ['0.0.0.0', '0.0.0.0'],
   ['255.255.255.255', '255.255.255.255'],
@@ -30,10 +30,10 @@ const NORMALISED: readonly [text: string, stored: string][] = [
   ['::1.2.3.4', '::102:304'],
 ];
 
-for (const [text, stored] of NORMALISED) {
+for (const [text, stored] of NORMALIZED) {
   test(`the range ${text} is stored as ${stored}`, async (t) => {
-    t.equal(normaliseRange(text), stored);
-    t.equal(normaliseRange(stored), stored, 'and stays so');
+    t.equal(normalizeRange(text), stored);
+    t.equal(normalizeRange(stored), stored, 'and stays so');
   });
 }
 
@@ -98,7 +98,7 @@ const NO_RANGES = [
 
 for (const text of NO_RANGES) {
   test(`${JSON.stringify(text.slice(0, 40))} is no address range`, async (t) => {
-    t.equal(normaliseRange(text), undefined);
+    t.equal(normalizeRange(text), undefined);
     t.throws(() => compileRanges([text]), RangeError);
   });
 }

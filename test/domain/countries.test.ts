@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { normaliseCountry } from '../../src/domain/countries.ts';
+import { normalizeCountry } from '../../src/domain/countries.ts';
 
 for (const [code, stored] of [
   ['DE', 'DE'],
@@ -11,7 +11,7 @@ for (const [code, stored] of [
   ['ax', 'AX'],
 ] as const) {
   test(`${code} is the country ${stored}`, async (t) => {
-    t.equal(normaliseCountry(code), stored);
+    t.equal(normalizeCountry(code), stored);
   });
 }
 
@@ -35,6 +35,6 @@ for (const code of [
   'DE'.repeat(1_000_000),
 ]) {
   test(`${JSON.stringify(code.slice(0, 20))} is no known country`, async (t) => {
-    t.equal(normaliseCountry(code), undefined);
+    t.equal(normalizeCountry(code), undefined);
   });
 }

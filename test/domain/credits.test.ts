@@ -126,7 +126,7 @@ test('an amount survives the way to a JSON number and back, at every size', asyn
   t.same(lost, []);
 });
 
-test('neighbouring amounts just below MAX_CREDITS stay apart as JSON numbers', async (t) => {
+test('neighboring amounts just below MAX_CREDITS stay apart as JSON numbers', async (t) => {
   const top = MAX_CREDITS * MICRO_PER_CREDIT;
   const numbers = new Set<number>();
   for (let below = 0; below < 5_000; below += 1) numbers.add(creditsNumber(micro(top - below)));

@@ -54,7 +54,7 @@ test('a key with any one character changed is not well-formed', async (t) => {
   }
 });
 
-test('a key with two neighbours swapped is not well-formed', async (t) => {
+test('a key with two neighbors swapped is not well-formed', async (t) => {
   const { value } = newKeyValue(PREFIX);
   for (let at = 0; at + 1 < value.length; at += 1) {
     const swapped = value.slice(0, at) + value[at + 1] + value[at] + value.slice(at + 2);

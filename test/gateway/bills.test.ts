@@ -2,7 +2,7 @@ import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/ledger/entry-view.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
 import { EVERY_PRICE, everyModel, ITERATION, OWN, START } from '../helper/fixtures/dimension-row.ts';
-import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type Behavior, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
@@ -27,15 +27,13 @@ function longPrice() {
 
 const SSE = { 'content-type': 'text/event-stream' };
 const HEAD = { id: 'msg_013Zva', type: 'message', role: 'assistant', model: 'claude-haiku-5-5' };
-const sse = (
-  events: readonly { readonly type: string; readonly [member: string]: unknown }[],
-): Behaviour => ({
+const sse = (events: readonly { readonly type: string; readonly [member: string]: unknown }[]): Behavior => ({
   headers: SSE,
   body: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
 });
 
 /** A message as JSON and as a stream, in the shape of @anthropic-ai/sdk's BetaMessage and BetaRawMessageStreamEvent. */
-function answers(stop: string, content: readonly object[], end: object): Readonly<Record<string, Behaviour>> {
+function answers(stop: string, content: readonly object[], end: object): Readonly<Record<string, Behavior>> {
   const { stop_reason, stop_sequence } = { stop_reason: stop, stop_sequence: null };
   return {
     whole: { body: { ...HEAD, content, stop_reason, stop_sequence, usage: { ...START, ...end } } },
@@ -57,11 +55,11 @@ function answers(stop: string, content: readonly object[], end: object): Readonl
 interface World extends InProcessGateway {
   readonly account: () => Promise<TestAccount>;
   /** The ledger row of a call that is answered like this. */
-  rowOf(account: TestAccount, answer: Behaviour): Promise<EntryView>;
+  rowOf(account: TestAccount, answer: Behavior): Promise<EntryView>;
 }
 
 async function start(t: Test): Promise<World> {
-  let next: Behaviour = {};
+  let next: Behavior = {};
   const provider = await startScriptedProvider({ behave: () => next });
   t.teardown(() => provider.close());
   const catalog = everyModel(provider.url);
@@ -160,7 +158,7 @@ test('the bill of a message', async (t) => {
       output_tokens: 60,
       iterations: [pass(40_000, 30), pass(40_000, 30)],
     };
-    const row = await world.rowOf(await world.account(), answers('end_turn', TEXT, end).whole as Behaviour);
+    const row = await world.rowOf(await world.account(), answers('end_turn', TEXT, end).whole as Behavior);
     t.equal(row.credits, credits(120_000 * 20 + 60 * 80 + 7));
   });
 

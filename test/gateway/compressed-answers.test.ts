@@ -84,12 +84,12 @@ test('a compressed stream passes event by event, and shows no trace of the usage
 
 test('a compressed stream that breaks off is broken for the client, and the part that came is charged', async (t) => {
   const body = await gzipParts(EVENTS);
-  for (const behaviour of [
+  for (const behavior of [
     { headers: SSE, body, breakAfter: 1 },
     // The compressed data ends in the middle, though the connection ends cleanly.
     { headers: SSE, body: body.slice(0, 1) },
   ]) {
-    const world = await startGatewayInProcess(t, { behave: () => behaviour });
+    const world = await startGatewayInProcess(t, { behave: () => behavior });
     const { key, accountId } = await world.account();
     await t.rejects((await world.chat(key, STREAM)).text());
     const entry = await lastCharge(world, accountId);

@@ -3,7 +3,7 @@ import { type EntryView, usageView } from '../../src/api/ledger/entry-view.ts';
 import { creditsString, micro } from '../../src/domain/credits.ts';
 import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
 import { eventTexts, everyModel, microsOf } from '../helper/fixtures/dimension-row.ts';
-import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type Behavior, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
   lastCharge,
@@ -14,13 +14,13 @@ import {
 const SSE = { 'content-type': 'text/event-stream' };
 
 interface World extends InProcessGateway {
-  /** The behaviour of the upstream in the next call. */
-  answer(behaviour: Behaviour): void;
+  /** The behavior of the upstream in the next call. */
+  answer(behavior: Behavior): void;
   post(account: TestAccount, path: string, body: Record<string, unknown> | FormData): Promise<Response>;
 }
 
 async function start(t: Test): Promise<World> {
-  let next: Behaviour = {};
+  let next: Behavior = {};
   const provider = await startScriptedProvider({ behave: () => next });
   t.teardown(() => provider.close());
   const world = await startGatewayInProcess(t, {
@@ -29,8 +29,8 @@ async function start(t: Test): Promise<World> {
   });
   return {
     ...world,
-    answer(behaviour) {
-      next = behaviour;
+    answer(behavior) {
+      next = behavior;
     },
     post: ({ key }, path, body) =>
       fetch(`${world.url}${path}`, {
@@ -87,7 +87,7 @@ test('a row has every dimension that the answer reports, and its charge is that 
 });
 
 /** A stream that breaks off after so many of its events. */
-const brokenOff = (texts: readonly string[], events: number): Behaviour => ({
+const brokenOff = (texts: readonly string[], events: number): Behavior => ({
   headers: SSE,
   body: texts.slice(0, events),
   breakAfter: events,

@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
   ['two models', {}, { body: '{"model":"flat","model":"tokens","messages":[]}' }, '400 invalid_json'],
   ['a model by an escaped name', {}, { body: '{"mod\\u0065l":"flat"}' }, '400 invalid_json'],
   ['two models, one escaped', {}, { body: '{"model":"flat","\\u006dodel":"tokens"}' }, '400 invalid_json'],
-  ['two models, one capitalised', {}, { body: '{"model":"flat","Model":"tokens"}' }, '400 invalid_json'],
+  ['two models, one capitalized', {}, { body: '{"model":"flat","Model":"tokens"}' }, '400 invalid_json'],
   ['no model', {}, { body: '{"messages":[]}' }, '400 model_required'],
   ['an unknown model', {}, { body: { model: 'no-such' } }, '404 model_not_found'],
   ['a model of another endpoint', {}, { body: { model: 'picture' } }, '400 endpoint_mismatch'],

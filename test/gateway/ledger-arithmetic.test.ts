@@ -5,7 +5,7 @@ import type { Category } from '../../src/domain/key.ts';
 import { type PriceList, recomputed } from '../helper/check/price-list.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import {
-  type Behaviour,
+  type Behavior,
   type ReceivedRequest,
   startScriptedProvider,
 } from '../helper/stand-ins/scripted-provider.ts';
@@ -48,7 +48,7 @@ const MODELS: Readonly<Record<string, [Category, 'openai' | 'anthropic']>> = {
 
 async function start(
   t: Test,
-  behave?: (request: ReceivedRequest) => Behaviour | undefined,
+  behave?: (request: ReceivedRequest) => Behavior | undefined,
 ): Promise<InProcessGateway> {
   const provider = await startScriptedProvider({ record: true, ...(behave ? { behave } : {}) });
   t.teardown(() => provider.close());

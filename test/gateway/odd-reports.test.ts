@@ -61,7 +61,7 @@ test('a report that is negative, absurd or not whole is none: the row is an esti
         const ended = await world.end({
           path,
           body: JSON.stringify(body),
-          behaviour: {
+          behavior: {
             headers: { 'content-type': 'application/json' },
             body: answer.replace('USAGE', report),
           },
@@ -86,7 +86,7 @@ test('seconds that are negative, absurd or no number are none: the audio is meas
     const ended = await world.end({
       path,
       body: (body as () => FormData)(),
-      behaviour: {
+      behavior: {
         headers: { 'content-type': 'application/json' },
         body: `{"text":"Hi","usage":{"type":"duration","seconds":${seconds}},"duration":${seconds}}`,
       },
@@ -101,7 +101,7 @@ test('a report beyond the bound of the hold is charged as the provider bills it'
   const ended = await world.end({
     path: '/v1/chat/completions',
     body: JSON.stringify({ ...CHAT, max_tokens: 1 }),
-    behaviour: { usage: { prompt_tokens: 900_000_000, completion_tokens: 900_000_000 } },
+    behavior: { usage: { prompt_tokens: 900_000_000, completion_tokens: 900_000_000 } },
   });
   // 2,700,000 credits, of 1,000 that there are.
   await checkRow(

@@ -59,7 +59,7 @@ test('the SDK streams a transcript, which is charged by its last event', async (
   });
 });
 
-for (const [what, behaviour, fields, usage, credits] of [
+for (const [what, behavior, fields, usage, credits] of [
   [
     'the seconds that are reported',
     { usage: { type: 'duration', seconds: 4 } },
@@ -92,7 +92,7 @@ for (const [what, behaviour, fields, usage, credits] of [
   ],
 ] as const) {
   test(`a transcript is charged by ${what}`, async (t) => {
-    const world = await shareMediaGateway(t, () => behaviour);
+    const world = await shareMediaGateway(t, () => behavior);
     const account = await world.account({ credits: 10 });
     const response = await world.post(account.key, PATH, formOf('ears', silentWav(2.5), fields));
     t.equal(response.status, 200);

@@ -211,7 +211,7 @@ test('answers as the vendors document them', async (t) => {
       const ended = await world.end({
         path,
         body: typeof body === 'function' ? body() : JSON.stringify(body),
-        behaviour: {
+        behavior: {
           ...(answer === undefined ? {} : { body: answer }),
           ...(contentType ? { headers: { 'content-type': contentType } } : {}),
         },

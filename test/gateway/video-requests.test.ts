@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { codeOf, counted, create, made, PATH, scripted } from '../helper/clients/films.ts';
-import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type Behavior, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { mediaCatalog, startMediaGateway, withMedia } from '../helper/start/media-gateway.ts';
 
@@ -172,9 +172,9 @@ test('the content passes as it comes, with its variant and back-pressure, and it
 });
 
 test('who leaves within the content ends the upstream’s answer, and a broken one is never a clean end', async (t) => {
-  const behaviour: { now: Behaviour } = { now: { body: ['x'.repeat(1_000), 'y'], stallAfter: 1 } };
+  const behavior: { now: Behavior } = { now: { body: ['x'.repeat(1_000), 'y'], stallAfter: 1 } };
   const world = await startMediaGateway(t, ({ url }) =>
-    url.includes('/content') ? behaviour.now : undefined,
+    url.includes('/content') ? behavior.now : undefined,
   );
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}/content`;
@@ -186,13 +186,13 @@ test('who leaves within the content ends the upstream’s answer, and a broken o
   await response.body?.getReader().read();
   leave.abort();
   t.equal(await (await world.provider.request(1)).ended, 'broken');
-  behaviour.now = { body: ['x', 'y'], breakAfter: 1 };
+  behavior.now = { body: ['x', 'y'], breakAfter: 1 };
   await t.rejects((await world.api('GET', path, key)).text());
 });
 
 test('answers of the upstream that are the gateway’s concern are not passed on', async (t) => {
-  let behaviour: Behaviour | undefined;
-  const world = await startMediaGateway(t, () => behaviour);
+  let behavior: Behavior | undefined;
+  const world = await startMediaGateway(t, () => behavior);
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}`;
   for (const [given, expected] of [
@@ -200,7 +200,7 @@ test('answers of the upstream that are the gateway’s concern are not passed on
     [{ status: 302, headers: { location: 'http://elsewhere' }, body: '' }, '502 upstream_unavailable'],
     [{ breakAfter: 'nothing' }, '502 upstream_unavailable'],
   ] as const) {
-    behaviour = given;
+    behavior = given;
     for (const [method, at] of [
       ['GET', path],
       ['DELETE', path],
@@ -209,7 +209,7 @@ test('answers of the upstream that are the gateway’s concern are not passed on
       t.equal(await codeOf(await world.api(method, at, key)), expected, `${method} ${at}`);
     }
   }
-  behaviour = { status: 404, body: { error: { message: 'gone' } } };
+  behavior = { status: 404, body: { error: { message: 'gone' } } };
   t.match(await (await world.api('GET', path, key)).json(), { error: { message: 'gone' } });
 });
 

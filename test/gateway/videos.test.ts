@@ -62,12 +62,12 @@ test('seconds that nobody named are an estimate', async (t) => {
 });
 
 test('a job that is not accepted costs nothing', async (t) => {
-  for (const behaviour of [
+  for (const behavior of [
     { status: 400, body: { error: {} } },
     { body: { object: 'video' } },
     { body: 'no JSON' },
   ]) {
-    const world = await startMediaGateway(t, () => behaviour);
+    const world = await startMediaGateway(t, () => behavior);
     const account = await world.account({ credits: 10 });
     await (await create(world, account.key)).text();
     t.match(await world.charged(account), { credits: 0, outcome: 'upstream_error' });

@@ -205,9 +205,9 @@ test('a read of a job takes a slot and a request, costs nothing, and ends withou
 test('a limit that is set while calls are open counts them, those without a price too', async (t) => {
   const world = await startLimited(t, {});
   const { open, key, openCalls } = world;
-  const neighbour = await world.account();
+  const neighbor = await world.account();
   const [first] = [await held(open, callWith(key)), await held(open, callWith(key, { hold: 0 }))];
-  await held(open, callWith(neighbour.key));
+  await held(open, callWith(neighbor.key));
   const changed = await changeKey(world, key, { rpmLimit: 1, tpmLimit: 5, maxParallelRequests: 3 });
   const owner = await changeAccount(world, key.accountId, { maxParallelRequests: 9 });
   t.match(await open.ledger.admit(callWith(changed, { owner })), {

@@ -101,7 +101,7 @@ test('a rebuild finds the holds of its own account and keys, and those of no oth
   const { client, raw, names, all } = await startLedgerWithHold(t);
   const { account, holds } = names;
   await raw.hset(holds, {
-    neighbour: `3000000 ${FAR} 77 65 1 1000000 text /v1/chat/completions flat`,
+    neighbor: `3000000 ${FAR} 77 65 1 1000000 text /v1/chat/completions flat`,
     second: `500000 ${FAR} 78 1 1 500000 text /v1/chat/completions flat`,
   });
   t.equal(await client.beginRebuild(account, account, 'one:1', 60_000, 1), 'CLOSED');

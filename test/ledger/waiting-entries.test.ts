@@ -40,9 +40,9 @@ test('waiting entries of another account of the bucket are no part of a rebuild'
   await spend(open, admissionOf(key, 1), 1);
   await open.settled();
   const [, charge] = await entriesOf(book, key.accountId);
-  const neighbours = JSON.stringify({ ...charge, id: 'neighbours', accountId: key.accountId + 64 });
+  const neighbors = JSON.stringify({ ...charge, id: 'neighbors', accountId: key.accountId + 64 });
   const journal = journalRedisKey(key.accountId % 64);
-  await raw.xadd(journal, '*', 'e', `1 0 20000 0 0 ${neighbours}`);
+  await raw.xadd(journal, '*', 'e', `1 0 20000 0 0 ${neighbors}`);
   await raw.del(accountRedisKey(key.accountId));
   t.match(await open.ledger.account(key.accountId), { balance: 9_000_000 });
   t.equal(await raw.xlen(journal), 1, 'and waits where it is');

@@ -22,8 +22,8 @@ const place = (t: Test, env: NodeJS.ProcessEnv = {}, more = '') =>
   makePlace(t, 'http://127.0.0.1:1', env, more);
 
 test('a config file with faults names each in one line', async (t) => {
-  const { env } = place(t, { PORT: 'eighty' }, 'colour: red\n');
-  await refused(t, env, /colour.*PORT|PORT.*colour/);
+  const { env } = place(t, { PORT: 'eighty' }, 'color: red\n');
+  await refused(t, env, /color.*PORT|PORT.*color/);
 });
 
 test('a config file that is not there', async (t) => {

@@ -115,14 +115,14 @@ test('a call in flight ends well where its model is removed', async (t) => {
 
 test('a file with faults changes nothing, and each is logged with its path', async (t) => {
   const { place, gateway, owner } = await makeWorld(t);
-  edit(place, (text) => `${dearer(text)}  unpriced: { upstream: test, category: song }\ncolour: red\n`);
+  edit(place, (text) => `${dearer(text)}  unpriced: { upstream: test, category: song }\ncolor: red\n`);
   const [line] = await reload(gateway);
   t.equal(line?.level, 50);
-  t.match(line?.faults, [/^colour: /, /^models\.unpriced\.category: /]);
+  t.match(line?.faults, [/^color: /, /^models\.unpriced\.category: /]);
   t.match(line?.msg, /The current configuration stays active$/);
   t.equal((await gateway.served(owner.key)).headers.get('x-tollgate-charge'), '1.000000');
 
-  edit(place, (text) => text.replace(/ {2}unpriced: .*\ncolour: red\n/, ''));
+  edit(place, (text) => text.replace(/ {2}unpriced: .*\ncolor: red\n/, ''));
   t.match(await reload(gateway), [{ msg: /^configuration reloaded: models added: 0/ }]);
   t.equal((await gateway.served(owner.key)).headers.get('x-tollgate-charge'), '2.500000');
 });

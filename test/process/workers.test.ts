@@ -97,7 +97,7 @@ t.test('what no worker can tell is NaN and not 0, which would say that all is we
   t.match(text, /^tollgate_redis_up 0$/m);
 });
 
-t.test('what a worker cannot honour stops the start with its one line', async (t) => {
+t.test('what a worker cannot honor stops the start with its one line', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', {
     DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
     WORKERS: '2',

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
 import { hasCallLimits, NO_LIMIT_STATES } from '../../domain/call-limits.ts';
 import type { Catalog } from '../../domain/catalog.ts';
-import { normaliseCountry } from '../../domain/countries.ts';
+import { normalizeCountry } from '../../domain/countries.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { TEXT_PATTERNS } from '../../domain/json-patterns.ts';
@@ -196,7 +196,7 @@ export function parseExplain(body: unknown): ExplainRequest {
     endpoint: read(fields, 'endpoint', endpointAt, `one of ${ENDPOINTS.map(({ path }) => path).join(', ')}`),
     address: read(fields, 'ip', parseAddress, 'an IPv4 or IPv6 address'),
     origin: read(fields, 'origin', (origin) => origin, 'a string'),
-    country: read(fields, 'country', normaliseCountry, 'an ISO 3166-1 alpha-2 country code'),
+    country: read(fields, 'country', normalizeCountry, 'an ISO 3166-1 alpha-2 country code'),
     at: read(fields, 'at', parseTimestamp, 'an ISO 8601 date-time with Z or an offset'),
   };
 }

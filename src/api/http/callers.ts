@@ -11,7 +11,7 @@ import { integerParam, type Query, refuseUnknownParameters } from './query.ts';
 
 /** The calling key. Throws the errors of checks 1–8, then `invalid_field` for a query that the route does not take. */
 export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
-  const { key } = await gatekeeper.authorise(request);
+  const { key } = await gatekeeper.authorize(request);
   refuseUnknownParameters(request);
   return key;
 }
@@ -24,7 +24,7 @@ interface ManagingKey extends CheckedKey {
 
 /** The calling key, which may manage. Throws 403 `management_not_allowed` otherwise, before the query is checked. */
 export async function managingReader(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<ManagingKey> {
-  const { key, valueEndsAt } = await gatekeeper.authorise(request);
+  const { key, valueEndsAt } = await gatekeeper.authorize(request);
   if (!key.canManage) {
     throw new GatewayError(
       'management_not_allowed',
@@ -57,7 +57,7 @@ export interface WriteParts {
 /**
  * Hook that refuses callers before their body is read, so that strangers cannot make the gateway parse it and learn
  * nothing from its errors: those whom `check` refuses, by default those who may not make changes. The others wait until
- * their account has a place among the writes under way. The handler authorises again, because a key may be revoked while
+ * their account has a place among the writes under way. The handler authorizes again, because a key may be revoked while
  * its request waits, or its body comes slowly.
  */
 export function beforeTheBody(

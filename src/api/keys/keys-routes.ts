@@ -44,7 +44,7 @@ export type KeysDeps = KeyChangeDeps & WriteParts;
 const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
- * The owner's routes for keys (specification section 2). The caller is authorised before path and body are checked, so
+ * The owner's routes for keys (specification section 2). The caller is authorized before path and body are checked, so
  * that a key that may not manage learns nothing about which ids or values would be right.
  */
 export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {

@@ -176,7 +176,7 @@ type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'descripti
 export interface KeyChangeRoutes {
   /** Path of a key; it ends with `:key_id/`. */
   readonly path: string;
-  /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
+  /** Authorizes the request, before anything else of it is looked at. Rejects with the refusal. */
   readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;
   readonly onRequest?: onRequestAsyncHookHandler;
   /** The description of all routes, and the refusals that precede those for the key. */

@@ -22,7 +22,7 @@ import {
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
   return async (app) => {
     app.get('/v1/models', async (request): Promise<ModelListView> => {
-      const compiled = await parts.gatekeeper.authorise(request);
+      const compiled = await parts.gatekeeper.authorize(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
       const query = queryOf(request);
       return modelListView(usable, {
@@ -32,7 +32,7 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
       });
     });
     app.get<{ Params: { '*': string } }>('/v1/models/*', async (request) => {
-      const compiled = await parts.gatekeeper.authorise(request);
+      const compiled = await parts.gatekeeper.authorize(request);
       const model = modelOf(parts.catalog(), request.params['*']);
       if (!model || modelRefusalOf(compiled, model)) {
         throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');

@@ -44,7 +44,7 @@ systemIsDark.addEventListener('change', showTheme);
 addEventListener('storage', showTheme);
 `;
 
-/** Swagger UI in the colours of the dashboard. On a phone, tables scroll instead of the page, and long words break. */
+/** Swagger UI in the colors of the dashboard. On a phone, tables scroll instead of the page, and long words break. */
 const STYLE = `:root { --ground: #f4f6f8; --surface: #ffffff; --line: #d9dfe6; --text: #17202b; --muted: #536172; --accent: #1d5fa8; --fill: #1d5fa8 }
 html.dark-mode { color-scheme: dark; --ground: #11161c; --surface: #1a212a; --line: #313c49; --text: #e7ecf2; --muted: #a3b0bf; --accent: #7db4f5; --fill: #2767ae }
 body, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--ground) }

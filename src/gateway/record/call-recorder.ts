@@ -120,7 +120,7 @@ export class CallRecorder {
   /** Writes the log's line of a call that was settled; the ledger is its record. */
   ended({ requestId, compiled, body, endpoint, startedAt }: HeldCall, ending: Ending): void {
     const { log } = this.#parts;
-    const { outcome, status, told, attempts } = ending;
+    const { outcome, status, error, attempts } = ending;
     if (outcome === 'complete' && !log.hasAll) return;
     const last = attempts?.at(-1);
     const upstreamStatus = last?.status ?? null;
@@ -131,7 +131,7 @@ export class CallRecorder {
       model: body.model.slug,
       endpoint: endpoint.path,
       status,
-      code: told?.code ?? null,
+      code: error?.code ?? null,
       upstream: body.model.upstream.name,
       upstreamStatus,
       ms: Math.round(performance.now() - startedAt),

@@ -5,7 +5,7 @@ import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
 import type { Admission, HoldId } from '../../ledger/ledger.ts';
-import { type AdmitParts, REAUTHORISE_MAX, refusalBy } from '../admit.ts';
+import { type AdmitParts, REAUTHORIZE_MAX, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { ReplacedValue } from '../gatekeeper.ts';
 import { allLimits, setLimitHeaders } from '../limits.ts';
@@ -34,7 +34,7 @@ export async function admitRead(
 ): Promise<() => void> {
   const { ledger, gatekeeper, queue } = parts;
   let { callerKey } = read;
-  for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
+  for (let tries = 0; tries < REAUTHORIZE_MAX; tries++) {
     const { limits } = callerKey;
     if (!limits) return noPlace;
     const { accountId, id: keyId } = callerKey.key;
@@ -49,7 +49,7 @@ export async function admitRead(
     if (admitted.verdict === 'limited') throw refusalBy(fullFor(admitted.limits), parts);
     if (admitted.verdict === 'held') return once(() => end(admission, parts));
     if (admitted.verdict !== 'stale') throw new Error('a read of a job was asked for credits');
-    callerKey = await gatekeeper.authorise(request);
+    callerKey = await gatekeeper.authorize(request);
     const { category } = read.endpoint;
     const refusal = modelRefusalOf(callerKey, { slug: read.resource.model, category });
     if (refusal) throw refusal;

@@ -36,7 +36,7 @@ interface OwnJob {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authorised key by its current record; null on all routes but those of jobs. */
+    /** The authorized key by its current record; null on all routes but those of jobs. */
     callerKey: CompiledKey | null;
   }
 }

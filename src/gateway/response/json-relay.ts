@@ -86,7 +86,7 @@ export class JsonRelay implements AnswerSink, Relay {
     }
     const reading = this.#readWhole(whole);
     const isError = this.#status >= 400 || reading.failed;
-    const told = isError ? providerError(this.#json, this.#recipient.call.body.model.upstream) : undefined;
+    const error = isError ? providerError(this.#json, this.#recipient.call.body.model.upstream) : undefined;
     // The answer may wait for its client for long.
     this.#json = undefined;
     const body = reading.failed ? this.#withoutCredential(whole) : whole;
@@ -106,7 +106,7 @@ export class JsonRelay implements AnswerSink, Relay {
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     };
-    this.#recipient.complete(this.#status, reading, finish, told);
+    this.#recipient.complete(this.#status, reading, finish, error);
   }
 
   error(error: Error): void {

@@ -3,7 +3,7 @@ import { isObject } from '../../metering/json/value.ts';
 import { wordsOf } from '../targets/failures.ts';
 
 /** An error as the client got it. */
-export interface ToldError {
+export interface CallError {
   readonly code: string | null;
   readonly message: string | null;
   readonly param: string | null;
@@ -13,7 +13,7 @@ export interface ToldError {
  * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`, `{"response": {"error": {…}}}`,
  * or the fields themselves. Anthropic's code is the error's `type`.
  */
-export function providerError(value: unknown, upstream: Upstream): ToldError | undefined {
+export function providerError(value: unknown, upstream: Upstream): CallError | undefined {
   if (!isObject(value)) return undefined;
   const response = isObject(value.response) ? value.response : undefined;
   const error = value.error ?? response?.error ?? value;

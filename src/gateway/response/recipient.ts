@@ -6,7 +6,7 @@ import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { CacheShares } from './cache-shares.ts';
 import type { PartWriter } from './part-writer.ts';
-import type { ToldError } from './provider-error.ts';
+import type { CallError } from './provider-error.ts';
 
 /** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
@@ -60,14 +60,14 @@ export interface Recipient {
   openStream(answer: UpstreamAnswer): PartWriter;
   /**
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
-   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `told`: the error that
+   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `error`: the error that
    * the answer tells the client.
    */
   complete(
     status: number,
     reading: Reading | undefined,
     finish: (charge: string) => void,
-    told?: ToldError,
+    error?: CallError,
   ): void;
   /**
    * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it, its

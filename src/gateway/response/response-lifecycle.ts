@@ -27,7 +27,7 @@ import type { CacheShares } from './cache-shares.ts';
 import { HeldError } from './held-answer.ts';
 import { JsonRelay } from './json-relay.ts';
 import { PartWriter } from './part-writer.ts';
-import type { ToldError } from './provider-error.ts';
+import type { CallError } from './provider-error.ts';
 import type { Reading, Relay } from './recipient.ts';
 import type { ResponseContext } from './response-context.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -63,7 +63,7 @@ export class ResponseLifecycle implements Answering {
   #relay: Relay | undefined;
   #isStream = false;
   #headAt: number | undefined;
-  #told: ToldError | undefined;
+  #error: CallError | undefined;
   /** True if the head of the answer is a provider's error, which costs nothing. */
   #isRefused = false;
   #hasLeft = false;
@@ -274,9 +274,9 @@ export class ResponseLifecycle implements Answering {
     status: number,
     reading: Reading | undefined,
     finish: (charge: string) => void,
-    told?: ToldError,
+    error?: CallError,
   ): void {
-    this.#told = told;
+    this.#error = error;
     const isError = status >= 400;
     const isFailure = isError || !reading || reading.failed === true;
     const outcome = isFailure ? 'upstream_error' : 'complete';
@@ -305,7 +305,7 @@ export class ResponseLifecycle implements Answering {
       if (parts) parts.end(failureEvent(refusal, this.call.endpoint.path));
       else refuse(refusal, this.#request, this.#reply);
     };
-    this.#told = refusal;
+    this.#error = refusal;
     this.#settle(parts ? 200 : refusal.statusCode, outcome, reading, answer, refusal.code);
     this.exchange.cancel(refusal);
   }
@@ -366,9 +366,9 @@ export class ResponseLifecycle implements Answering {
     const upstreamMs = performance.now() - this.#sentAt;
     this.#handover.end();
     const { attempts } = this.#handover;
-    const told = this.#hasLeft ? undefined : this.#told;
+    const error = this.#hasLeft ? undefined : this.#error;
     const agent = this.#request.headers['user-agent'];
-    const end = seenEnd(this.call, { told, headAt: this.#headAt, agent });
+    const end = seenEnd(this.call, { error, headAt: this.#headAt, agent });
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {

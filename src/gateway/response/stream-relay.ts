@@ -203,7 +203,7 @@ export class StreamRelay implements AnswerSink, Relay {
       this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
     };
     const { upstream } = this.#recipient.call.body.model;
-    const told = this.#failure === undefined ? undefined : providerError(eventData(this.#failure), upstream);
-    this.#recipient.complete(this.#status, isCharged ? reading : undefined, finish, told);
+    const error = this.#failure === undefined ? undefined : providerError(eventData(this.#failure), upstream);
+    this.#recipient.complete(this.#status, isCharged ? reading : undefined, finish, error);
   }
 }

@@ -8,7 +8,7 @@ const REPLACEMENT = Buffer.from('…').toString('latin1');
 /** Characters of the longest spelling of a character: `\u002b`. */
 const LONGEST_SPELLING = 6;
 
-/** Ids of the operator's organisation and project at a provider, which errors about limits and access name. */
+/** Ids of the operator's organization and project at a provider, which errors about limits and access name. */
 const OPERATOR_IDS = /\b(?:org(?:-|\\u002d)|proj(?:_|\\u005f))(?:[a-z0-9_-]|\\u00(?:2d|5f)){3,}/gi;
 const IN_ID = /[a-z0-9_\\-]/i;
 /** Longest id that is kept together, in characters. */

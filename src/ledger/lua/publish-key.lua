@@ -1,4 +1,4 @@
--- Publish a key: make a committed record the one that every gateway authorises with. Never goes back to an older version.
+-- Publish a key: make a committed record the one that every gateway authorizes with. Never goes back to an older version.
 -- KEYS  1 account hash  2 key hash  3 holds hash
 -- ARGV  1 version  2 record JSON  3 '1' if the key was created just now (it has spent nothing)  4 key id
 --       5 limits of calls as in the hash (post.inc.lua), or ''

@@ -64,7 +64,7 @@ export function saysFailed(event: string): boolean {
 /** Characters of a line that are kept to tell its field: longer than any name that is looked for. */
 const FIELD_MAX_CHARS = 16;
 const NAME_MAX_CHARS = 256;
-/** Characters of the data that are kept to recognise `[DONE]`, which is no JSON. */
+/** Characters of the data that are kept to recognize `[DONE]`, which is no JSON. */
 const HEAD_CHARS = 16;
 const LF = /\n/g;
 const ANY_LINE_END = /[\r\n]/g;

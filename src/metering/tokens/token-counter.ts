@@ -28,7 +28,7 @@ export class TokenCounter {
   #thread: WorkerClient<TokenQuestion, TokenAnswer> | undefined;
   #startNotBefore = 0;
   /** True after a failure was logged, until a count succeeds again. */
-  #hasToldFailure = false;
+  #hasLoggedFailure = false;
   #closed = false;
 
   constructor({ log }: { log: Log }) {
@@ -51,9 +51,9 @@ export class TokenCounter {
     this.#waitingUnits += units;
     const tokens = await thread.ask(slices).catch(() => undefined);
     this.#waitingUnits -= units;
-    if (tokens === null) this.#tellFailure({});
+    if (tokens === null) this.#logFailure({});
     if (typeof tokens !== 'number') return byBytes;
-    this.#hasToldFailure = false;
+    this.#hasLoggedFailure = false;
     return Math.round(tokens * scale);
   }
 
@@ -72,14 +72,14 @@ export class TokenCounter {
   }
 
   #threadEnded({ cause, code }: ThreadEnded): void {
-    this.#tellFailure({ err: cause, code });
+    this.#logFailure({ err: cause, code });
     this.#startNotBefore = performance.now() + RESTART_PAUSE_MS;
     this.#thread = undefined;
   }
 
-  #tellFailure(details: object): void {
-    if (this.#hasToldFailure) return;
-    this.#hasToldFailure = true;
+  #logFailure(details: object): void {
+    if (this.#hasLoggedFailure) return;
+    this.#hasLoggedFailure = true;
     this.#log.warn(
       details,
       'tokens cannot be counted; they are taken as a quarter of the bytes until they can',
@@ -98,7 +98,7 @@ const SLICES = 16;
 
 /**
  * A sample of at most `maxUnits` UTF-16 units (≥ 16). Spread out and not the beginning, because the beginning of a
- * long text (instructions, a licence, a list of imports) is seldom like the rest. The places are fixed by the
+ * long text (instructions, a license, a list of imports) is seldom like the rest. The places are fixed by the
  * length, so that the same text gives the same sample.
  */
 function sampleText(text: string, maxUnits: number): TokenSample {

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   type Case,
   checkRow,
@@ -99,7 +99,7 @@ function sentUntil({ middle, beforeUsage }: StreamFormat, place: Cell[1]): numbe
 }
 
 /** What the upstream sends, and how it ends. A client leaves while it is silent. */
-function behaviourOf(format: StreamFormat, [event, place]: Cell): Behaviour {
+function behaviorOf(format: StreamFormat, [event, place]: Cell): Behavior {
   const { contentType = 'text/event-stream; charset=utf-8', error = '' } = format;
   const headers = { 'content-type': contentType };
   const body = format.pieces.map(({ sent }) => sent);
@@ -140,7 +140,7 @@ async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell
   const ended = await endSoon(world, {
     path,
     body: typeof body === 'string' ? body : body(),
-    behaviour: behaviourOf(format, cell),
+    behavior: behaviorOf(format, cell),
     ...(leave ? { leave } : {}),
   });
   t.equal(ended.heard.status, answered);

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   type Case,
   checkRow,
@@ -49,7 +49,7 @@ const ESTIMATE: Expected = { estimated: true };
 
 interface Cell {
   readonly event: string;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   readonly leave?: Case['leave'];
   readonly answered: number | undefined;
   readonly row: { readonly status: number; readonly outcome: string };
@@ -58,7 +58,7 @@ interface Cell {
 
 const HEADERS = { 'content-type': 'application/json' };
 const PARTS = ['{"id":"x_1","usage":{"input_tokens":9,"output_tokens":9},', '"data":[{}],', '"text":""}'];
-const HALF: Behaviour = { headers: HEADERS, body: PARTS };
+const HALF: Behavior = { headers: HEADERS, body: PARTS };
 const LEFT = { status: 499, outcome: 'client_left' };
 const BROKE = { status: 502, outcome: 'upstream_broke' };
 const FAILED = { error: { message: 'It failed.', type: 'server_error', code: 502 } };
@@ -66,7 +66,7 @@ const FAILED = { error: { message: 'It failed.', type: 'server_error', code: 502
 const BREAKS: readonly Cell[] = [
   {
     event: 'left before the head',
-    behaviour: { stallAfter: 'nothing' },
+    behavior: { stallAfter: 'nothing' },
     leave: 'sent',
     answered: undefined,
     row: LEFT,
@@ -74,7 +74,7 @@ const BREAKS: readonly Cell[] = [
   },
   {
     event: 'left within the body',
-    behaviour: { ...HALF, stallAfter: 2 },
+    behavior: { ...HALF, stallAfter: 2 },
     leave: 'sent',
     answered: undefined,
     row: LEFT,
@@ -82,35 +82,35 @@ const BREAKS: readonly Cell[] = [
   },
   {
     event: 'reset before the head',
-    behaviour: { breakAfter: 'nothing' },
+    behavior: { breakAfter: 'nothing' },
     answered: 502,
     row: BROKE,
     charged: 'nothing',
   },
   {
     event: 'reset after the head',
-    behaviour: { ...HALF, breakAfter: 0 },
+    behavior: { ...HALF, breakAfter: 0 },
     answered: 502,
     row: BROKE,
     charged: 'nothing',
   },
   {
     event: 'reset within the body',
-    behaviour: { ...HALF, breakAfter: 2 },
+    behavior: { ...HALF, breakAfter: 2 },
     answered: 502,
     row: BROKE,
     charged: ESTIMATE,
   },
   {
     event: 'ended cleanly within the body',
-    behaviour: { headers: HEADERS, body: PARTS.slice(0, 2) },
+    behavior: { headers: HEADERS, body: PARTS.slice(0, 2) },
     answered: 502,
     row: BROKE,
     charged: ESTIMATE,
   },
   {
     event: 'failed with status 200',
-    behaviour: { body: FAILED },
+    behavior: { body: FAILED },
     answered: 200,
     row: { status: 200, outcome: 'upstream_error' },
     charged: 'nothing',
@@ -120,14 +120,14 @@ const TIMEOUT = { status: 504, outcome: 'timeout' };
 const STALLS: readonly Cell[] = [
   {
     event: 'stalled before the head',
-    behaviour: { stallAfter: 'nothing' },
+    behavior: { stallAfter: 'nothing' },
     answered: 504,
     row: TIMEOUT,
     charged: ESTIMATE,
   },
   {
     event: 'stalled within the body',
-    behaviour: { ...HALF, stallAfter: 2 },
+    behavior: { ...HALF, stallAfter: 2 },
     answered: 504,
     row: TIMEOUT,
     charged: ESTIMATE,
@@ -135,8 +135,8 @@ const STALLS: readonly Cell[] = [
 ];
 
 async function check(t: Test, world: ScriptedGateway, call: Call, cell: Cell): Promise<void> {
-  const { behaviour, leave, answered, row, charged } = cell;
-  const ended = await endSoon(world, { ...call, behaviour, ...(leave ? { leave } : {}) });
+  const { behavior, leave, answered, row, charged } = cell;
+  const ended = await endSoon(world, { ...call, behavior, ...(leave ? { leave } : {}) });
   t.equal(ended.heard.status, answered);
   t.equal(ended.heard.isWhole, answered !== undefined);
   if (answered === 200) t.same(JSON.parse(ended.heard.text), FAILED, 'as the upstream said it');
@@ -173,11 +173,11 @@ test('an answer over 1 MiB that breaks off is charged for the part that came', a
   const head = '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"';
   const body = [head, 'word '.repeat(150_000), 'word '.repeat(150_000), '"}}]}'];
   const call = json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES, max_tokens: 400_000 });
-  for (const behaviour of [
+  for (const behavior of [
     { headers: HEADERS, body, breakAfter: 3 },
     { headers: HEADERS, body: body.slice(0, 3) },
   ]) {
-    const ended = await world.end({ ...call, behaviour });
+    const ended = await world.end({ ...call, behavior });
     t.match(ended.heard, { status: 200, isWhole: false });
     await checkRow(
       t,

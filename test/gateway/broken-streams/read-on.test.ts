@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { Usage } from '../../../src/domain/units.ts';
 import { until } from '../../helper/check/until.ts';
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   type Case,
   type Ended,
@@ -14,7 +14,7 @@ import { ADMIN_TOKEN, type TestAccount } from '../../helper/start/gateway-in-pro
 interface LeftCase {
   readonly path: string;
   readonly body: object;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   /** Where the upstream waits until the client has left, and what the client has by then, if not all of it. */
   readonly leaves: 'before the head' | { readonly after: number; readonly havingBytes?: number };
   /** Whose call it is; default: a new account's. */
@@ -26,12 +26,12 @@ interface LeftCase {
 /** Runs the call to its end: its client leaves, the gateway has noticed, the upstream goes on. */
 async function endLeft(world: ScriptedGateway, call: LeftCase): Promise<Ended> {
   const gone = Promise.withResolvers<void>();
-  const { leaves, path, body, behaviour, account, meanwhile = async () => {} } = call;
+  const { leaves, path, body, behavior, account, meanwhile = async () => {} } = call;
   const pieces = leaves === 'before the head' ? ('nothing' as const) : leaves.after;
   const ending = world.end({
     path,
     body: JSON.stringify(body),
-    behaviour: { ...behaviour, waitAfter: { pieces, until: gone.promise } },
+    behavior: { ...behavior, waitAfter: { pieces, until: gone.promise } },
     leave: leaveOf(call),
     account,
   });
@@ -41,7 +41,7 @@ async function endLeft(world: ScriptedGateway, call: LeftCase): Promise<Ended> {
   return await ending;
 }
 
-function leaveOf({ leaves, behaviour: { body } }: LeftCase): NonNullable<Case['leave']> {
+function leaveOf({ leaves, behavior: { body } }: LeftCase): NonNullable<Case['leave']> {
   if (leaves === 'before the head') return 'sent';
   const first = Array.isArray(body) ? body.slice(0, leaves.after).join('') : '';
   const bytes = leaves.havingBytes ?? Buffer.byteLength(first);
@@ -85,7 +85,7 @@ const REASONING: readonly (LeftCase & { readonly name: string; readonly usage: U
     name: 'a response',
     path: '/v1/responses',
     body: { model: 'tokens', stream: true, input: 'Hi' },
-    behaviour: {
+    behavior: {
       headers: SSE,
       body: [
         event({ type: 'response.output_text.delta', delta: 'All of value, END' }),
@@ -103,7 +103,7 @@ const REASONING: readonly (LeftCase & { readonly name: string; readonly usage: U
     name: 'a chat',
     path: '/v1/chat/completions',
     body: { model: 'tokens', stream: true, messages: HI },
-    behaviour: { headers: SSE, body: [chunk({ content: 'All of value' }), ...CHAT_END] },
+    behavior: { headers: SSE, body: [chunk({ content: 'All of value' }), ...CHAT_END] },
     leaves: { after: 1 },
     usage: { input: 2_000, output: 40_100 },
   },
@@ -111,7 +111,7 @@ const REASONING: readonly (LeftCase & { readonly name: string; readonly usage: U
     name: 'a message whose thinking is omitted',
     path: '/v1/messages',
     body: { model: 'claude', stream: true, max_tokens: 100, messages: HI },
-    behaviour: {
+    behavior: {
       headers: SSE,
       body: [
         event({ type: 'message_start', message: { usage: { input_tokens: 2_000, output_tokens: 1 } } }),
@@ -149,13 +149,13 @@ const ANSWER = { choices: [{ message: { content: 'Hello' } }], usage: REASONED }
 const HALF: LeftCase = {
   path: '/v1/chat/completions',
   body: { model: 'tokens', stream: true, messages: HI },
-  behaviour: { headers: SSE, body: [chunk({ content: 'Hello' }), ...CHAT_END] },
+  behavior: { headers: SSE, body: [chunk({ content: 'Hello' }), ...CHAT_END] },
   leaves: { after: 1 },
 };
 const WHOLE: LeftCase = {
   path: '/v1/chat/completions',
   body: { model: 'tokens', messages: HI },
-  behaviour: { headers: JSON_TYPE, body: [JSON.stringify(ANSWER)] },
+  behavior: { headers: JSON_TYPE, body: [JSON.stringify(ANSWER)] },
   leaves: 'before the head',
 };
 const WORDS = JSON.stringify({ ...ANSWER, choices: [{ message: { content: 'word '.repeat(300_000) } }] });
@@ -175,7 +175,7 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
     const call: LeftCase = {
       path: '/v1/responses',
       body: { model: 'tokens', input: 'call submit(answer)', tools: [tool] },
-      behaviour: { headers: JSON_TYPE, body: JSON.stringify(answer) },
+      behavior: { headers: JSON_TYPE, body: JSON.stringify(answer) },
       leaves: 'before the head',
     };
     await pays(st, world, call, { input: 90, output: 70 });
@@ -185,25 +185,25 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
   );
   await t.test('a stream whose content goes on for long', (st) => {
     const more = Array.from({ length: 2_000 }, () => chunk({ content: ' more' }));
-    const behaviour = { headers: SSE, body: [chunk({ content: 'Hello' }), ...more, ...CHAT_END] };
-    return pays(st, world, { ...HALF, behaviour }, usage);
+    const behavior = { headers: SSE, body: [chunk({ content: 'Hello' }), ...more, ...CHAT_END] };
+    return pays(st, world, { ...HALF, behavior }, usage);
   });
   await t.test('JSON that is left before its head', (st) => pays(st, world, WHOLE, usage));
   await t.test('JSON over 1 MiB that is left before its head', (st) =>
-    pays(st, world, { ...WHOLE, behaviour: { headers: JSON_TYPE, body: [WORDS] } }, usage),
+    pays(st, world, { ...WHOLE, behavior: { headers: JSON_TYPE, body: [WORDS] } }, usage),
   );
   await t.test('JSON over 1 MiB that is left within', (st) => {
     const body = [WORDS.slice(0, 1_400_000), WORDS.slice(1_400_000)];
     // The last part that came is held back from the client.
     const leaves = { after: 1, havingBytes: 1_100_000 };
-    return pays(st, world, { ...WHOLE, behaviour: { headers: JSON_TYPE, body }, leaves }, usage);
+    return pays(st, world, { ...WHOLE, behavior: { headers: JSON_TYPE, body }, leaves }, usage);
   });
   await t.test('speech as bytes', (st) => {
     const body = [Buffer.alloc(2_000, 1), Buffer.alloc(2_000, 2)].map((part) => part.toString());
     const call: LeftCase = {
       path: '/v1/audio/speech',
       body: { model: 'voice', voice: 'alloy', input: 'Hello' },
-      behaviour: { headers: MP3, body },
+      behavior: { headers: MP3, body },
       leaves: { after: 1 },
     };
     return pays(st, world, call, { characters: 5 });
@@ -218,7 +218,7 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
   });
   await t.test('usage that has come ends the reading, though the stream goes on', async (st) => {
     const pieces = [chunk({ content: 'Hello' }), ...CHAT_END.slice(0, 2), ': on\n\n'];
-    const call = { ...HALF, behaviour: { headers: SSE, body: pieces, stallAfter: 3 } };
+    const call = { ...HALF, behavior: { headers: SSE, body: pieces, stallAfter: 3 } };
     const { account } = await endLeft(world, call);
     st.match(await world.charged(account), { ...LEFT, estimated: false, usage });
   });
@@ -227,32 +227,32 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
 test('a provider after the client left', async (t) => {
   const world = await startScriptedGateway(t, { readOnMs: 600_000 });
   const free = { ...LEFT, credits: 0, estimated: false, usage: {} };
-  const cases: readonly (readonly [string, Partial<LeftCase> & { behaviour: Behaviour }, object])[] = [
+  const cases: readonly (readonly [string, Partial<LeftCase> & { behavior: Behavior }, object])[] = [
     [
       'it answers with an error: nothing',
-      { behaviour: { status: 429, body: { error: { message: 'Slow' } } } },
+      { behavior: { status: 429, body: { error: { message: 'Slow' } } } },
       free,
     ],
-    ['it refuses our credential: nothing', { behaviour: { status: 401, body: { error: {} } } }, free],
-    ['it breaks before any byte: nothing', { behaviour: { breakAfter: 'nothing' } }, free],
+    ['it refuses our credential: nothing', { behavior: { status: 401, body: { error: {} } } }, free],
+    ['it breaks before any byte: nothing', { behavior: { breakAfter: 'nothing' } }, free],
     [
       'it breaks after the head: nothing',
-      { behaviour: { headers: JSON_TYPE, body: ['{"a":'], breakAfter: 0 } },
+      { behavior: { headers: JSON_TYPE, body: ['{"a":'], breakAfter: 0 } },
       free,
     ],
     [
       'its stream fails before any content: nothing',
-      { behaviour: { headers: SSE, body: [data({ error: { message: 'Overloaded' } })] } },
+      { behavior: { headers: SSE, body: [data({ error: { message: 'Overloaded' } })] } },
       free,
     ],
     [
       'it breaks within JSON: an estimate',
-      { behaviour: { headers: JSON_TYPE, body: ['{"choices":[{"mess'], breakAfter: 1 } },
+      { behavior: { headers: JSON_TYPE, body: ['{"choices":[{"mess'], breakAfter: 1 } },
       { ...LEFT, estimated: true, usage: { output: 5 } },
     ],
     [
       'it breaks within a stream: an estimate',
-      { behaviour: { headers: SSE, body: [chunk({ content: 'Hello' }), 'x'], breakAfter: 1 } },
+      { behavior: { headers: SSE, body: [chunk({ content: 'Hello' }), 'x'], breakAfter: 1 } },
       { ...LEFT, estimated: true, usage: { output: 1 } },
     ],
   ];
@@ -266,8 +266,8 @@ test('a provider after the client left', async (t) => {
 test('a call that is read on in vain is cancelled, and estimated', async (t) => {
   const world = await startScriptedGateway(t, { readOnMs: 1_000 });
   for (const call of [
-    { ...HALF, behaviour: { ...HALF.behaviour, stallAfter: 1 } },
-    { ...WHOLE, behaviour: { stallAfter: 'nothing' as const } },
+    { ...HALF, behavior: { ...HALF.behavior, stallAfter: 1 } },
+    { ...WHOLE, behavior: { stallAfter: 'nothing' as const } },
   ]) {
     const { account, upstream } = await endLeft(world, call);
     t.equal(upstream, 'broken');
@@ -277,7 +277,7 @@ test('a call that is read on in vain is cancelled, and estimated', async (t) => 
 
 test('reading on ends with the time that a call may last', async (t) => {
   const world = await startScriptedGateway(t, { readOnMs: 600_000, requestTimeoutMs: 3_000 });
-  const { account, upstream } = await endLeft(world, { ...WHOLE, behaviour: { stallAfter: 'nothing' } });
+  const { account, upstream } = await endLeft(world, { ...WHOLE, behavior: { stallAfter: 'nothing' } });
   t.equal(upstream, 'broken');
   t.match(await world.charged(account), { ...LEFT, estimated: true });
 });
@@ -307,7 +307,7 @@ test('a provider that goes on after the end of its answer is cancelled, and the 
     const ended = await world.end({
       path: '/v1/chat/completions',
       body: JSON.stringify({ model: 'tokens', stream: true, messages: HI }),
-      behaviour: { headers: SSE, body: [...end, ...Array.from({ length: 2_000 }, () => more)] },
+      behavior: { headers: SSE, body: [...end, ...Array.from({ length: 2_000 }, () => more)] },
     });
     t.equal(ended.upstream, 'broken');
     t.ok(ended.heard.isWhole && ended.heard.text.includes('[DONE]'));
@@ -332,7 +332,7 @@ test('a response whose last event is over 1 MiB can be gone on with, and is char
   const ended = await world.end({
     path: '/v1/responses',
     body: JSON.stringify({ model: 'tokens', stream: true, input: 'Hi' }),
-    behaviour: { headers: SSE, body: [event({ type: 'response.completed', response })] },
+    behavior: { headers: SSE, body: [event({ type: 'response.completed', response })] },
   });
   t.ok(ended.heard.isWhole);
   t.match(await world.charged(ended.account), {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { t as ofFile, test } from 'tap';
-import { type Behaviour, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { type Behavior, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import { startGatewayInProcess, testCatalog } from '../../helper/start/gateway-in-process.ts';
 
 /** Ends as base64 does, with what JSON and addresses may spell in other ways. */
@@ -17,14 +17,14 @@ const CLEAN = `{"error":{"message":"Bearer ${SPELLINGS.map(() => '…').join(' o
 const JSON_TYPE = { 'content-type': 'application/json' };
 const SSE_TYPE = { 'content-type': 'text/event-stream' };
 
-type Ask = (given: Behaviour, body?: object) => Promise<Response>;
+type Ask = (given: Behavior, body?: object) => Promise<Response>;
 
 /** One gateway for all tests of this file. */
 let shared: Promise<Ask> | undefined;
 
 async function start(): Promise<Ask> {
-  let behaviour: Behaviour = {};
-  const provider = await startScriptedProvider({ behave: () => behaviour });
+  let behavior: Behavior = {};
+  const provider = await startScriptedProvider({ behave: () => behavior });
   ofFile.teardown(() => provider.close());
   const catalog = new Map(
     [...testCatalog(provider.url)].map(([slug, model]) => [
@@ -35,13 +35,13 @@ async function start(): Promise<Ask> {
   const world = await startGatewayInProcess(ofFile, { provider, config: { catalog } });
   const { key } = await world.account();
   return async (given, body = {}) => {
-    behaviour = given;
+    behavior = given;
     return await world.chat(key, { ...body });
   };
 }
 
 /** Calls a provider that behaves as given. */
-async function ask(given: Behaviour, body?: object): Promise<Response> {
+async function ask(given: Behavior, body?: object): Promise<Response> {
   shared ??= start();
   return await (await shared)(given, body);
 }
@@ -49,7 +49,7 @@ async function ask(given: Behaviour, body?: object): Promise<Response> {
 test('an error of the provider that quoted our credential showed it to the client', async (t) => {
   const bytes = Buffer.from(QUOTING);
   const large = `{"error":{"message":"${'x'.repeat(2_000_000)} ${SECRET}"}}`;
-  const rows: readonly (readonly [string, Behaviour, string])[] = [
+  const rows: readonly (readonly [string, Behavior, string])[] = [
     ['whole', { status: 400, headers: JSON_TYPE, body: QUOTING }, CLEAN],
     [
       'with its length',
@@ -66,9 +66,9 @@ test('an error of the provider that quoted our credential showed it to the clien
     ['with a status of 200', { headers: JSON_TYPE, body: QUOTING }, CLEAN],
     ['too large to be held', { status: 400, headers: JSON_TYPE, body: large }, large.replace(SECRET, '…')],
   ];
-  for (const [how, behaviour, expected] of rows) {
-    const response = await ask(behaviour);
-    t.equal(response.status, behaviour.status ?? 200, how);
+  for (const [how, behavior, expected] of rows) {
+    const response = await ask(behavior);
+    t.equal(response.status, behavior.status ?? 200, how);
     t.ok((await response.text()) === expected, how);
   }
 });

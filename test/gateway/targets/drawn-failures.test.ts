@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
-import type { Behaviour, ReceivedRequest } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior, ReceivedRequest } from '../../helper/stand-ins/scripted-provider.ts';
 import { type PlaceName, startTargetsGateway } from '../../helper/start/targets-gateway.ts';
 import fc from '../../helper/suite/fast-check.ts';
 
@@ -23,7 +23,7 @@ const WAYS = {
   'fails in its stream': [{ body: OK }, { headers: SSE, body: [ROLE, FAILED, DONE] }, true],
   'fails after content': [{ body: OK }, { headers: SSE, body: [ROLE, WORD, FAILED, DONE] }, false],
   'breaks after content': [{ body: OK }, { headers: SSE, body: [ROLE, WORD, REPORT], breakAfter: 2 }, false],
-} as const satisfies Record<string, readonly [Behaviour, Behaviour | 'same', boolean]>;
+} as const satisfies Record<string, readonly [Behavior, Behavior | 'same', boolean]>;
 type Way = keyof typeof WAYS;
 
 interface DrawnCall {

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 import { lastCharge, startTargetsGateway, type TargetsGateway } from '../../helper/start/targets-gateway.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -10,7 +10,7 @@ const REPORT = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_token
 const DONE = 'data: [DONE]\n\n';
 const STREAM = { model: 'ranked', stream: true };
 
-function events(...body: string[]): Behaviour {
+function events(...body: string[]): Behavior {
   return { headers: SSE, body };
 }
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Behaviour, ReceivedRequest } from '../stand-ins/scripted-provider.ts';
+import type { Behavior, ReceivedRequest } from '../stand-ins/scripted-provider.ts';
 import type { MediaGateway } from '../start/media-gateway.ts';
 
 export const PATH = '/v1/videos';
@@ -20,12 +20,12 @@ export const codeOf = async (response: Response) => {
   return `${response.status} ${error?.code}`;
 };
 
-/** Behaviour of a provider whose jobs are in the state that the test sets. */
+/** Behavior of a provider whose jobs are in the state that the test sets. */
 export function scripted(state: {
   status: string;
-  polls?: (request: ReceivedRequest) => Behaviour | undefined;
+  polls?: (request: ReceivedRequest) => Behavior | undefined;
 }) {
-  return (request: ReceivedRequest): Behaviour | undefined => {
+  return (request: ReceivedRequest): Behavior | undefined => {
     const isPoll = request.method === 'GET' && !request.url.includes('/content');
     const given = state.polls?.(request);
     if (given) return given;

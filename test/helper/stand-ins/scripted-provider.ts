@@ -41,8 +41,8 @@ export async function startScriptedProvider(options: ScriptOptions = {}): Promis
       waiting.delete(requests.length);
       requests.push(request);
     }
-    const behaviour = (await behave?.(request)) ?? {};
-    await play(response, await answerTo(request, behaviour, answers), behaviour);
+    const behavior = (await behave?.(request)) ?? {};
+    await play(response, await answerTo(request, behavior, answers), behavior);
   });
   return {
     ...server,
@@ -64,21 +64,17 @@ async function recorded(message: IncomingMessage, response: ServerResponse): Pro
   return { ...(await receive(message)), rawHeaders: message.rawHeaders, ended };
 }
 
-async function answerTo(
-  request: ReceivedRequest,
-  behaviour: Behaviour,
-  answers: DemoAnswers,
-): Promise<Answer> {
-  const { body } = behaviour;
-  const answer = body === undefined ? await answers.answerTo(request, behaviour) : givenAnswer(body);
+async function answerTo(request: ReceivedRequest, behavior: Behavior, answers: DemoAnswers): Promise<Answer> {
+  const { body } = behavior;
+  const answer = body === undefined ? await answers.answerTo(request, behavior) : givenAnswer(body);
   return {
-    status: behaviour.status ?? answer.status,
-    headers: { ...answer.headers, ...behaviour.headers },
+    status: behavior.status ?? answer.status,
+    headers: { ...answer.headers, ...behavior.headers },
     pieces: answer.pieces,
   };
 }
 
-function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
+function givenAnswer(body: NonNullable<Behavior['body']>): Answer {
   if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };
   return isPieces(body) ? { status: 200, headers: {}, pieces: body } : json(200, body);
 }
@@ -90,11 +86,11 @@ function isPieces(body: object): body is readonly Piece[] {
 /** Events of a stream that are its end: the reason why it ends, the usage, and `[DONE]`. */
 const LAST_EVENTS = 3;
 
-/** Writes the answer with the pauses, the break or the stall of `behaviour`. Ends early where the client has left. */
-async function play(response: ServerResponse, answer: Answer, behaviour: Behaviour): Promise<void> {
-  const { breakAfter, stallAfter, waitAfter, intervalMs = 0, onEnding = () => {} } = behaviour;
+/** Writes the answer with the pauses, the break or the stall of `behavior`. Ends early where the client has left. */
+async function play(response: ServerResponse, answer: Answer, behavior: Behavior): Promise<void> {
+  const { breakAfter, stallAfter, waitAfter, intervalMs = 0, onEnding = () => {} } = behavior;
   const endsWith = Math.max(0, answer.pieces.length - LAST_EVENTS);
-  if (behaviour.delayMs) await sleep(behaviour.delayMs);
+  if (behavior.delayMs) await sleep(behavior.delayMs);
   if (waitAfter?.pieces === 'nothing') await waitAfter.until;
   if (breakAfter === 'nothing' || stallAfter === 'nothing') onEnding();
   if (breakAfter === 'nothing') return breakOff(response);
@@ -131,7 +127,7 @@ export interface ReceivedRequest extends DemoRequest {
 }
 
 /** Changes of the demo provider's answer to one request. */
-export interface Behaviour extends AnswerOptions {
+export interface Behavior extends AnswerOptions {
   /** Pause before the status line, in milliseconds. */
   readonly delayMs?: number;
   /** Status; default that of the demo's answer, or 200. */
@@ -155,7 +151,7 @@ export interface Behaviour extends AnswerOptions {
 }
 
 /** Chooses how a request is answered; undefined for the demo's answer as it is. */
-export type Behave = (request: ReceivedRequest) => Behaviour | undefined | Promise<Behaviour | undefined>;
+export type Behave = (request: ReceivedRequest) => Behavior | undefined | Promise<Behavior | undefined>;
 
 /** Starts a provider that holds back its answers to bodies with `wait` in them until the test releases them. */
 export async function startWaitingProvider(t: Test) {

@@ -3,7 +3,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Test } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
 import type { Usage } from '../../../src/domain/units.ts';
-import type { Behaviour, ReceivedRequest } from '../stand-ins/scripted-provider.ts';
+import type { Behavior, ReceivedRequest } from '../stand-ins/scripted-provider.ts';
 import type { TestAccount } from './gateway-in-process.ts';
 import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 
@@ -55,7 +55,7 @@ export interface Heard {
 
 /** A case: one call, how the upstream answers it, and when the client leaves. */
 export interface Case {
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   readonly path: string;
   readonly body: string | FormData;
   /** Whose call it is; default: a new account's. */
@@ -95,7 +95,7 @@ export async function startScriptedGateway(
   t: Test,
   times: Partial<Config['limits']> = {},
 ): Promise<ScriptedGateway> {
-  const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
+  const cases = new Map<string, { behavior: Behavior; received: (request: ReceivedRequest) => void }>();
   const limits = {
     ...PATIENT,
     ...times,
@@ -112,7 +112,7 @@ export async function startScriptedGateway(
     (request) => {
       const named = cases.get(String(request.headers['x-case']));
       named?.received(request);
-      return named?.behaviour;
+      return named?.behavior;
     },
     { limits },
   );
@@ -121,7 +121,7 @@ export async function startScriptedGateway(
     async end(call) {
       const id = String(cases.size);
       const { promise, resolve } = Promise.withResolvers<ReceivedRequest>();
-      cases.set(id, { behaviour: call.behaviour, received: resolve });
+      cases.set(id, { behavior: call.behavior, received: resolve });
       const account = call.account ?? (await world.account());
       const { heard, left } = await listen(`${world.url}${call.path}`, call, promise, {
         authorization: `Bearer ${account.key}`,

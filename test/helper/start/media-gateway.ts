@@ -6,7 +6,7 @@ import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
 import type { Unit } from '../../../src/domain/units.ts';
 import { creditPrice } from '../fixtures/credit-price.ts';
 import {
-  type Behaviour,
+  type Behavior,
   type ReceivedRequest,
   startScriptedProvider,
 } from '../stand-ins/scripted-provider.ts';
@@ -38,7 +38,7 @@ export interface MediaGateway extends InProcessGateway {
  */
 export async function startMediaGateway(
   t: Test,
-  behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
+  behave: (request: ReceivedRequest) => Behavior | undefined = () => undefined,
   config: Partial<Config> = {},
 ): Promise<MediaGateway> {
   const provider = await startScriptedProvider({ behave });
@@ -57,7 +57,7 @@ let shared: Promise<InProcessGateway> | undefined;
  */
 export async function shareMediaGateway(
   t: Test,
-  behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
+  behave: (request: ReceivedRequest) => Behavior | undefined = () => undefined,
 ): Promise<MediaGateway> {
   const provider = await startScriptedProvider({ behave });
   t.teardown(() => provider.close());

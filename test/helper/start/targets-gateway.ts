@@ -4,7 +4,7 @@ import type { Model, Target } from '../../../src/domain/catalog.ts';
 import { creditPrice } from '../fixtures/credit-price.ts';
 import {
   type Behave,
-  type Behaviour,
+  type Behavior,
   type ScriptedProvider,
   startScriptedProvider,
 } from '../stand-ins/scripted-provider.ts';
@@ -16,11 +16,11 @@ import {
   testConfig,
 } from './gateway-in-process.ts';
 
-/** Three scripted providers `a`, `b` and `c`, each with its behaviour, behind one gateway. */
+/** Three scripted providers `a`, `b` and `c`, each with its behavior, behind one gateway. */
 export interface TargetsGateway extends InProcessGateway {
   readonly providers: Readonly<Record<PlaceName, ScriptedProvider>>;
   /** Sets how a provider behaves from now on; undefined: as the demo. */
-  behave(place: PlaceName, behaviour?: Behaviour): void;
+  behave(place: PlaceName, behavior?: Behavior): void;
   /** Lets a function choose how a provider answers each request. */
   behaveBy(place: PlaceName, behave: Behave): void;
   /** The model's name in each request that reached a provider. */
@@ -41,13 +41,13 @@ export async function startTargetsGateway(
   t: Test,
   limits: Partial<Config['limits']> = {},
 ): Promise<TargetsGateway> {
-  const behaviours = new Map<PlaceName, Behave>();
+  const behaviors = new Map<PlaceName, Behave>();
   const started = await Promise.all(
     PLACES.map(
       async (place) =>
         [
           place,
-          await startScriptedProvider({ behave: (request) => behaviours.get(place)?.(request) }),
+          await startScriptedProvider({ behave: (request) => behaviors.get(place)?.(request) }),
         ] as const,
     ),
   );
@@ -64,8 +64,8 @@ export async function startTargetsGateway(
   return {
     ...world,
     providers,
-    behave: (place, behaviour) => behaviours.set(place, () => behaviour),
-    behaveBy: (place, behave) => behaviours.set(place, behave),
+    behave: (place, behavior) => behaviors.set(place, () => behavior),
+    behaveBy: (place, behave) => behaviors.set(place, behave),
     asked: (place) => providers[place].requests.map(({ body }) => String(modelIn(body.toString()))),
   };
 }

@@ -233,7 +233,7 @@ test('items and blocks that are no media are text', (t) => {
   t.end();
 });
 
-test('a conversation is summarised only by a compact edit whose trigger the input can reach', (t) => {
+test('a conversation is summarized only by a compact edit whose trigger the input can reach', (t) => {
   const plain = messages({});
   const edits = (...list: unknown[]) => ({ context_management: { edits: list } });
   const compact = { type: 'compact_20260112' };

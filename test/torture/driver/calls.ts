@@ -1,7 +1,7 @@
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 import type { CallModel, KeyModel } from '../model/model.ts';
 import { valueToSend } from '../model/values-model.ts';
-import { BEHAVIOUR_HEADER, CALL_HEADER } from '../world/upstream.ts';
+import { BEHAVIOR_HEADER, CALL_HEADER } from '../world/upstream.ts';
 import type { Leaving } from './client.ts';
 import type { History } from './history.ts';
 
@@ -16,7 +16,7 @@ export const MANNERS = {
   'reset within': { breakAfter: 2 },
   'stall before the head': { stallAfter: 'nothing' },
   'stall within': { stallAfter: 2 },
-} as const satisfies Record<string, Behaviour>;
+} as const satisfies Record<string, Behavior>;
 
 export type Manner = keyof typeof MANNERS;
 
@@ -73,7 +73,7 @@ export async function makeCallWith(
     token: value.value,
     headers: {
       [CALL_HEADER]: String(call.id),
-      [BEHAVIOUR_HEADER]: JSON.stringify(MANNERS[plan.manner]),
+      [BEHAVIOR_HEADER]: JSON.stringify(MANNERS[plan.manner]),
     },
     body: {
       model: plan.model,

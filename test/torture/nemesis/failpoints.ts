@@ -55,7 +55,7 @@ export type OnReached = (point: Failpoint, link: Link | undefined) => 'swallow' 
 
 interface Pattern {
   readonly point: Failpoint;
-  /** Bytes by which the failpoint is recognised: the gateway sends any one of these. */
+  /** Bytes by which the failpoint is recognized: the gateway sends any one of these. */
   readonly marks: readonly string[];
   /** True where the failpoint is the reply to those bytes and not their sending. */
   readonly onReply: boolean;

@@ -13,7 +13,7 @@ export interface LiveRedis {
   /** URL that belongs to no gateway, so that no fault of a gateway's connections hits its users. */
   readonly url: string;
   readonly shards: readonly Shard[];
-  /** URL for the gateway in a slot, with a user name by which the wires recognise its connections. */
+  /** URL for the gateway in a slot, with a user name by which the wires recognize its connections. */
   urlFor(slot: number): string;
   /** Connects to all of it and prefixes Redis keys as src/ledger/redis/redis-keys.ts does; some must exist. */
   connect(): Promise<Redis | Cluster>;

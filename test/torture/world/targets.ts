@@ -1,11 +1,11 @@
-import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
 
 /** Names of the upstreams that are the targets of each model, in their order (world.ts). Nobody listens at `gone`. */
 export const GONE = 'gone';
 export type TargetName = 'first' | 'test';
 
 /**
- * What a target does with a call: `answers` as its behaviour says; `fails` with an error before any content, after which the call
+ * What a target does with a call: `answers` as its behavior says; `fails` with an error before any content, after which the call
  * may go on at another target; `unsure`: breaks off or hangs, so that it may have begun to bill; or answers what is no answer.
  */
 export type Way = 'answers' | 'fails' | 'unsure' | 'lies';
@@ -17,7 +17,7 @@ export interface Taken {
   readonly status: number | null;
   /** Least time for which the target is left out after this, in milliseconds; undefined where it need not be. */
   readonly outMs: number | undefined;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
 }
 
 /** Time for which a target is left out after a failure, at least; and one that refuses its credential. */
@@ -27,7 +27,7 @@ const REFUSED_OUT_MS = 60_000;
 /** A failure by a status. `wait`: header that says for how long the target asks to be left alone. */
 function failure(status: number, outMs: number, wait: Readonly<Record<string, string>> = {}): Taken {
   const body = { error: { message: `The first target failed with ${status}.` } };
-  return { way: 'fails', status, outMs, behaviour: { status, headers: wait, body } };
+  return { way: 'fails', status, outMs, behavior: { status, headers: wait, body } };
 }
 
 /** Text that no answer has which a client gets. */
@@ -38,7 +38,7 @@ const FAILED_STREAM: Taken = {
   way: 'fails',
   status: 200,
   outMs: OUT_MS,
-  behaviour: {
+  behavior: {
     headers: { 'content-type': 'text/event-stream' },
     body: [
       'data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n',
@@ -48,11 +48,11 @@ const FAILED_STREAM: Taken = {
 };
 
 /** Ways in which a connection ends that had carried a request. */
-const BROKEN: Taken = { way: 'unsure', status: null, outMs: OUT_MS, behaviour: { breakAfter: 'nothing' } };
-const SILENT: Taken = { ...BROKEN, behaviour: { stallAfter: 'nothing' } };
+const BROKEN: Taken = { way: 'unsure', status: null, outMs: OUT_MS, behavior: { breakAfter: 'nothing' } };
+const SILENT: Taken = { ...BROKEN, behavior: { stallAfter: 'nothing' } };
 
-function lie(behaviour: Behaviour, status = 200, outMs?: number): Taken {
-  return { way: 'lies', status, outMs, behaviour: { status, ...behaviour } };
+function lie(behavior: Behavior, status = 200, outMs?: number): Taken {
+  return { way: 'lies', status, outMs, behavior: { status, ...behavior } };
 }
 
 const LIES: readonly Taken[] = [

@@ -1,17 +1,17 @@
 import { test } from 'tap';
 import { until } from '../../helper/check/until.ts';
-import { BEHAVIOUR_HEADER, billOf, CALL_HEADER, startUpstream } from './upstream.ts';
+import { BEHAVIOR_HEADER, billOf, CALL_HEADER, startUpstream } from './upstream.ts';
 
 async function started(t: Parameters<typeof startUpstream>[0]) {
   const upstream = await startUpstream(t, () => {});
-  const call = async (id: number, target: 'first' | 'test', behaviour = {}) => {
+  const call = async (id: number, target: 'first' | 'test', behavior = {}) => {
     const response = await fetch(`${upstream.urls[target]}/v1/chat/completions`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         authorization: 'Bearer gateway-0',
         [CALL_HEADER]: String(id),
-        [BEHAVIOUR_HEADER]: JSON.stringify(behaviour),
+        [BEHAVIOR_HEADER]: JSON.stringify(behavior),
       },
       body: JSON.stringify({ model: 'flat', messages: [{ role: 'user', content: 'hi' }] }),
     });

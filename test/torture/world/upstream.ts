@@ -1,5 +1,5 @@
 import {
-  type Behaviour,
+  type Behavior,
   type ReceivedRequest,
   startScriptedProvider,
 } from '../../helper/stand-ins/scripted-provider.ts';
@@ -8,7 +8,7 @@ import { MOODS, type MoodName, OUT_MS, type Taken, type TargetName } from './tar
 
 /** Headers with the number of a call and how to answer it, which the gateway passes on. */
 export const CALL_HEADER = 'x-torture-call';
-export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
+export const BEHAVIOR_HEADER = 'x-torture-behavior';
 
 export interface Upstream {
   /** Addresses of the targets at which somebody listens. */
@@ -82,7 +82,7 @@ export async function startUpstream(
   const visits = new Map<number, Visit>();
   const arrivals: Arrival[] = [];
   let mood: MoodName = 'fails';
-  const takenBy = (target: TargetName, call: number, { stream }: Told, told: Behaviour): Taken =>
+  const takenBy = (target: TargetName, call: number, { stream }: Told, told: Behavior): Taken =>
     (target === 'first' ? MOODS[mood](call, stream) : undefined) ?? takenAs(told);
   const behaveAt = (target: TargetName) => (request: ReceivedRequest) => {
     const { headers, body, ended } = request;
@@ -99,9 +99,9 @@ export async function startUpstream(
     const credential = String(headers.authorization).replace('Bearer ', '');
     onFailpoint('asked', credential);
     const said = JSON.parse(body.toString()) as Told;
-    const text = headers[BEHAVIOUR_HEADER];
-    const told = typeof text === 'string' ? (JSON.parse(text) as Behaviour) : {};
-    const { way, status, outMs, behaviour } = takenBy(target, call, said, told);
+    const text = headers[BEHAVIOR_HEADER];
+    const told = typeof text === 'string' ? (JSON.parse(text) as Behavior) : {};
+    const { way, status, outMs, behavior } = takenBy(target, call, said, told);
     if (way !== 'fails') billing.set(call, (billing.get(call) ?? 0) + 1);
     reached.set(call, Math.max(1, billing.get(call) ?? 0));
     const at = Date.now();
@@ -112,7 +112,7 @@ export async function startUpstream(
       // A call whose client left is not sent on, so it may end with the failure of this target.
       visit.endingAt ??= arrival.endingAt;
     };
-    if (way === 'fails') return { ...behaviour, onEnding };
+    if (way === 'fails') return { ...behavior, onEnding };
     const bill = billOf(call);
     void ended.then((how) => {
       if (how !== 'answered') return;
@@ -125,7 +125,7 @@ export async function startUpstream(
       completion_tokens: bill.output,
       total_tokens: bill.input + bill.output,
     };
-    return { usage, ...behaviour, onEnding };
+    return { usage, ...behavior, onEnding };
   };
   const start = async (target: TargetName) => {
     const provider = await startScriptedProvider({ behave: behaveAt(target), record: false });
@@ -145,13 +145,13 @@ export async function startUpstream(
 }
 
 /** What a target does with a call that says itself how it is to be answered. */
-function takenAs(told: Behaviour): Taken {
+function takenAs(told: Behavior): Taken {
   const { status = 200, breakAfter, stallAfter } = told;
   const isHeadless = breakAfter === 'nothing' || stallAfter === 'nothing';
-  if (isHeadless) return { way: 'unsure', status: null, outMs: OUT_MS, behaviour: told };
+  if (isHeadless) return { way: 'unsure', status: null, outMs: OUT_MS, behavior: told };
   if (breakAfter !== undefined || stallAfter !== undefined)
-    return { way: 'unsure', status, outMs: undefined, behaviour: told };
+    return { way: 'unsure', status, outMs: undefined, behavior: told };
   return status === 200
-    ? { way: 'answers', status, outMs: undefined, behaviour: told }
-    : { way: 'fails', status, outMs: OUT_MS, behaviour: told };
+    ? { way: 'answers', status, outMs: undefined, behavior: told }
+    : { way: 'fails', status, outMs: OUT_MS, behavior: told };
 }

@@ -11,7 +11,7 @@ import type { BookServer } from './book-server.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
 import { GONE } from './targets.ts';
-import { BEHAVIOUR_HEADER, CALL_HEADER, startUpstream, type Upstream } from './upstream.ts';
+import { BEHAVIOR_HEADER, CALL_HEADER, startUpstream, type Upstream } from './upstream.ts';
 import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 
 export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
@@ -126,7 +126,7 @@ function makePlace(
   const config = join(folder, `gateway-${index}.yaml`);
   const targets = [GONE, 'first', 'test'].map((name, at) => `{ upstream: ${name}, priority: ${at + 1} }`);
   const model = `targets: [${targets}], category: text, maxOutputTokens: 100`;
-  const rest = `apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOUR_HEADER}]`;
+  const rest = `apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOR_HEADER}]`;
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }

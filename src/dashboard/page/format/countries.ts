@@ -1,5 +1,5 @@
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
-import { COUNTRY_CODES, normaliseCountry } from '../../../domain/countries.ts';
+import { COUNTRY_CODES, normalizeCountry } from '../../../domain/countries.ts';
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'region' });
 
@@ -38,7 +38,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
 
 /** Two-letter code of a country given by its name or its two- or three-letter code; undefined where there is none. */
 export function countryCode(text: string): string | undefined {
-  return BY_NAME.get(folded(text)) ?? normaliseCountry(text.trim());
+  return BY_NAME.get(folded(text)) ?? normalizeCountry(text.trim());
 }
 
 /** A name in lower case without accents, dots and apostrophes, and with `and` spelt out. */

@@ -1,5 +1,5 @@
 import {
-  type Behaviour,
+  type Behavior,
   type ReceivedRequest,
   type ScriptedProvider,
   startScriptedProvider,
@@ -63,7 +63,7 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
   let sentBack = new Set<'encrypted' | 'reference'>();
   let mortality = new Mortality({});
   let turns = 0;
-  const behave = (place: number, request: ReceivedRequest): Behaviour | undefined => {
+  const behave = (place: number, request: ReceivedRequest): Behavior | undefined => {
     const path = request.url.split('?', 1)[0] ?? '';
     const format = FORMATS[path];
     const body = format && (JSON.parse(request.body.toString()) as Json);

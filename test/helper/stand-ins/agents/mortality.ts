@@ -1,9 +1,9 @@
 import { namedEvent } from '../../../../src/demo/answer.ts';
-import type { Behaviour } from '../scripted-provider.ts';
+import type { Behavior } from '../scripted-provider.ts';
 import type { Format } from './turn.ts';
 
 /** An answer in place of the model's. */
-export type Fault = Pick<Behaviour, 'status' | 'headers' | 'body'>;
+export type Fault = Pick<Behavior, 'status' | 'headers' | 'body'>;
 
 /** How a provider behaves. */
 export interface How {
@@ -30,7 +30,7 @@ export const OVERLOADED: Fault = {
   body: error('The engine is overloaded.', 'overloaded'),
 };
 
-/** As OpenAI answers encrypted reasoning of another organisation. */
+/** As OpenAI answers encrypted reasoning of another organization. */
 export const UNREADABLE: Fault = {
   status: 400,
   body: error('The encrypted content could not be verified.', 'invalid_encrypted_content'),
