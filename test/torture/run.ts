@@ -2,6 +2,7 @@
 // of specification section 5.
 import { parseArgs } from 'node:util';
 import type { Scope } from '../helper/start/scope.ts';
+import { soak } from './soak/soak.ts';
 import { torture } from './torture.ts';
 
 const USAGE = `npm run torture -- [options]
@@ -10,6 +11,8 @@ const USAGE = `npm run torture -- [options]
   --steps N     steps of a history at most (default 30)
   --seed N      of all histories; a run prints its own
   --path P      one history only: the one that failed
+  --soak N      in place of histories: two providers that die and come back in turn, for N seconds
+  --rate N      calls a second of the soak (default 50)
   --cluster     all on a Redis Cluster of three masters, which by default one in eight is`;
 
 const PROGRESS_MS = 30_000;
@@ -22,6 +25,8 @@ function readOptions(args: readonly string[]) {
       steps: { type: 'string', default: '30' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fffffff)) },
       path: { type: 'string' },
+      soak: { type: 'string', default: '0' },
+      rate: { type: 'string', default: '50' },
       cluster: { type: 'boolean', default: false },
     },
   });
@@ -29,7 +34,17 @@ function readOptions(args: readonly string[]) {
   if (!(minutes > 0)) throw new Error('--minutes must be a number above 0');
   if (!(Number.isSafeInteger(steps) && steps > 0)) throw new Error('--steps must be a whole number above 0');
   if (!Number.isSafeInteger(seed)) throw new Error('--seed must be a whole number');
-  return { minutes, steps, seed, path: values.path, worlds: values.cluster ? 'cluster' : 'all' } as const;
+  const [soakSeconds, perSecond] = [Number(values.soak), Number(values.rate)];
+  if (!(soakSeconds >= 0 && perSecond > 0)) throw new Error('--soak and --rate must be numbers above 0');
+  return {
+    minutes,
+    steps,
+    seed,
+    soakSeconds,
+    perSecond,
+    path: values.path,
+    worlds: values.cluster ? 'cluster' : 'all',
+  } as const;
 }
 
 function optionsOrExit() {
@@ -43,7 +58,14 @@ function optionsOrExit() {
 
 const ends: (() => unknown)[] = [];
 const scope: Scope = { teardown: (end) => ends.push(end) };
-const { minutes, steps, seed, path, worlds } = optionsOrExit();
+const { minutes, steps, seed, path, worlds, soakSeconds: seconds, perSecond } = optionsOrExit();
+if (seconds > 0) {
+  const tell = (line: string) => process.stdout.write(`torture: ${line}\n`);
+  const { faults, report } = await soak(scope, { seconds, perSecond, tell });
+  for (const end of ends.reverse()) await end();
+  process.stdout.write(`${[...report, ...faults.slice(0, 20), `${faults.length} faults`].join('\n')}\n`);
+  process.exit(faults.length > 0 ? 1 : 0);
+}
 process.stdout.write(`torture: seed ${seed}, histories of up to ${steps} steps\n`);
 let toldAt = Date.now();
 const { summary, failure } = await torture(scope, {

@@ -24,7 +24,11 @@ export interface Entry {
 
 let owners = 0;
 
-export async function makeOwner(gateway: GatewayProcess, credits: number, threshold = 0): Promise<Owner> {
+export async function makeOwner(
+  gateway: Pick<GatewayProcess, 'api'>,
+  credits: number,
+  threshold = 0,
+): Promise<Owner> {
   let email = '';
   const { body, status } = await untilServed('an account', () => {
     // Another one each time: what was answered 503 may have been made.

@@ -163,7 +163,8 @@ function listening(child: Child, output: () => string): Promise<string> {
   });
 }
 
-function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
+/** Requests to a gateway at an address. */
+export function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
   const api: GatewayProcess['api'] = (method, path, token, body, headers = {}) =>
     fetch(`${url}${path}`, {
       method,

@@ -18,6 +18,9 @@ interface Asked extends Arrival {
   readonly of: CallModel;
 }
 
+/** A call as its own checks need it. */
+export type AskedCall = Pick<CallModel, 'id' | 'answer'>;
+
 /**
  * Checks section 12 of the specification: a call goes to each target once, and to another only after a failure by which nothing was
  * shown and nothing may have been billed; its client sees one answer; its row has each try; and no target is asked while it is out.
@@ -43,7 +46,8 @@ export function checkAttempts(
   ];
 }
 
-function checkWay({ id }: CallModel, tries: readonly Asked[]): string[] {
+/** A call goes to each target once, and to another only after a failure by which nothing may have been billed. */
+export function checkWay({ id }: AskedCall, tries: readonly Arrival[]): string[] {
   const targets = tries.map(({ target }) => target);
   const repeated = targets.find((target, at) => targets.indexOf(target) < at);
   const ended = tries.slice(0, -1).find(({ way }) => way !== 'fails');
@@ -54,7 +58,7 @@ function checkWay({ id }: CallModel, tries: readonly Asked[]): string[] {
 }
 
 /** A client never sees the beginning of one answer and the rest of another. */
-function checkShown({ id, answer }: CallModel): string[] {
+export function checkShown({ id, answer }: AskedCall): string[] {
   const { text = '', status } = answer ?? {};
   if (status !== 200) return [];
   const begun = text.split('"delta":{"role"').length - 1;
@@ -63,7 +67,12 @@ function checkShown({ id, answer }: CallModel): string[] {
   return begun > 1 || ended > 1 || isMixed ? [`call ${id} was shown more than one answer: ${text}`] : [];
 }
 
-function checkRow({ id, answer }: CallModel, tries: readonly Asked[], row: LedgerRow | undefined): string[] {
+/** The row of a call has each of its tries, and what the last one may cost. */
+export function checkRow(
+  { id, answer }: AskedCall,
+  tries: readonly Arrival[],
+  row: LedgerRow | undefined,
+): string[] {
   if (row?.type !== 'charge') return [];
   const attempts = attemptsOf(row, answer?.status);
   const story = `call ${id} was at ${tries.map(({ target, way }) => `${target} (${way})`)}; its row has ${JSON.stringify(attempts)}`;
@@ -88,7 +97,7 @@ function checkRow({ id, answer }: CallModel, tries: readonly Asked[], row: Ledge
 /** Where the provider may have billed, a timeout is charged as an estimate, and a broken connection is not. */
 function checkMoney(
   { outcome, estimated, credits }: LedgerRow,
-  last: Asked | undefined,
+  last: Arrival | undefined,
   story: string,
 ): string[] {
   if (

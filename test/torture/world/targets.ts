@@ -25,7 +25,7 @@ export const OUT_MS = 1_000;
 const REFUSED_OUT_MS = 60_000;
 
 /** A failure by a status. `wait`: header that says for how long the target asks to be left alone. */
-function failure(status: number, outMs: number, wait: Readonly<Record<string, string>> = {}): Taken {
+export function failure(status: number, outMs: number, wait: Readonly<Record<string, string>> = {}): Taken {
   const body = { error: { message: `The first target failed with ${status}.` } };
   return { way: 'fails', status, outMs, behavior: { status, headers: wait, body } };
 }
@@ -34,7 +34,7 @@ function failure(status: number, outMs: number, wait: Readonly<Record<string, st
 export const FAILED_WORDS = 'The first target failed within its stream.';
 
 /** A stream that fails before its content. It is one to calls without a stream, too. */
-const FAILED_STREAM: Taken = {
+export const FAILED_STREAM: Taken = {
   way: 'fails',
   status: 200,
   outMs: OUT_MS,
@@ -48,8 +48,13 @@ const FAILED_STREAM: Taken = {
 };
 
 /** Ways in which a connection ends that had carried a request. */
-const BROKEN: Taken = { way: 'unsure', status: null, outMs: OUT_MS, behavior: { breakAfter: 'nothing' } };
-const SILENT: Taken = { ...BROKEN, behavior: { stallAfter: 'nothing' } };
+export const BROKEN: Taken = {
+  way: 'unsure',
+  status: null,
+  outMs: OUT_MS,
+  behavior: { breakAfter: 'nothing' },
+};
+export const SILENT: Taken = { ...BROKEN, behavior: { stallAfter: 'nothing' } };
 
 function lie(behavior: Behavior, status = 200, outMs?: number): Taken {
   return { way: 'lies', status, outMs, behavior: { status, ...behavior } };
