@@ -4,7 +4,7 @@ import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
 import type { RefusalWriter } from '../gateway/record/refusal-writer.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
-import type { LeftCalls } from '../gateway/response/left-calls.ts';
+import type { OpenCalls } from '../gateway/response/open-calls.ts';
 import type { TargetHealth, TargetReport } from '../gateway/targets/target-health.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import type { PoolUse } from '../shares/fair-pool.ts';
@@ -24,7 +24,7 @@ interface GaugeParts {
   readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'drain' | 'sweep'>;
   readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
   readonly spools: Pick<SpoolFolder, 'kept'>;
-  readonly leftCalls: Pick<LeftCalls, 'size'>;
+  readonly openCalls: Pick<OpenCalls, 'readOn'>;
 }
 
 /** Registers the gauges that are read at each scrape: of the process, the ledger's backlog and the book. */
@@ -54,12 +54,12 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
   }).set({ version: VERSION }, 1);
   ledgerGauges(gauge, parts.ledger);
   bookGauges(gauge, parts.book);
-  const { spools, leftCalls } = parts;
+  const { spools, openCalls } = parts;
   gauge(
     'tollgate_calls_read_on',
     'sum',
     'Calls whose client left and whose answer is still read for its usage',
-    () => leftCalls.size,
+    () => openCalls.readOn,
   );
   gauge(
     'tollgate_spooled_bodies',

@@ -26,7 +26,7 @@ import { RefusalWriter } from '../gateway/record/refusal-writer.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import { CacheShares } from '../gateway/response/cache-shares.ts';
-import { LeftCalls } from '../gateway/response/left-calls.ts';
+import { OpenCalls } from '../gateway/response/open-calls.ts';
 import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
 import { TargetNews } from '../gateway/targets/target-news.ts';
@@ -69,7 +69,7 @@ export interface Gateway {
   readonly spools: SpoolFolder;
   readonly transport: UpstreamTransport;
   readonly targetNews: TargetNews;
-  readonly leftCalls: LeftCalls;
+  readonly openCalls: OpenCalls;
   readonly refusals: RefusalWriter;
   readonly tokens: TokenCounter;
 }
@@ -88,7 +88,7 @@ const TURNS = token<LoopTurns>('LoopTurns');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
-const LEFT_CALLS = token<LeftCalls>('LeftCalls');
+const OPEN_CALLS = token<OpenCalls>('OpenCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const TARGET_NEWS = token<TargetNews>('TargetNews');
@@ -115,7 +115,7 @@ export function compose(opened: Opened): Gateway {
     spools: c.resolve(SPOOLS),
     transport: c.resolve(TRANSPORT),
     targetNews: c.resolve(TARGET_NEWS),
-    leftCalls: c.resolve(LEFT_CALLS),
+    openCalls: c.resolve(OPEN_CALLS),
     refusals: c.resolve(REFUSALS),
     tokens: c.resolve(TOKEN_COUNTER),
   }));
@@ -132,7 +132,7 @@ function registerParts(once: Once, opened: Opened): void {
   once(TURNS, () => new LoopTurns());
   once(METRICS, (c) => {
     const registry = new Registry();
-    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), leftCalls: c.resolve(LEFT_CALLS) });
+    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), openCalls: c.resolve(OPEN_CALLS) });
     registerPools(registry, c.resolve(POOLS));
     registerTargets(registry, c.resolve(TARGET_HEALTH));
     registerRefusals(registry, c.resolve(REFUSALS));
@@ -145,7 +145,7 @@ function registerParts(once: Once, opened: Opened): void {
     (c) =>
       new RefusalWriter({ book, log: logger, settings: config.calls, places: c.resolve(POOLS).refusals }),
   );
-  once(LEFT_CALLS, () => new LeftCalls(config.limits));
+  once(OPEN_CALLS, () => new OpenCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));
   once(TARGET_HEALTH, (c) => {
@@ -235,7 +235,7 @@ function registerCalls(once: Once, opened: Opened): void {
           lastPlaces: new LastPlaces(),
         },
         hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,
-        leftCalls: c.resolve(LEFT_CALLS),
+        openCalls: c.resolve(OPEN_CALLS),
         cacheShares: new CacheShares(),
         turns: c.resolve(TURNS),
         metrics: c.resolve(CALL_METRICS),

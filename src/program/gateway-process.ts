@@ -89,7 +89,7 @@ function boundUrl(host: string, url: string): string {
 
 /** Starts a gateway that runs in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
-  const served = await serve(config, logger, trimStartupHeap);
+  const served = await serve(config, logger, { beforeListening: trimStartupHeap });
   if (isDemo) {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });

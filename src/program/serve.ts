@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import type { AlertWorker } from '../alerts/alert-worker.ts';
 import type { Book } from '../book/book.ts';
 import { openBook } from '../book/open-book.ts';
@@ -9,12 +8,12 @@ import { parseRedisUrl } from '../config/redis-url.ts';
 import type { ReplaceCatalog } from '../config/reload.ts';
 import { DemoUpstreams } from '../demo/demo-provider.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
-import type { LeftCalls } from '../gateway/response/left-calls.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { BookOlderThanRedis } from '../ledger/recovery/live-state-check.ts';
 import { buildApp } from './app.ts';
 import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
+import { Stopping } from './stopping.ts';
 
 /**
  * Connections that wait to be accepted: as many as Linux allows. A client whose connection finds no room tries again after a
@@ -64,6 +63,13 @@ export interface Served {
   close(): Promise<void>;
 }
 
+export interface ServeOptions {
+  /** Called when all is open, before the gateway listens. */
+  readonly beforeListening?: () => void;
+  /** Time for requests in flight to finish when it stops. Default: 30 s (specification section 1, "Stop"). */
+  readonly finishWithinMs?: number;
+}
+
 /**
  * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line if a
  * setting cannot be honored; then nothing stays open.
@@ -71,11 +77,11 @@ export interface Served {
 export async function serve(
   config: Config,
   logger: FastifyBaseLogger,
-  beforeListening: () => void = () => {},
+  options: ServeOptions = {},
 ): Promise<Served> {
   const closers = new Closers();
   try {
-    return await open(closers, config, logger, beforeListening);
+    return await open(closers, config, logger, options);
   } catch (error) {
     await closers.close();
     throw error;
@@ -86,7 +92,7 @@ async function open(
   closers: Closers,
   loaded: Config,
   logger: FastifyBaseLogger,
-  beforeListening: () => void,
+  { beforeListening, finishWithinMs }: ServeOptions,
 ): Promise<Served> {
   for (const warning of startWarnings(loaded)) logger.warn(warning);
   logger.info(liveLine(loaded));
@@ -109,7 +115,7 @@ async function open(
   closers.add(() => alerts?.stop(config.alerts.timeoutMs));
   const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
-  const stopping = new Stopping();
+  const stopping = new Stopping(finishWithinMs);
   const gateway = compose({
     config,
     catalog: () => catalog,
@@ -135,9 +141,9 @@ async function open(
 
   const app = await buildApp(gateway.app);
   stopping.watch(app);
-  closers.add(() => stopping.stop(app, gateway.leftCalls, config.server.drainDelayMs));
+  closers.add(() => stopping.stop(app, gateway.openCalls, config.server.drainDelayMs));
   await app.ready();
-  beforeListening();
+  beforeListening?.();
   const { host, port } = config.server;
   const url = await app.listen({ host, port, backlog: BACKLOG }).catch((cause: NodeJS.ErrnoException) => {
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
@@ -202,60 +208,4 @@ async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> 
       },
     );
   });
-}
-
-/** Time for requests in flight to finish after a signal (specification section 1, "Stop"). */
-const FINISH_WITHIN_MS = 30_000;
-/** Interval at which connections are closed that have become idle during a stop. */
-const IDLE_LOOK_MS = 50;
-
-/**
- * The stop of a gateway. States: serving → draining (everything is served, but `/readyz` is 503 and answers say
- * `Connection: close`, so that load balancers turn to other gateways) → finishing (no new connections; requests in
- * flight end) → stopped.
- */
-class Stopping {
-  #isDraining = false;
-  readonly #sockets = new Set<Socket>();
-
-  get isDraining(): boolean {
-    return this.#isDraining;
-  }
-
-  /** Watches the connections of an app; to be called before it listens. */
-  watch({ server }: FastifyInstance): void {
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-    // Clients are told to close their connections, because one that the gateway closes may just be about to carry a
-    // request.
-    server.prependListener('request', (_request, response) => {
-      if (this.#isDraining) response.shouldKeepAlive = false;
-    });
-  }
-
-  /**
-   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered and the last call that its client
-   * left is settled, which are given up 30 s after the delay.
-   */
-  async stop(app: FastifyInstance, leftCalls: LeftCalls, drainDelayMs: number): Promise<void> {
-    this.#isDraining = true;
-    if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
-    const over = new AbortController();
-    const patience = setTimeout(() => {
-      // First, so that closing the connections of the others has nothing read on.
-      leftCalls.giveUp();
-      app.server.closeAllConnections();
-      over.abort();
-    }, FINISH_WITHIN_MS);
-    // Node counts a connection on which nothing ever came (a browser's preconnect) as busy, and would wait for it.
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    // `close` ends the connections that are idle now; one whose answer ends later would be kept alive.
-    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
-    await app.close();
-    clearInterval(idle);
-    await leftCalls.ended(over.signal);
-    clearTimeout(patience);
-  }
 }

@@ -221,7 +221,7 @@ test('metrics of several processes are merged by the rule of each', async (t) =>
       ledger: open,
       book,
       spools: { kept: { bodies, bytes: 0 } },
-      leftCalls: { size: 1 },
+      openCalls: { readOn: 1 },
     });
     new PrometheusCallMetrics(registry).refused('/v1/chat/completions', 'invalid_json');
     return registry.getMetricsAsJSON();
@@ -246,7 +246,7 @@ test('a Redis and a book that are gone read as down, and take no other metric al
     ledger,
     book,
     spools: { kept: { bodies: 0, bytes: 0 } },
-    leftCalls: { size: 0 },
+    openCalls: { readOn: 0 },
   });
   ledger.abandon();
   await book.close();

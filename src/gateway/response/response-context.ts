@@ -7,7 +7,7 @@ import type { CallQueue } from '../queue/call-queue.ts';
 import type { CallRecorder } from '../record/call-recorder.ts';
 import type { TargetSettings } from '../targets/tries.ts';
 import type { CacheShares } from './cache-shares.ts';
-import type { LeftCalls } from './left-calls.ts';
+import type { OpenCalls } from './open-calls.ts';
 
 /** What the answers of all calls share. */
 export interface ResponseContext {
@@ -18,7 +18,7 @@ export interface ResponseContext {
   readonly headersTimeoutMs: number;
   readonly targets: TargetSettings;
   readonly hiddenTokensPerSecond: number;
-  readonly leftCalls: LeftCalls;
+  readonly openCalls: OpenCalls;
   readonly cacheShares: CacheShares;
   readonly turns: LoopTurns;
   readonly metrics: CallMetrics;

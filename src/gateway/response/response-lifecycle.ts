@@ -89,7 +89,8 @@ export class ResponseLifecycle implements Answering {
     this.#reply = reply;
     this.#context = context;
     this.#exchange = this.#newExchange();
-    this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
+    this.#timer = setTimeout(() => this.timeIsUp(), context.requestTimeoutMs);
+    context.openCalls.began(this);
     context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
@@ -329,22 +330,26 @@ export class ResponseLifecycle implements Answering {
     }
     if (!this.#reply.sent) this.#reply.hijack();
     this.#hasLeft = true;
-    const { leftCalls } = this.#context;
-    if (this.exchange.sentAt === undefined || leftCalls.readOnMs === 0) {
-      this.giveUp();
+    const { readOnMs } = this.#context.openCalls;
+    if (this.exchange.sentAt === undefined || readOnMs === 0) {
+      this.#giveUp();
       return;
     }
     // reply-from drops an answer whose client has left.
     if (this.#state === 'waiting')
       this.exchange.answered = (error, answer) => (answer ? this.head(answer) : this.noHead(error as Error));
-    leftCalls.add(this);
-    this.#readOnTimer = setTimeout(() => this.giveUp(), leftCalls.readOnMs);
+    this.#readOnTimer = setTimeout(() => this.#giveUp(), readOnMs);
     // The client's back-pressure may have paused the exchange.
     this.exchange.resume();
   }
 
+  /** The call may not last longer, or the gateway stops: nothing more is waited for. */
+  timeIsUp(): void {
+    this.exchange.cancel(new RequestTimeout());
+  }
+
   /** Settles the call of a client that has left by what is known now, and stops reading its answer. */
-  giveUp(): void {
+  #giveUp(): void {
     // Settling comes first: the error that cancelling causes would otherwise be taken for the upstream's.
     this.#settle(499, 'client_left', this.#unreported(), () => {});
     this.exchange.cancel(CLIENT_LEFT);
@@ -372,12 +377,12 @@ export class ResponseLifecycle implements Answering {
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
-      const { ledger, metrics, leftCalls, recorder } = this.#context;
+      const { ledger, metrics, openCalls, recorder } = this.#context;
       const { resourceIds, terms } = reading ?? {};
       const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts, ...end };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
-        leftCalls.delete(this);
+        openCalls.settled(this);
         after(charge);
         if (this.#hasLeft || this.#isClosed) this.call.memory.free();
         const { compiled, startedAt, waitedMs } = this.call;

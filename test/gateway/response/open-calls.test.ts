@@ -1,41 +1,40 @@
 import { test } from 'tap';
-import { LeftCalls } from '../../../src/gateway/response/left-calls.ts';
+import { OpenCalls } from '../../../src/gateway/response/open-calls.ts';
 
-test('a stop waits for the calls that are read on', async (t) => {
-  const calls = new LeftCalls({ readOnMs: 60_000 });
-  const { signal } = new AbortController();
-  await calls.ended(signal);
-  const call = { giveUp: () => t.fail('it has time') };
-  calls.add(call);
+test('a stop waits for the calls that are open', async (t) => {
+  const calls = new OpenCalls({ readOnMs: 60_000 });
+  await calls.ended();
+  const call = { hasLeft: true, timeIsUp: () => t.fail('it has time') };
+  calls.began(call);
+  t.equal(calls.readOn, 1);
   let isOver = false;
-  const ended = calls.ended(signal).then(() => {
+  const ended = calls.ended().then(() => {
     isOver = true;
   });
   await new Promise(setImmediate);
   t.notOk(isOver);
-  calls.delete(call);
+  calls.settled(call);
   await ended;
   t.ok(isOver);
 });
 
-test('a stop that has waited long enough cancels reads of left calls, and starts no more', async (t) => {
-  const calls = new LeftCalls({ readOnMs: 60_000 });
-  const over = new AbortController();
-  const givenUp: number[] = [];
+test('a stop that has waited long enough ends calls, and reads no more of them on', async (t) => {
+  const calls = new OpenCalls({ readOnMs: 60_000 });
+  const over: number[] = [];
   for (const number of [1, 2]) {
     const call = {
-      giveUp() {
-        givenUp.push(number);
-        setImmediate(() => calls.delete(call));
+      hasLeft: number === 1,
+      timeIsUp() {
+        over.push(number);
+        setImmediate(() => calls.settled(call));
       },
     };
-    calls.add(call);
+    calls.began(call);
   }
-  const ended = calls.ended(over.signal);
+  const ended = calls.ended();
   t.equal(calls.readOnMs, 60_000);
   calls.giveUp();
-  over.abort();
   await ended;
-  t.same(givenUp, [1, 2]);
+  t.same(over, [1, 2]);
   t.equal(calls.readOnMs, 0);
 });

@@ -174,6 +174,8 @@ export async function startGatewayInProcess(
     config?: Partial<Config>;
     provider?: ScriptedProvider;
     dataDir?: string;
+    /** Time for requests in flight to finish when it is closed; default 30 s. */
+    finishWithinMs?: number;
   } = {},
 ): Promise<InProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
@@ -182,6 +184,7 @@ export async function startGatewayInProcess(
   const served = await serve(
     testConfig(dataDir, provider.url, options.config),
     pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    options.finishWithinMs === undefined ? {} : { finishWithinMs: options.finishWithinMs },
   );
   let isClosed = false;
   const close = async () => {
