@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS } from '../src/domain/key-settings.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';
 import { ADMIN_TOKEN, api, type Place } from './gateway.ts';
 import type { Server } from './program.ts';
-import { CALLER_ORIGIN, MODEL } from './wire.ts';
+import { CALLER_ORIGIN, MODEL, TARGETS_MODEL } from './wire.ts';
 
 const DAY_MS = 86_400_000;
 /** Enough for any run. */
@@ -30,7 +30,7 @@ const OPEN: KeySettings = {
 export const RESTRICTED: KeySettings = {
   ...OPEN,
   expiresAt: Date.now() + 30 * DAY_MS,
-  allowedModels: ['gpt-4o', 'gpt-4o-mini', MODEL],
+  allowedModels: ['gpt-4o', 'gpt-4o-mini', MODEL, TARGETS_MODEL],
   allowedCategories: ['text', 'image'],
   spendingLimit: micro(CREDITS * 1_000_000),
   activeHours: '00:00-24:00',

@@ -8,7 +8,7 @@ import { endLeftovers } from '../src/redis-server/leftover.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
-import { BEHAVIOR_HEADER, CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+import { BEHAVIOR_HEADER, CALLER_HEADERS, MODEL, TARGETS_MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
@@ -38,12 +38,16 @@ export function makePlace(
   const passHeaders = [BEHAVIOR_HEADER];
   const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai', passHeaders };
   const model = {
-    upstream: 'bench',
+    upstreamModel: MODEL,
     category: 'text',
     maxOutputTokens: 1_000,
     price: { input: 100, output: 200, request: 0.001 },
   };
-  const config = { upstreams: { bench: upstream }, models: { [MODEL]: model } };
+  const targets = [{ upstream: 'bench' }, { upstream: 'second' }];
+  const config = {
+    upstreams: { bench: upstream, second: upstream },
+    models: { [MODEL]: { ...model, upstream: 'bench' }, [TARGETS_MODEL]: { ...model, targets } },
+  };
   writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(config));
   return { folder, dataDir, ...shared };
 }

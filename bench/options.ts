@@ -44,7 +44,7 @@ export const USAGE = `npm run bench -- [options]
   --quick          one round of a second, 300 streams, 1,000 keys, 20,000 rows: a smoke test, not a measurement
   --json           the result as JSON on stdout
 
-To put another gateway beside this one, on the same upstream (profiles json, sse, agent and body):
+To put another gateway beside this one, on the same upstream (profiles json, sse, first-token, agent and body):
 
   --upstream-port N             where the upstream shall listen, in OpenAI's format: start the peer with that address
   --peer URL                    the peer's address; it must serve POST /v1/chat/completions

@@ -1,6 +1,7 @@
 import type { Options } from './options.ts';
 import { agent, body, hot, json, keys, sse } from './profile-calls.ts';
 import { changes } from './profile-changes.ts';
+import { firstToken } from './profile-first-token.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
 import { soak } from './profile-soak.ts';
@@ -16,6 +17,7 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
 >([
   ['json', json],
   ['sse', sse],
+  ['first-token', firstToken],
   ['streams', streams],
   ['keys', keys],
   ['hot', hot],

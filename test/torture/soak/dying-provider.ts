@@ -20,12 +20,12 @@ export const DEATHS = {
 export type DeathName = keyof typeof DEATHS;
 
 const BROKEN_OFF = {
-  stream: { way: 'unsure', status: 200, outMs: undefined, behaviour: { chunks: 4, breakAfter: 3 } },
+  stream: { way: 'unsure', status: 200, outMs: undefined, behavior: { chunks: 4, breakAfter: 3 } },
   json: {
     way: 'unsure',
     status: 200,
     outMs: undefined,
-    behaviour: {
+    behavior: {
       headers: { 'content-type': 'application/json' },
       body: ['{"choices":[{"message":{"role":"assistant","content":"It '],
       breakAfter: 1,
@@ -33,7 +33,7 @@ const BROKEN_OFF = {
   },
 } as const satisfies Record<string, Taken>;
 
-const ANSWERS: Taken = { way: 'answers', status: 200, outMs: undefined, behaviour: { chunks: 4 } };
+const ANSWERS: Taken = { way: 'answers', status: 200, outMs: undefined, behavior: { chunks: 4 } };
 
 /** A time in which a provider was dead, in milliseconds since the epoch. */
 export interface Death {
@@ -117,6 +117,6 @@ export class DyingProvider {
       completion_tokens: bill.output,
       total_tokens: bill.input + bill.output,
     };
-    return { usage, ...taken.behaviour };
+    return { usage, ...taken.behavior };
   }
 }
