@@ -8,6 +8,19 @@ import { refuseUnpriced } from '../../metering/plan.ts';
  */
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
+const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/i;
+
+/**
+ * The path and query of a request whose target may be a whole URL, which a server must accept (RFC 9112 §3.2.2). Its host counts
+ * as little as the Host header does.
+ */
+export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (url.charCodeAt(0) === 0x2f) return url;
+  const [, authority, rest = ''] = ABSOLUTE.exec(url) ?? [];
+  if (authority === undefined || !HOST.test(authority)) return url;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** Versions of OpenAI's API, divided by commas, that turn subagents on: `responses_multi_agent=v1`. */
 const MULTI_AGENT = /(?:^|,)\s*responses_multi_agent\b/i;
 const CHARGES = [

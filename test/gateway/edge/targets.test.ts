@@ -60,11 +60,12 @@ const PATHS: Row[] = [
   ['a control character in the query', at('/v1/chat/completions?a=\x01'), 400],
 ];
 
-const ABSOLUTE: Row[] = [
-  'http://evil.test/v1/chat/completions',
-  'https://evil.test',
+const NEITHER: Row[] = [
   'ftp://evil.test/',
   'evil.test:80',
+  'http:///v1/chat/completions',
+  'http://user@evil.test/v1/chat/completions',
+  'http://evil.test/v1/chat/completions#x',
 ].flatMap((target) => [bad(target), bad(target, 'GET')]);
 
 const METHODS: Row[] = [
@@ -108,8 +109,26 @@ test('a path that is no endpoint in its one spelling is refused', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), PATHS);
 });
 
-test('an absolute-form target is refused, wherever it points', async (t) => {
-  await refuseRows(t, await startEdgeGateway(t), ABSOLUTE);
+test('a target that is neither a path nor an HTTP URL is refused', async (t) => {
+  await refuseRows(t, await startEdgeGateway(t), NEITHER);
+});
+
+test('of a whole URL as the target, only the path counts', async (t) => {
+  const gateway = await startEdgeGateway(t);
+  const { url, head, provider } = gateway;
+  for (const host of ['http://a', 'HTTPS://evil.test:8443'])
+    t.equal((await sendRaw(url, at(`${host}/v1/chat/completions?a=b`)(head)))?.status, 200, host);
+  const models = await sendRaw(url, `GET http://a/v1/models HTTP/1.1\r\n${head}\r\n`);
+  t.equal(models?.status, 200);
+  t.same(
+    provider.requests.map((request) => request.url),
+    Array(2).fill('/v1/chat/completions'),
+  );
+  await refuseRows(t, gateway, [
+    unknown('http://a'),
+    unknown('http://a?b'),
+    unknown('http://a//v1/chat/completions'),
+  ]);
 });
 
 test('methods that an endpoint does not have are refused', async (t) => {
