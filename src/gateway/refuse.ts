@@ -7,6 +7,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
 import { answeredRefusal } from './codex.ts';
+import { closeAfterAnswer, lingeringEnd } from './lingering-end.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -79,7 +80,9 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   // The unread rest of a body must not be taken for the next request.
   if (!request.raw.complete) {
     reply.header('connection', 'close');
-    closeAfterAnswer(request.raw.socket);
+    // The client sent a body that was worth reading until then: others get a second.
+    const isUpload = refusal.code === 'body_too_large';
+    closeAfterAnswer(request.raw.socket, isUpload ? request.call?.compiled.key.accountId : undefined);
   }
   // The route, not the address, decides the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
@@ -244,30 +247,4 @@ export function writeRefusal(socket: Socket, { line, refusal }: ParseRefusal): v
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   lingeringEnd(socket, `HTTP/1.1 ${line}\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** How long a refused client may take to read the answer before its connection is cut. */
-const LINGER_MS = 1_000;
-
-/**
- * Ends the connection of a client that is refused while it may still be sending: cut at once, what it sends would be
- * answered with a reset, and it would see that instead of the refusal (RFC 9112 §9.6). It could leave its half open for
- * ever, so it has a second.
- */
-function lingeringEnd(socket: Socket, lastBytes?: string): void {
-  if (lastBytes === undefined) socket.end();
-  else socket.end(lastBytes);
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
-}
-
-/**
- * Has Node end the connection so after an answer with `Connection: close` to a request whose body has not come whole.
- * `destroySoon` is what Node calls then. What still comes is thrown away: it is neither a body nor a next request.
- */
-function closeAfterAnswer(socket: Socket): void {
-  socket.destroySoon = () => {
-    socket.removeAllListeners('data').on('data', () => {});
-    socket.resume();
-    lingeringEnd(socket);
-  };
 }

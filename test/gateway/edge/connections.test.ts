@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'tap';
+import { until } from '../../helper/check/until.ts';
 import { openRaw, sendRaw } from '../../helper/clients/raw-http.ts';
 import { BODY, LENGTH, POST, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
 import { TEST_SERVER } from '../../helper/start/gateway-in-process.ts';
@@ -131,4 +133,48 @@ test('a body that ends before its Content-Length reaches no upstream, and the pr
   await connection.closed;
   t.equal(provider.requests.length, 0);
   t.equal((await chat(owner.key)).status, 200);
+});
+
+test('a client that sends all of a body which is too large before it reads gets 413, and no reset', async (t) => {
+  const { url, head } = await startEdgeGateway(t, {
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
+  });
+  const pieces = 3;
+  const piece = 'x'.repeat(10_000);
+  const errors: Error[] = [];
+  const upload = async () => {
+    const { socket, send, next, closed } = openRaw(url, { allowHalfOpen: true });
+    socket.on('error', (error) => errors.push(error));
+    send(`${POST}${head}Content-Length: ${pieces * piece.length}\r\n\r\n`);
+    for (let sent = 0; sent < pieces; sent++) {
+      // Together longer than the second after which the connection of any other refused client is cut.
+      if (sent > 0) await sleep(700);
+      send(piece);
+    }
+    const answer = await next();
+    t.equal(answer?.status, 413);
+    t.equal(answer?.headers.get('connection'), 'close');
+    socket.end();
+    t.equal(await closed, '');
+  };
+  await Promise.all([upload(), upload()]);
+  t.same(errors, []);
+});
+
+test('an account has a few such connections at once, and its others are cut after a second', async (t) => {
+  const { url, head } = await startEdgeGateway(t, {
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
+  });
+  const connections = Array.from({ length: 6 }, () => openRaw(url, { allowHalfOpen: true }));
+  let open = connections.length;
+  for (const { send, closed } of connections) {
+    void closed.then(() => open--);
+    send(`${POST}${head}Content-Length: 30000\r\n\r\nx`);
+  }
+  for (const connection of connections) t.equal((await connection.next())?.status, 413);
+  await until('two to be cut', () => {
+    for (const { send } of connections) send('x');
+    return open === 4;
+  });
+  for (const { socket } of connections) socket.destroy();
 });
