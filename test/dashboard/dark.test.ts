@@ -1,9 +1,6 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
-import { inspectEveryPage } from '../helper/dashboard/dashboard-tour.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-
-await inspectEveryPage(t, { scheme: 'dark' });
 
 t.test('the dark scheme is dark', async (t) => {
   const world = await startGatewayInProcess(t);

@@ -19,14 +19,24 @@ interface Sights {
   readonly fresh: string;
 }
 
-/** Adds tests that open every page of the dashboard in a view, and check each with axe and for parts that are too wide. */
-export async function inspectEveryPage(t: Test, view: View): Promise<void> {
+/**
+ * Adds tests that open every page of the dashboard in a view, and check each with axe, in these colour schemes, and for
+ * parts that are too wide.
+ */
+export async function inspectEveryPage(
+  t: Test,
+  view: View,
+  schemes: readonly Scheme[] = ['light'],
+): Promise<void> {
   const sights = await makeSights(t);
   for (const [who, tour] of Object.entries(TOURS)) {
     void t.test(`pages of ${who} are accessible, and fit`, async (t) => {
       const dashboard = await openDashboard(t, sights.world, view);
       await tour(dashboard, sights, async (what) => {
-        t.same(await accessibilityFaults(dashboard.page), [], `${what}: accessible`);
+        for (const scheme of schemes) {
+          await showIn(dashboard.page, scheme);
+          t.same(await accessibilityFaults(dashboard.page), [], `${what}: accessible, ${scheme}`);
+        }
         const tooWide = await dashboard.page.evaluate('document.documentElement.scrollWidth - innerWidth');
         t.ok(Number(tooWide) <= 0, `${what}: fits the screen`);
       });
@@ -36,6 +46,18 @@ export async function inspectEveryPage(t: Test, view: View): Promise<void> {
     });
   }
 }
+
+type Scheme = 'light' | 'dark';
+
+async function showIn(page: Page, colorScheme: Scheme): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(RECOLOURED);
+}
+
+/** What follows the scheme by script has done so when the second frame begins; then its transitions are ended. */
+const RECOLOURED = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))).then(() => {
+  for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
+})`;
 
 async function makeSights(t: Test): Promise<Sights> {
   const world = await startGatewayInProcess(t);

@@ -1,4 +1,4 @@
 import t from 'tap';
 import { inspectEveryPage } from '../helper/dashboard/dashboard-tour.ts';
 
-await inspectEveryPage(t, { scheme: 'light' });
+await inspectEveryPage(t, {}, ['light', 'dark']);
