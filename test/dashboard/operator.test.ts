@@ -276,7 +276,7 @@ t.test('the usage of all accounts is seen by group and by day, and exported', as
   await page.getByLabel('Show').selectOption('calls');
   await page.getByRole('heading', { name: 'Calls by model' }).waitFor();
   await page.getByText('30 days').click();
-  await page.getByText(/^\d+ in all, 0 in the span before$/).waitFor();
+  await page.getByText(/^\d+ total, 0 in the previous period$/).waitFor();
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const file = await download;

@@ -25,7 +25,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
     .getByRole('region', { name: 'Usage by model' })
     .getByRole('row', { name: /^flat 3 0 0 / })
     .waitFor();
-  await page.getByText('3.00 in all, 0.00 in the span before').waitFor();
+  await page.getByText('3.00 total, 0.00 in the previous period').waitFor();
   await page.getByRole('combobox', { name: 'By' }).selectOption('key');
   const keys = page.getByRole('region', { name: 'Usage by key' });
   await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
@@ -34,11 +34,11 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
     .getByText('Second, v1.5 of "two"')
     .waitFor();
   await page.getByText('24 hours').click();
-  await page.getByText('3.00 in all, 0.00 in the span before').waitFor();
+  await page.getByText('3.00 total, 0.00 in the previous period').waitFor();
   await page.goBack();
   await page.getByLabel('Show').selectOption('Errors');
   await page.getByRole('heading', { name: 'Errors by key' }).waitFor();
-  await page.getByText('1 in all').waitFor();
+  await page.getByText('1 total, 0 in the previous period').waitFor();
   t.match(page.url(), /group_by=key/);
   t.match(page.url(), /measure=errors/);
   const download = page.waitForEvent('download');
@@ -56,7 +56,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
     route.fulfill({ json: { rows: [{ day: '2026-01-01', calls: 1, credits: '2.400000', usage: {} }] } }),
   );
   await page.getByText('90 days').click();
-  await page.getByText('3.00 in all, 2.40 in the span before (▲ 25 %)').waitFor();
+  await page.getByText('3.00 total, 2.40 in the previous period (▲ 25 %)').waitFor();
   await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
   await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();

@@ -36,8 +36,8 @@ export default function AlertsPage() {
           return (
             <>
               <p className="lead">
-                When a call takes the balance below <Amount of={account.alert_threshold} /> credits, every
-                active key with a webhook address gets one POST.
+                When a call takes the balance below <Amount of={account.alert_threshold} /> credits, Tollgate
+                sends one POST to the webhook of every active key.
               </p>
               <div className="columns columns-thirds">
                 <Threshold
@@ -68,7 +68,7 @@ export function Secret({ value }: { value: string }) {
   const [isShown, setShown] = useState(false);
   return (
     <Section title="Signature">
-      <p>Alerts are signed as Standard Webhooks says. A receiver verifies them with this account's secret.</p>
+      <p>Alerts are signed according to Standard Webhooks. Verify them with this account's secret.</p>
       {isShown ? (
         <CopyValue label="Webhook secret" value={value} />
       ) : (

@@ -6,7 +6,7 @@ import { KeyLink } from '../keys/key-label.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
 import { opening, Table } from '../ui/table.tsx';
-import { ENTRY_NAMES, named } from './entry-names.ts';
+import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 /** Ledger entries, a line each. */
 export function EntryTable({
@@ -76,5 +76,7 @@ export function EntryTable({
 
 function status({ status: answered, outcome }: EntryView) {
   if (answered === null) return '–';
-  return outcome === 'complete' ? answered : <Badge kind="warning">{answered}</Badge>;
+  if (outcome === null || outcome === 'complete') return answered;
+  // A status of success says nothing of how the answer ended.
+  return <Badge kind="bad">{answered < 400 ? named(OUTCOME_NAMES, outcome) : answered}</Badge>;
 }

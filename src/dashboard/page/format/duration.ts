@@ -1,5 +1,3 @@
-import { count } from './credits.ts';
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -14,9 +12,10 @@ export function durationWords(ms: number): string {
   return `${Math.ceil(ms / SECOND)} s`;
 }
 
-/** The time that a call took: `412 ms`, `12.5 s`. */
+/** The time that a call took: `412 ms`, `4.75 s`, `12.5 s`. */
 export function callDuration(ms: number): string {
-  return ms < 10 * SECOND ? `${count(ms)} ms` : `${count(Math.round(ms / 100) / 10)} s`;
+  if (ms < SECOND) return `${ms} ms`;
+  return ms < 10 * SECOND ? `${(ms / SECOND).toFixed(2)} s` : `${(ms / SECOND).toFixed(1)} s`;
 }
 
 type Unit = readonly [ms: number, name: string];

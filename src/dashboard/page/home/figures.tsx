@@ -44,6 +44,8 @@ export function daysInWords(days: number): string {
   return `about ${count(whole)} ${whole === 1 ? 'day' : 'days'}`;
 }
 
+const MOST_PERCENTS = 999;
+
 const SPANS = [
   [1, 'Spent today', 'yesterday'],
   [7, 'Spent in 7 days', '7 days before'],
@@ -89,10 +91,10 @@ function lastDays({ rows }: UsageReportView, days: number): UsageReportView['row
   return rows.filter(({ day = '' }) => day >= from);
 }
 
-/** A change in percent: `▲ 12 %`. */
+/** A change in percent: `▲ 12 %`. Beyond ten times as much, the number says nothing. */
 export function changeWords(percents: number): string {
   const sign = percents > 0 ? '▲ ' : percents < 0 ? '▼ ' : '';
-  return `${sign}${count(Math.abs(percents))} %`;
+  return percents > MOST_PERCENTS ? `${sign}>${MOST_PERCENTS} %` : `${sign}${count(Math.abs(percents))} %`;
 }
 
 /** A share between 0 and 1: `4.2 %`. */

@@ -79,7 +79,7 @@ function hoursBefore(now: number): string[] {
 }
 
 /** Every UTC day of a report, the days without calls too. */
-function daysOf({ from, to }: { readonly from: string; readonly to: string }): string[] {
+export function daysOf({ from, to }: { readonly from: string; readonly to: string }): string[] {
   const first = Date.parse(`${from}T00:00:00Z`);
   const days = (Date.parse(`${to}T00:00:00Z`) - first) / DAY_MS + 1;
   return Array.from({ length: days }, (_, at) => new Date(first + at * DAY_MS).toISOString().slice(0, 10));

@@ -24,7 +24,7 @@ export function Troubles({ of: base, href }: { of: Base; href: string }) {
       <Shown of={loaded}>
         {(calls) =>
           calls.length === 0 ? (
-            <p className="hint">None. Every call was answered.</p>
+            <p className="hint">No refused or failed calls.</p>
           ) : (
             <ul className="troubles">
               {calls.map((call) => (

@@ -13,8 +13,8 @@ export function ReadOnlyNote() {
   return (
     <Note kind="info">
       <p>
-        The key that you signed in with may not manage (its <code>can_manage</code> is false): you see this
-        key only, and can change nothing. Whoever gave it to you has a key that can.
+        This key can't manage the account (<code>can_manage</code> is false), so you see only its own calls
+        and settings. To change something, sign in with a managing key.
       </p>
     </Note>
   );

@@ -91,8 +91,8 @@ export function NewAccount() {
         <fieldset className="group">
           <legend>Rate limits</legend>
           <p className="hint">
-            For all keys together. Empty: as the gateway is configured; an account that is to have none gets
-            that in its settings.
+            For all keys together. Leave empty for the configured defaults. You can remove a limit in the
+            account's settings.
           </p>
           <CallLimitFields texts={fields} onTexts={edit} errorAt={errorAt} />
         </fieldset>

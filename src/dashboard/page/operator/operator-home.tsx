@@ -216,7 +216,11 @@ function Failures({ rows }: { rows: readonly MarginRowView[] }) {
         <Table label="Failures by provider" columns={['Provider', ['Failed', 'number'], ['Calls', 'number']]}>
           {failures.map(({ upstream, calls, failed }) => (
             <tr key={upstream}>
-              <th scope="row">{upstream}</th>
+              <th scope="row">
+                <a href={`#/requests?result=failed&range=30d&upstream=${encodeURIComponent(upstream)}`}>
+                  {upstream}
+                </a>
+              </th>
               <td className="number">{count(failed)}</td>
               <td className="number">{count(calls)}</td>
             </tr>

@@ -80,7 +80,7 @@ function ProviderSection({
         </h2>
         <p className="hint">
           {count(targets.length)} {targets.length === 1 ? 'target' : 'targets'},{' '}
-          {out === 0 ? 'none' : count(out)} out
+          {out === 0 ? 'all up' : `${count(out)} out`}
           {idle >= FOLDED && (
             <>
               {' · '}

@@ -1,24 +1,22 @@
 import type { MarginReportView, MarginRowView, MarginSumsView } from '../../../api/operator/margin-view.ts';
 import { exportUsageOfAll, readUsageOfAll, type UsageChoice } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import { percent } from '../home/figures.tsx';
 import { sumOf } from '../home/pace.ts';
-import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Empty } from '../ui/elements.tsx';
 import { Export } from '../ui/export.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
-import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
+import { RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
-import { MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from '../usage/measures.ts';
-import { InAll, readBefore } from '../usage/span-before.tsx';
+import { MEASURE_CHOICES, measureIn, tokensOf } from '../usage/measures.ts';
+import { readBefore } from '../usage/span-before.ts';
+import { readSeries, UsageChart } from '../usage/usage-chart.tsx';
 
 const GROUPS = [
   ['account', 'Account'],
@@ -47,10 +45,12 @@ export function Usage() {
     async (signal) => {
       const [report, chart, before] = await Promise.all([
         readUsageOfAll(choice, signal),
-        readSeries(choice, unit, group === 'day' ? 'model' : group, signal),
+        readSeries(group === 'day' ? 'model' : group, (by) =>
+          readUsageOfAll({ ...choice, group_by: `${unit},${by}` }, signal),
+        ),
         readBefore(range, (question) => readUsageOfAll(question, signal)),
       ]);
-      return { report, chart, before };
+      return { report, chart: { ...chart, by: SERIES_NAMES[chart.by] }, before };
     },
     JSON.stringify([choice, range.name]),
   );
@@ -81,7 +81,7 @@ export function Usage() {
             </Empty>
           ) : (
             <>
-              <Chart {...chart} {...{ before, range, measure }} />
+              <UsageChart of={chart} {...{ before, range, measure }} nameOf={seriesName} />
               <Report of={report} group={group} isHours={isHours} />
             </>
           )
@@ -91,52 +91,13 @@ export function Usage() {
   );
 }
 
-type Series = Exclude<Group, 'day'>;
-
-/** Reads the sums over time of what the report is grouped by; of more accounts or keys than a report has rows, by model. */
-async function readSeries(choice: UsageChoice, unit: 'hour' | 'day', series: Series, signal: AbortSignal) {
-  const report = (by: Series) => readUsageOfAll({ ...choice, group_by: `${unit},${by}` }, signal);
-  try {
-    return { of: await report(series), series };
-  } catch (error) {
-    if (!(error instanceof ApiFailure) || error.code !== 'invalid_field') throw error;
-    return { of: await report('model'), series: 'model' as const };
-  }
-}
-
-const SERIES_NAMES: Readonly<Record<Series, string>> = {
+/** Names of what the chart can be by; that of a provider differs. */
+const SERIES_NAMES: Readonly<Record<Exclude<Group, 'day'>, string>> = {
   account: 'account',
   key: 'key',
   model: 'model',
   upstream: 'provider',
 };
-
-/** A measure over the range, stacked, with its sum and that of the span before. */
-function Chart(props: {
-  of: MarginReportView;
-  before: readonly MarginRowView[] | undefined;
-  range: Range;
-  series: Series;
-  measure: Measure;
-}) {
-  const { of: report, before, range, series, measure } = props;
-  const { name, of, format } = MEASURES[measure];
-  const title = `${name} by ${SERIES_NAMES[series]}`;
-  return (
-    <section className="card">
-      <div className="card-head">
-        <h2>{title}</h2>
-        <InAll of={of(report.total)} before={before && sumBy(before, of)} format={format} />
-      </div>
-      <StackedChart
-        title={title}
-        axis={range.name === '24h' ? 'Hour' : 'Day (UTC)'}
-        rows={chartRows(report, range, of, (row) => seriesName(row))}
-        format={format}
-      />
-    </section>
-  );
-}
 
 function seriesName({ account_id, email, key_id, key_name, model, upstream }: MarginRowView): string {
   if (account_id != null) return email ?? `No. ${account_id}`;
@@ -147,15 +108,13 @@ function seriesName({ account_id, email, key_id, key_name, model, upstream }: Ma
 function Report({ of, group, isHours }: { of: MarginReportView; group: Group; isHours: boolean }) {
   const { from, to, total } = of;
   const rows = isHours ? byGroup(of.rows) : of.rows;
-  const span = isHours
-    ? 'The last 24 hours.'
-    : `${dayName(from)} to ${dayName(to)} ${to.slice(0, 4)}, days of UTC.`;
+  const span = isHours ? 'The last 24 hours.' : `${dayName(from)} to ${dayName(to)} ${to.slice(0, 4)} (UTC).`;
   const name = GROUPS.find(([known]) => known === group)?.[1] ?? 'Group';
   return (
     <>
       <p className="lead">
-        {span} Cost is what providers take by the price list; the margin is what is left of the charges whose
-        cost is known.
+        {span} Cost is the provider's price by the price list. Margin is the charge less the cost, for calls
+        with a known cost.
         {rows.length > SHOWN && ` The first ${SHOWN} of ${count(rows.length)} rows: the export has all.`}
       </p>
       <Table

@@ -22,6 +22,8 @@ export function RequestBars({ of: base, range, keyId }: { of: CallsBase; range: 
         : readUsageOf(base as Base, { group_by: unit, key_id: keyId, ...days }, signal),
     JSON.stringify([base, keyId, range.name, days]),
   );
+  // Below, the list says that nothing is there.
+  if (loaded.data?.rows.every(({ calls, refused = 0 }) => calls + refused === 0)) return null;
   return (
     <section className="card">
       <Shown of={loaded}>

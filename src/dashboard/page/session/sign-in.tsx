@@ -45,7 +45,7 @@ export function SignIn() {
         <TextField
           name="token"
           label="API key"
-          hint="A key that manages its account shows all of it, any other key shows itself. Operators enter the admin token."
+          hint="A managing key opens its whole account, any other key only its own calls. Operators enter the admin token."
           error={error}
           value={token}
           onValue={setToken}
@@ -57,7 +57,7 @@ export function SignIn() {
             checked={isVisible}
             onChange={(event) => setVisible(event.currentTarget.checked)}
           />
-          <span>Show it</span>
+          <span>Show key</span>
         </label>
         <button type="submit" className="primary wide" disabled={action.isBusy}>
           {action.isBusy ? 'Signing in…' : 'Sign in'}

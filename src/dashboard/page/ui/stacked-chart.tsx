@@ -1,4 +1,4 @@
-import { BarChart } from '@mantine/charts';
+import { CompositeChart } from '@mantine/charts';
 import { ColorSwatch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Table } from './table.tsx';
@@ -9,6 +9,8 @@ export interface ChartRow {
   readonly label: string;
   /** Values by the names of series. */
   readonly values: Readonly<Record<string, number>>;
+  /** Sum of the same place in the previous period, which a dashed line shows. */
+  readonly before?: number | undefined;
 }
 
 const COLOURS = ['blue.6', 'teal.6', 'orange.6', 'grape.6', 'cyan.6', 'pink.6', 'lime.7'];
@@ -43,31 +45,45 @@ export function StackedChart({
   const names = seriesOf(rows);
   const sums = rows.map(({ values }) => folded(values, names));
   // Not by their names: the chart reads a dot in one as a path.
-  const data = rows.map(({ label }, place) => ({
+  const data = rows.map(({ label, before }, place) => ({
     place,
     label,
     ...Object.fromEntries(names.map((name, index) => [seriesKey(index), sums[place]?.[name] ?? 0])),
+    before,
   }));
-  const series = names.map((name, index) => ({
+  const bars = names.map((name, index) => ({
+    type: 'bar' as const,
     name: seriesKey(index),
     label: name,
     color: colours?.[name] ?? (name === OTHER ? OTHER_COLOUR : (COLOURS[index] ?? OTHER_COLOUR)),
   }));
+  const hasBefore = rows.some(({ before }) => before !== undefined);
+  const series = hasBefore ? [...bars, BEFORE] : bars;
+  const ticks = ticksTo(
+    Math.max(...rows.map(({ values, before = 0 }) => Math.max(before, total(values)))),
+    rows.every(({ values }) => Object.values(values).every(Number.isInteger)),
+  );
   return (
     <figure className="stacked">
       <div role="img" aria-label={`Chart: ${title}. The table below has the same numbers.`}>
-        <BarChart
+        <CompositeChart
           h={height}
           data={data}
           dataKey="label"
-          type="stacked"
           series={series}
+          curveType="linear"
+          withDots={false}
           gridAxis="x"
           tickLine="none"
           valueFormatter={(value) => String(format(value))}
-          yAxisProps={{ tickFormatter: (value: number) => AXIS.format(value), width: 48 }}
-          barChartProps={{ margin: { top: 8 } }}
-          barProps={{ maxBarSize: 36, isAnimationActive: false }}
+          yAxisProps={{
+            tickFormatter: (value: number) => AXIS.format(value),
+            width: 48,
+            ticks,
+            domain: [0, ticks.at(-1) ?? 1],
+          }}
+          composedChartProps={{ margin: { top: 8 } }}
+          barProps={{ stackId: 'stack', maxBarSize: 36, isAnimationActive: false }}
           tooltipAnimationDuration={0}
         />
       </div>
@@ -75,11 +91,15 @@ export function StackedChart({
         <ul className="legend" aria-label={`Colors of the chart ${title}`}>
           {series.map(({ name, label, color }) => (
             <li key={name}>
-              <ColorSwatch
-                color={`var(--mantine-color-${color.replace('.', '-')})`}
-                size={10}
-                withShadow={false}
-              />
+              {name === BEFORE.name ? (
+                <span className="legend-line" />
+              ) : (
+                <ColorSwatch
+                  color={`var(--mantine-color-${color.replace('.', '-')})`}
+                  size={10}
+                  withShadow={false}
+                />
+              )}
               {label}
             </li>
           ))}
@@ -89,9 +109,9 @@ export function StackedChart({
         </button>
       </div>
       {isTable && (
-        <Table label={title} columns={[axis, ...names.map((name) => [name, 'number'] as const)]}>
+        <Table label={title} columns={[axis, ...series.map(({ label }) => [label, 'number'] as const)]}>
           {rows
-            .map(({ label }, place) => (
+            .map(({ label, before }, place) => (
               <tr key={label + String(place)}>
                 <th scope="row">{label}</th>
                 {names.map((name) => (
@@ -99,6 +119,7 @@ export function StackedChart({
                     {format(sums[place]?.[name] ?? 0)}
                   </td>
                 ))}
+                {hasBefore && <td className="number">{format(before ?? 0)}</td>}
               </tr>
             ))
             .toReversed()}
@@ -109,7 +130,33 @@ export function StackedChart({
 }
 
 const OTHER = 'Other';
+const BEFORE = {
+  type: 'line',
+  name: 'before',
+  label: 'Previous period',
+  color: 'gray.6',
+  strokeDasharray: '4 4',
+} as const;
 const AXIS = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+/** Steps that people count in, in tenths: axes read 0, 2, 4 rather than 0, 1.7, 3.4. */
+const STEPS = [1, 2, 5, 10];
+const MOST_STEPS = 4;
+
+/** Marks of an axis from 0 to the first one that is not below `max`; `isWhole`: of whole numbers only. */
+function ticksTo(max: number, isWhole: boolean): number[] {
+  if (max <= 0) return [0, 1];
+  const least = max / MOST_STEPS;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * (STEPS.find((tenths) => tenths * power >= least) ?? 10);
+  const whole = isWhole ? Math.max(1, step) : step;
+  // Without the noise of floats, which would be written out.
+  return Array.from({ length: Math.ceil(max / whole) + 1 }, (_, at) => Number((at * whole).toPrecision(12)));
+}
+
+function total(values: ChartRow['values']): number {
+  return Object.values(values).reduce((sum, value) => sum + value, 0);
+}
 
 function seriesKey(index: number): string {
   return `series${index}`;

@@ -1,10 +1,8 @@
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
 import { type Base, OWN, readUsageOf } from '../api/account.ts';
-import { ApiFailure } from '../api/request.ts';
 import { useLoad } from '../api/use-load.ts';
 import { count } from '../format/credits.ts';
 import { sumOf } from '../home/pace.ts';
-import { chartRows } from '../home/spend-chart.tsx';
 import { choose, query } from '../route.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Empty } from '../ui/elements.tsx';
@@ -12,10 +10,10 @@ import { Export } from '../ui/export.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { type Range, RangePicker, rangeOf, usageRange } from '../ui/range-picker.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { StackedChart } from '../ui/stacked-chart.tsx';
 import { Table } from '../ui/table.tsx';
-import { chargeOf, MEASURE_CHOICES, MEASURES, type Measure, measureIn, sumBy, tokensOf } from './measures.ts';
-import { InAll, readBefore } from './span-before.tsx';
+import { chargeOf, MEASURE_CHOICES, type Measure, measureIn, sumBy, tokensOf } from './measures.ts';
+import { readBefore } from './span-before.ts';
+import { readSeries, type Series, UsageChart } from './usage-chart.tsx';
 import { usageCsv } from './usage-csv.ts';
 
 export type UsageGroup = 'model' | 'key';
@@ -25,7 +23,7 @@ type Row = UsageReportView['rows'][number];
 const SHOWN = 100;
 const GROUP_NAMES: Readonly<Record<UsageGroup, string>> = { model: 'Model', key: 'Key' };
 
-/** Spend, calls, tokens or errors of an account over a range, by model or key, with the span before and an export. */
+/** Spend, calls, tokens or errors of an account over a range, by model or key, with the previous period and an export. */
 export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly UsageGroup[] }) {
   const range = rangeOf(query.value);
   const group = groups.find((known) => known === query.value.get('group_by')) ?? 'model';
@@ -33,11 +31,13 @@ export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly 
   const unit = range.name === '24h' ? 'hour' : 'day';
   const loaded = useLoad(
     async (signal) => {
-      const [reports, before] = await Promise.all([
-        readOverTime(base, unit, group, range, signal),
+      const read = (group_by: string) => readUsageOf(base, { group_by, ...usageRange(range) }, signal);
+      const [chart, before] = await Promise.all([
+        readSeries(group, (by) => read(`${unit},${by}`)),
         readBefore(range, (question) => readUsageOf(base, question, signal)),
       ]);
-      return { ...reports, before };
+      // Too many keys for a chart have a table over the whole range.
+      return { chart, before, report: chart.by === group ? chart.report : await read(group) };
     },
     JSON.stringify([base, group, range.name, usageRange(range)]),
   );
@@ -67,42 +67,17 @@ export function AccountUsage({ of: base, groups }: { of: Base; groups: readonly 
   );
 }
 
-/**
- * Reads the sums over time of each model or key. Of more keys and days than a report has rows, the chart has the models over
- * time, and the table the keys over the whole range.
- */
-async function readOverTime(
-  base: Base,
-  unit: 'hour' | 'day',
-  group: UsageGroup,
-  range: Range,
-  signal: AbortSignal,
-): Promise<{ report: UsageReportView; chart: UsageReportView; series: UsageGroup }> {
-  const read = (group_by: string) => readUsageOf(base, { group_by, ...usageRange(range) }, signal);
-  try {
-    const report = await read(`${unit},${group}`);
-    return { report, chart: report, series: group };
-  } catch (error) {
-    const isTooLong = error instanceof ApiFailure && error.code === 'invalid_field';
-    if (!isTooLong || group === 'model' || unit === 'hour') throw error;
-    const [report, chart] = await Promise.all([read(group), read(`${unit},model`)]);
-    return { report, chart, series: 'model' };
-  }
-}
-
 function Report(props: {
   report: UsageReportView;
-  chart: UsageReportView;
-  series: UsageGroup;
-  before: readonly Row[] | undefined;
+  chart: Series<Row, UsageGroup>;
+  before: readonly (readonly Row[])[] | undefined;
   range: Range;
   group: UsageGroup;
   measure: Measure;
   base: Base;
 }) {
-  const { report, chart, series, before, range, group, measure, base } = props;
-  const { name, of, format } = MEASURES[measure];
-  const { total } = chart;
+  const { report, chart, before, range, group, measure, base } = props;
+  const { total } = chart.report;
   if (total.calls === 0 && (total.refused ?? 0) === 0) {
     return (
       <Empty title="No calls in this range">
@@ -110,21 +85,9 @@ function Report(props: {
       </Empty>
     );
   }
-  const title = `${name} by ${series}`;
   return (
     <>
-      <section className="card">
-        <div className="card-head">
-          <h2>{title}</h2>
-          <InAll of={of(total)} before={before && sumBy(before, of)} format={format} />
-        </div>
-        <StackedChart
-          title={title}
-          axis={range.name === '24h' ? 'Hour' : 'Day (UTC)'}
-          rows={chartRows(chart, range, of, (row) => nameOf(row, series))}
-          format={format}
-        />
-      </section>
+      <UsageChart of={chart} {...{ before, range, measure }} nameOf={(row) => nameOf(row, chart.by)} />
       <div className="section-head">
         <h2>{GROUP_NAMES[group]}s</h2>
         <Export file="usage" read={async () => usageCsv(report)} />
