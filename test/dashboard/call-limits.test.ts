@@ -43,7 +43,7 @@ t.test(
     });
     await open('keys', 'Keys');
     await page
-      .getByRole('row', { name: /^Limited .*60 requests a minute, 100,000 tokens a minute, 1 call at once/ })
+      .getByRole('row', { name: /Limited .*60 requests a minute, 100,000 tokens a minute, 1 call at once/ })
       .waitFor();
   },
 );

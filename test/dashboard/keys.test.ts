@@ -46,13 +46,41 @@ function byApp(one: string, other: string): number {
 t.test('B12: a key whose calls are all refused is not "Never used"', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys', 'Keys');
-  const badge = page.getByRole('row', { name: /^Refused/ }).getByText('All refused');
+  const badge = page.getByRole('row', { name: /Refused/ }).getByText('All refused');
   t.match(await badge.getAttribute('title'), /^1 call refused in the last 30 days/);
-  await page.getByLabel('Used').selectOption('no');
+  await page.getByLabel('Used', { exact: true }).selectOption('no');
   await page.getByText('1 of 3 keys').waitFor();
   t.equal(await badge.count(), 0, 'it is in use');
   await open(`keys/${refused.id}`, 'Refused');
   await page.getByText('All refused').waitFor();
+});
+
+t.test('selected keys are deactivated after one question; one changed meanwhile stays', async (t) => {
+  const spare = await makeKey(world, owner.key, { name: 'Spare 1' });
+  const other = await makeKey(world, owner.key, { name: 'Spare 2' });
+  const { page, open, faults } = await signedIn(t, world, owner.key);
+  await open('keys?search=spare', 'Keys');
+  await page.getByRole('button', { name: 'Select all 2' }).press('Enter');
+  await page.getByText('2 keys selected').waitFor();
+  await page.getByLabel('Select Spare 2').press('Space');
+  await page.getByText('1 key selected').waitFor();
+  await page.getByLabel('Select Spare 2').press('Space');
+  await apiOf(world, owner.key).patch(`/api/keys/${other.id}/`, { name: 'Spare 2, changed' });
+  await page.getByRole('button', { name: 'Deactivate', exact: true }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Deactivate 2 keys?' });
+  t.match(await dialog.textContent(), /Spare 2, Spare 1/);
+  await dialog.getByRole('button', { name: 'Deactivate' }).press('Enter');
+  await page.getByText('Changed meanwhile and still active: “Spare 2”.').waitFor();
+  t.equal((await world.chat(spare.key)).status, 401);
+  t.equal((await world.chat(other.key)).status, 200);
+  await page.getByRole('dialog', { name: 'Deactivate 1 key?' }).getByText('Spare 2, changed').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).press('Enter');
+  await page.getByText('1 key deactivated.').waitFor();
+  t.equal((await world.chat(other.key)).status, 401);
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'Owner' }).waitFor();
+  t.equal(await page.getByLabel('Select Owner').count(), 0, 'the key of the session is not one of them');
+  t.same(faults, []);
 });
 
 t.test("a key's page begins with what it does", async (t) => {

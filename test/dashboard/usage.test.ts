@@ -52,12 +52,17 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   await page.route(/group_by=day%2Ckey/, (route) =>
     route.fulfill({ status: 400, json: { error: { message: 'Too many rows.', code: 'invalid_field' } } }),
   );
-  await page.route(/group_by=day&/, (route) =>
-    route.fulfill({ json: { rows: [{ day: '2026-01-01', calls: 1, credits: '2.400000', usage: {} }] } }),
-  );
+  await page.route(/group_by=day&/, (route) => {
+    const day = new URL(route.request().url()).searchParams.get('from');
+    return route.fulfill({ json: { rows: [{ day, calls: 1, credits: '2.400000', usage: {} }] } });
+  });
   await page.getByText('90 days').click();
   await page.getByText('3.00 total, 2.40 in the previous period (▲ 25 %)').waitFor();
   await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
+  await page.getByText('View as table').click();
+  const days = page.getByRole('region', { name: 'Spend by model' });
+  await days.getByRole('columnheader', { name: 'Previous period' }).waitFor();
+  t.match(await days.getByRole('row').last().textContent(), /2\.40$/, 'its first day');
   await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();
   await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();

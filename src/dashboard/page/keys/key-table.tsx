@@ -5,6 +5,7 @@ import { dateOf } from '../format/time.ts';
 import { Ago, Badge } from '../ui/elements.tsx';
 import type { Sorting } from '../ui/sorting.ts';
 import { Table } from '../ui/table.tsx';
+import { isSelectable } from './deactivate-many.tsx';
 import { isOwnKey, KeyStatus } from './key-label.tsx';
 import { KeySpend } from './key-spend.tsx';
 import { LastUsed } from './last-used.tsx';
@@ -23,12 +24,19 @@ export interface KeyActions {
   onRotate(key: KeyView): void;
 }
 
+/** Ids of the keys that are ticked. */
+export interface KeySelection {
+  readonly marked: ReadonlySet<number>;
+  onMarked(ids: ReadonlySet<number>): void;
+}
+
 /** Table of keys, a line each. */
 export function KeyTable({
   keys,
   refusals,
   sorting,
   actions,
+  selection,
   onEnded,
 }: {
   keys: readonly KeyView[];
@@ -37,6 +45,8 @@ export function KeyTable({
   sorting: Sorting;
   /** Absent where each key is a link to its page. */
   actions: KeyActions | undefined;
+  /** Absent where no key can be selected. */
+  selection: KeySelection | undefined;
   /** Called when the previous value has ended. */
   onEnded: () => void;
 }) {
@@ -61,6 +71,7 @@ export function KeyTable({
         <tr key={key.id} className="key-row">
           <th scope="row">
             <div className="key-name">
+              {selection && <KeyTick of={key} selection={selection} />}
               {actions ? (
                 <button
                   type="button"
@@ -127,6 +138,25 @@ export function KeyTable({
         </tr>
       ))}
     </Table>
+  );
+}
+
+/** Tick of a key; one that can't be selected has the room of it. */
+function KeyTick({ of: key, selection: { marked, onMarked } }: { of: KeyView; selection: KeySelection }) {
+  if (!isSelectable(key)) return <span className="key-tick" />;
+  return (
+    <input
+      type="checkbox"
+      className="key-tick"
+      aria-label={`Select ${key.name}`}
+      checked={marked.has(key.id)}
+      onChange={({ currentTarget }) => {
+        const ids = new Set(marked);
+        if (currentTarget.checked) ids.add(key.id);
+        else ids.delete(key.id);
+        onMarked(ids);
+      }}
+    />
   );
 }
 

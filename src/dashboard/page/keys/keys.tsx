@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { type Base, OWN, readKeys } from '../api/account.ts';
 import { type Refusals, readRefusals } from '../api/key-usage.ts';
@@ -12,6 +13,7 @@ import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { sortingOf } from '../ui/sorting.ts';
+import { DeactivateMany, isSelectable } from './deactivate-many.tsx';
 import { isExpired } from './key-label.tsx';
 import { KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
 import { type KeyActions, KeyTable } from './key-table.tsx';
@@ -43,7 +45,10 @@ export function Keys() {
   );
 }
 
-/** List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. */
+/**
+ * List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. Without `actions`,
+ * the owner's: keys can be selected.
+ */
 export function KeyList({
   of: base,
   keys,
@@ -53,7 +58,7 @@ export function KeyList({
   of: Base;
   keys: readonly KeyView[];
   actions?: KeyActions;
-  /** Called when the previous value has ended. */
+  /** Called when a key has changed, as when its previous value has ended. */
   onEnded: () => void;
 }) {
   const search = query.value.get('search') ?? '';
@@ -65,6 +70,10 @@ export function KeyList({
   const found = sortedKeys(matching, sorting.by, sorting.isDown);
   const at = Number(cursors().at(-1)) || 0;
   const next = at + PAGE < found.length ? String(at + PAGE) : null;
+  const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
+  // Only keys that are found: nobody deactivates what a filter hides.
+  const selectable = actions === undefined && mayChange() ? found.filter(isSelectable) : [];
+  const selected = selectable.filter(({ id }) => marked.has(id));
   return (
     <>
       <search className="filters">
@@ -118,7 +127,19 @@ export function KeyList({
         <p className="hint" role="status">
           {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
         </p>
+        {selectable.length > 1 && selected.length < selectable.length && (
+          <button
+            type="button"
+            className="link"
+            onClick={() => setMarked(new Set(selectable.map(({ id }) => id)))}
+          >
+            Select all {selectable.length}
+          </button>
+        )}
       </search>
+      {selected.length > 0 && (
+        <DeactivateMany keys={selected} onClear={() => setMarked(new Set())} onChanged={onEnded} />
+      )}
       {found.length === 0 ? (
         <Empty title={keys.length === 0 ? 'No key yet' : 'No results'}>
           {keys.length > 0 && (
@@ -147,6 +168,7 @@ export function KeyList({
             refusals={refusals}
             sorting={sorting}
             actions={actions}
+            selection={selectable.length > 0 ? { marked, onMarked: setMarked } : undefined}
             onEnded={onEnded}
           />
         </Paged>
