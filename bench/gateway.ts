@@ -25,6 +25,7 @@ export function makePlace(
   cleanup: Cleanup,
   upstreamUrl: string,
   shared: Pick<Place, 'databaseUrl' | 'redisUrl'> = {},
+  limits: { readonly memoryMb?: number } = {},
 ): Place {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const dataDir = join(folder, 'data');
@@ -47,6 +48,7 @@ export function makePlace(
   const config = {
     upstreams: { bench: upstream, second: upstream },
     models: { [MODEL]: { ...model, upstream: 'bench' }, [TARGETS_MODEL]: { ...model, targets } },
+    limits,
   };
   writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(config));
   return { folder, dataDir, ...shared };

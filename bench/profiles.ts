@@ -1,6 +1,7 @@
 import type { Options } from './options.ts';
 import { agent, body, hot, json, keys, sse } from './profile-calls.ts';
 import { changes } from './profile-changes.ts';
+import { crowd } from './profile-crowd.ts';
 import { firstToken } from './profile-first-token.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
@@ -24,6 +25,7 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['agent', agent],
   ['body', body],
   ['uploads', uploads],
+  ['crowd', crowd],
   ['changes', changes],
   ['processes', processes],
   ['ledger', ledger],

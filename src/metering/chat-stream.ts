@@ -54,8 +54,9 @@ export class ChatStream extends TextStream {
   #reportedAt = 0;
   #isDone = false;
   #encryptedBytes = 0;
-  /** The first chunk, and the last one with output text or a `finish_reason`. */
-  #firstChunk = '';
+  /** The first chunk if it names a service tier, else empty. */
+  #firstChunk: string | undefined;
+  /** The last chunk with output text or a `finish_reason`. */
   #lastChunk = '';
 
   constructor(options: ChatStreamOptions) {
@@ -84,7 +85,8 @@ export class ChatStream extends TextStream {
    * none. OpenAI names the tier in all chunks.
    */
   get terms(): Terms {
-    const tiers = this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk);
+    const tiers =
+      this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk ?? '');
     return { serviceTiers: tiers };
   }
 
@@ -128,7 +130,7 @@ export class ChatStream extends TextStream {
       if (event.includes('"usage"')) this.#take(eventData(event));
       return 'end';
     }
-    if (this.#firstChunk === '') this.#firstChunk = event;
+    this.#firstChunk ??= event.includes('"service_tier"') ? copied(event) : '';
     const { pieces } = this.text;
     const lane = this.#options.isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
     for (const delta of this.#deltas) if (this.text.collect(event, delta, lane)) break;
@@ -167,6 +169,11 @@ export class ChatStream extends TextStream {
   #tiersIn(chunk: string): readonly string[] | undefined {
     return chunk.includes('"service_tier"') ? openaiTiers(eventData(chunk), this.#options.price) : undefined;
   }
+}
+
+/** A copy of Latin-1 text, which does not keep the longer text that it was cut from in memory. */
+function copied(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** Ids of sound that the provider stores, in a chat answer or a chunk of one. */

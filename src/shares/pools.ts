@@ -74,10 +74,10 @@ export function makePools(options: PoolOptions): Pools {
   return Object.fromEntries(pools) as Record<PoolName, FairPool>;
 }
 
-/** Memory of a process before its first call, 140 MiB, and garbage that was not collected yet. */
-const BASE_BYTES = 256 * MIB;
+/** Memory of a process before its first call, 140 MiB, of idle connections, garbage, and gaps that the allocator leaves. */
+const BASE_BYTES = 320 * MIB;
 /** Memory beyond `BASE_BYTES` from which on the fixed bounds of pools hold; with less they shrink with it. */
-const FULL_BYTES = 768 * MIB;
+const FULL_BYTES = 704 * MIB;
 /** Memory of a call whose client does not take its answer: text that is kept, and the buffers of both connections. */
 const UNREAD_BYTES = 512 * 1024;
 

@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import t from 'tap';
 import { keptBytes } from '../helper/check/kept-bytes.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import type { Behave } from '../helper/stand-ins/scripted-provider.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER } from '../helper/start/gateway-in-process.ts';
+import {
+  ADMIN_TOKEN,
+  startGatewayInProcess,
+  TEST_SERVER,
+  testCatalog,
+} from '../helper/start/gateway-in-process.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 const MIB = 1024 * 1024;
@@ -132,6 +138,38 @@ t.test('an answer that nobody reads is broken off: a list and a model’s answer
   const [list, stream] = readers;
   for (const reader of [list, stream]) t.ok(reader && (await endOf(reader)) < LONG * 0.9);
   readers[2]?.socket.destroy();
+});
+
+t.test('a stream of small events that nobody reads kept 385 KiB', async (t) => {
+  const events = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' some words' } }] })}\n\n`;
+  // Shared by all streams, so that the provider, which is in this process, keeps nothing of its own.
+  const chunk = Buffer.from(events.repeat(600));
+  const provider = createServer((request, response) => {
+    request.resume();
+    const write = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).on('drain', write);
+    write();
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => provider.closeAllConnections());
+  t.teardown(() => provider.close());
+  const catalog = testCatalog(`http://127.0.0.1:${(provider.address() as AddressInfo).port}`);
+  // None of them is broken off.
+  const server = { ...TEST_SERVER, bodyTimeoutMs: 3_600_000 };
+  const world = await startGatewayInProcess(t, { config: { catalog, server } });
+  const { key } = await world.account({ credits: 10_000 });
+  const body = JSON.stringify({ model: 'tokens', stream: true, max_tokens: 100, messages: [] });
+  const count = 100;
+  const before = keptBytes();
+  const readers = await Promise.all(
+    Array.from({ length: count }, () => unread(world, key, 'POST /v1/chat/completions', body)),
+  );
+  await until('all of them to be behind', async () => (await poolOf(world, 'unread')) === count);
+  // With its sockets at both ends. Measured: 130 to 190 KiB.
+  await until('what each keeps', () => keptBytes() - before < count * 250 * 1024);
+  for (const { socket } of readers) socket.destroy();
 });
 
 t.test('a client that waits longer than that for a model is not cut off', async (t) => {

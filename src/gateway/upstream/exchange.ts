@@ -10,10 +10,10 @@ export interface AnswerSink {
 }
 
 /**
- * Bytes of an answer that wait for their turn before the upstream is paused: what undici reads at once. For each pause, it copies
- * the rest of that, so that 60 streams at full speed that were paused for each part took 700 MB, mostly garbage.
+ * Bytes of an answer that wait for their turn before the upstream is paused: a piece that undici reads at once. For each pause, it
+ * copies the rest of the piece, so that 60 streams at full speed that were paused for each part took 700 MB, mostly garbage.
  */
-const LATE_MAX_BYTES = 64 * 1024;
+const LATE_MAX_BYTES = 16 * 1024;
 
 /** Runs the work now or later, in the order of the calls. The work does not throw. */
 type Pace = (work: () => void) => void;
@@ -89,11 +89,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (statusCode < 200) return;
+    // They would keep the piece that they came with as long as the exchange.
+    controller.rawHeaders = null;
     this.#answer(null, { statusCode, headers, body: this });
   }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Exchange, UpstreamAnswer } from './exchange.ts';
 
@@ -58,8 +59,25 @@ const KEPT_IDLE = 512;
 /** Time in which exchanges may end at a stop. Longer than an upstream may go on after its answer (stream-relay.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
-/** Has a connection read one piece, up to 64 KiB, until it is taken: undici joins several by copying them. */
-const ONE_PIECE = { highWaterMark: 16 * 1024 };
+const PIECE_BYTES = 16 * 1024;
+/** What is read last from any connection, until it is copied in the same tick. */
+const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+/**
+ * Has a connection read one piece until it is taken: undici joins several by copying them. By itself, Node reads up to 64 KiB,
+ * which all parts of an answer that wait, and all text that is kept of it, would keep in memory.
+ */
+const ONE_PIECE = {
+  highWaterMark: PIECE_BYTES,
+  onread: {
+    buffer: pieceBuffer,
+    callback(this: Socket, bytes: number): boolean {
+      // Not of Node's pool, of which the smallest part in use keeps 64 KiB.
+      const piece = Buffer.allocUnsafeSlow(bytes);
+      pieceBuffer.copy(piece, 0, 0, bytes);
+      return this.push(piece);
+    },
+  },
+};
 
 interface ConnectionOptions {
   readonly headersTimeoutMs: number;

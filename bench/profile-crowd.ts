@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CREDITS, changeCredits, makeAccounts } from './accounts.ts';
+import { chatCall } from './call-request.ts';
+import { Caller } from './caller.ts';
+import type { Check } from './check.ts';
+import { Cleanup } from './cleanup.ts';
+import { makePlace, startGateway } from './gateway.ts';
+import type { Options } from './options.ts';
+import { pacedLoad } from './paced-load.ts';
+import { startServer } from './program.ts';
+import type { Column, ProfileReport, Row } from './report.ts';
+import { percentile } from './rounds.ts';
+
+/** What connections of a crowd do: send a body of many parts, withhold its end, or read nothing of a stream or an answer. */
+export type Kind = 'bodies' | 'uploads' | 'streams' | 'answers';
+
+export interface Crowd {
+  /** The gateway's address. */
+  readonly url: string;
+  /** One of each account. */
+  readonly keys: readonly string[];
+  /** Connections of each account. */
+  readonly kinds: Readonly<Partial<Record<Kind, number>>>;
+}
+
+const SCENES: readonly {
+  readonly name: string;
+  readonly accounts: number;
+  readonly kinds: Crowd['kinds'];
+}[] = [
+  { name: 'nobody else', accounts: 0, kinds: {} },
+  { name: '900 bodies of 64 KB', accounts: 1, kinds: { bodies: 900 } },
+  { name: '1,000 uploads', accounts: 1, kinds: { uploads: 1_000 } },
+  { name: '500 answers', accounts: 1, kinds: { answers: 500 } },
+  { name: '500 streams', accounts: 1, kinds: { streams: 500 } },
+  { name: '3 × 500 streams', accounts: 3, kinds: { streams: 500 } },
+  { name: '3 × all of it', accounts: 3, kinds: { streams: 400, answers: 400, uploads: 250, bodies: 250 } },
+];
+
+/** Memory of the container that a gateway is given here, and the heap that Node has by default in one. */
+const MEMORY_MB = 512;
+const HEAP_MB = 259;
+const CALLS_PER_SECOND = 50;
+const WARM_UP_SECONDS = 4;
+const CONNECTIONS = 64;
+
+const COLUMNS: readonly Column[] = [
+  { key: 'p50Ms', title: 'p50 ms', digits: 1 },
+  { key: 'p99Ms', title: 'p99 ms', digits: 0 },
+  { key: 'failed', title: 'failed', digits: 0 },
+  { key: 'peakMb', title: 'peak MB', digits: 0 },
+];
+
+/** What the calls of one account wait while others crowd a small gateway, and the memory that this takes (Linux). */
+export async function crowd({ quick }: Options): Promise<ProfileReport> {
+  const rows: Row[] = [];
+  const checks: Check[] = [];
+  for (const scene of SCENES) {
+    const values = await play(scene, quick ? 5 : 15);
+    rows.push({ target: scene.name, values });
+    const holds = values.failed === 0 && values.peakMb < MEMORY_MB;
+    checks.push({
+      name: scene.name,
+      holds,
+      detail: `${values.failed} calls failed, ${values.peakMb.toFixed(0)} MB`,
+    });
+  }
+  const about = `${CALLS_PER_SECOND} calls/s of one account at a gateway in ${MEMORY_MB} MB, beside connections that send slowly or read nothing`;
+  return { profile: 'crowd', about, columns: COLUMNS, rows, checks, notes: [] };
+}
+
+async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: number) {
+  const cleanup = new Cleanup();
+  try {
+    const provider = await startServer(cleanup, 'the crowd', [new URL('crowd.ts', import.meta.url).pathname]);
+    const place = makePlace(cleanup, provider.url, {}, { memoryMb: MEMORY_MB });
+    const [victim, ...others] = await makeAccounts(place, {
+      accounts: accounts + 1,
+      keysEach: 1,
+      restricted: false,
+    });
+    const gateway = await startGateway(cleanup, place, {
+      nodeArgs: [`--max-heap-size=${HEAP_MB}`],
+    });
+    for (const account of [victim, ...others]) if (account) await changeCredits(gateway, account.id, CREDITS);
+    const call = chatCall(victim?.keys[0] ?? '', { promptBytes: 500 });
+    const caller = new Caller(gateway.url, CONNECTIONS);
+    let failed = 0;
+    const send = () =>
+      caller.call(call, 200).catch(() => {
+        failed += 1;
+      });
+    const load = { perSecond: CALLS_PER_SECOND, send };
+    await pacedLoad({ ...load, seconds: WARM_UP_SECONDS });
+    const measured = pacedLoad({ ...load, seconds });
+    await sleep(500);
+    const begun = { url: gateway.url, keys: others.flatMap(({ keys }) => keys), kinds } satisfies Crowd;
+    // It is never answered: the crowd's connections end with the provider.
+    const crowded = fetch(`${provider.url}/crowd`, { method: 'POST', body: JSON.stringify(begun) });
+    crowded.catch(() => {});
+    const answerMs = await measured;
+    await caller.close();
+    const peakMb =
+      Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) / 1024;
+    // First, so that the gateway has nothing to wait for when it stops.
+    await provider.stop();
+    return { p50Ms: percentile(answerMs, 0.5), p99Ms: percentile(answerMs, 0.99), failed, peakMb };
+  } finally {
+    await cleanup.run();
+  }
+}
