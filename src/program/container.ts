@@ -226,6 +226,7 @@ function registerCalls(once: Once, opened: Opened): void {
       response: {
         ledger,
         countTokens: (text: string) => tokens.count(text),
+        estimates: c.resolve(POOLS).estimates,
         requestTimeoutMs: config.limits.requestTimeoutMs,
         headersTimeoutMs: config.limits.headersTimeoutMs,
         targets: {

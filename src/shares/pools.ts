@@ -49,6 +49,8 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     reading: { places: { all: 4, ofOne: 1 }, bytes: mib(16, 8) },
     /** Steps of such reading that block the event loop for some 10 ms. */
     steps: { places: { all: 1, ofOne: 1 } },
+    /** Estimates of usage that no provider reported: each decodes, copies and counts up to a MiB of text. */
+    estimates: { places: { all: 16, ofOne: 4 } },
     /** Exports and whole lists that are being sent; each keeps a page of the book. */
     exports: { places: { all: 64, ofOne: 8 } },
     /** Other answers of `/api/` over 64 KiB, until they are sent. */

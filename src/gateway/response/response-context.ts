@@ -1,5 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
+import type { FairPool } from '../../shares/fair-pool.ts';
 import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
@@ -13,6 +14,7 @@ import type { OpenCalls } from './open-calls.ts';
 export interface ResponseContext {
   readonly ledger: Ledger;
   readonly countTokens: CountTokens;
+  readonly estimates: FairPool;
   readonly requestTimeoutMs: number;
   /** Longest wait for the head of a stream, over all tries of its call. */
   readonly headersTimeoutMs: number;

@@ -397,6 +397,8 @@ export class ResponseLifecycle implements Answering {
       // The request body is no longer needed: nothing more is sent or estimated from it.
       this.call.memory.closeBody();
     };
-    settleBy(reading, settle, this.#request.log);
+    const { accountId } = this.call.compiled.key;
+    const inTurn = (estimate: () => Promise<Usage>) => this.#context.estimates.run(accountId, estimate);
+    settleBy(reading, settle, inTurn, this.#request.log);
   }
 }

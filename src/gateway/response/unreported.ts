@@ -135,6 +135,9 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
   return make(fitting);
 }
 
+/** Runs an estimate when it is the account's turn. */
+type InTurn = (estimate: () => Promise<Usage>) => Promise<Usage>;
+
 /**
  * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws RangeError
  * if a usage costs more than any account can hold.
@@ -142,6 +145,7 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
 export function settleBy(
   reading: Reading | undefined,
   settle: (usage: Usage | undefined, estimated: boolean) => void,
+  inTurn: InTurn,
   log: Log,
 ): void {
   if (!reading || reading.free) {
@@ -150,8 +154,7 @@ export function settleBy(
   }
   const { usage } = reading;
   if (usage && isSettled(() => settle(usage, reading.isEstimated === true))) return;
-  reading
-    .estimate()
+  inTurn(() => reading.estimate())
     .then((estimate) => settle(estimate, true))
     .catch((error: unknown) => {
       log.error({ err: error }, 'usage could not be estimated; the price per request is charged');
