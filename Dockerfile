@@ -34,6 +34,8 @@ RUN ln -s /app/bin/tollgate.mjs /usr/local/bin/tollgate
 COPY config/gateway.yaml config/gateway.schema.json ./config/
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# Fewer arenas: glibc would keep 80 MB more of what was freed after a crowd of connections.
+ENV MALLOC_ARENA_MAX=2
 # PORT too, which wins over the config file's: EXPOSE and HEALTHCHECK hold whatever is mounted.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 TOLLGATE_DATA=/data
 # The user node, by number: an orchestrator that wants proof of a user other than root reads no names.

@@ -69,6 +69,7 @@ export async function startGateway(
     TOLLGATE_CONFIG: join(place.folder, 'gateway.yaml'),
     TOLLGATE_DATA: index === 0 ? place.dataDir : join(place.folder, `data-${index}`),
     ADMIN_TOKEN,
+    MALLOC_ARENA_MAX: '2',
     PORT: '0',
     LOG_LEVEL: 'warn',
     TRUST_PROXY: '127.0.0.1/32',

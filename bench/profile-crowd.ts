@@ -57,13 +57,13 @@ export async function crowd({ quick }: Options): Promise<ProfileReport> {
   const rows: Row[] = [];
   const checks: Check[] = [];
   for (const scene of SCENES) {
-    const values = await play(scene, quick ? 5 : 15);
+    const { values, failures } = await play(scene, quick ? 5 : 15);
     rows.push({ target: scene.name, values });
     const holds = values.failed === 0 && values.peakMb < MEMORY_MB;
     checks.push({
       name: scene.name,
       holds,
-      detail: `${values.failed} calls failed, ${values.peakMb.toFixed(0)} MB`,
+      detail: `${values.failed} calls failed, ${values.peakMb.toFixed(0)} MB${failures[0] ? `: ${failures[0]}` : ''}`,
     });
   }
   const about = `${CALLS_PER_SECOND} calls/s of one account at a gateway in ${MEMORY_MB} MB, beside connections that send slowly or read nothing`;
@@ -86,11 +86,8 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     for (const account of [victim, ...others]) if (account) await changeCredits(gateway, account.id, CREDITS);
     const call = chatCall(victim?.keys[0] ?? '', { promptBytes: 500 });
     const caller = new Caller(gateway.url, CONNECTIONS);
-    let failed = 0;
-    const send = () =>
-      caller.call(call, 200).catch(() => {
-        failed += 1;
-      });
+    const failures: string[] = [];
+    const send = () => caller.call(call, 200).catch((error: Error) => void failures.push(error.message));
     const load = { perSecond: CALLS_PER_SECOND, send };
     await pacedLoad({ ...load, seconds: WARM_UP_SECONDS });
     let peakMb = 0;
@@ -108,7 +105,13 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     await caller.close();
     // First, so that the gateway has nothing to wait for when it stops.
     await provider.stop();
-    return { p50Ms: percentile(answerMs, 0.5), p99Ms: percentile(answerMs, 0.99), failed, peakMb };
+    const values = {
+      p50Ms: percentile(answerMs, 0.5),
+      p99Ms: percentile(answerMs, 0.99),
+      failed: failures.length,
+      peakMb,
+    };
+    return { values, failures };
   } finally {
     await cleanup.run();
   }

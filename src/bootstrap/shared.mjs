@@ -49,10 +49,18 @@ export function readIfThere(file) {
 
 const REPEAT_WITHIN_MS = 1_000;
 
-/** Environment of this process with the programs of the dependencies first in PATH, Node among them. */
+/**
+ * Environment of this process with the programs of the dependencies first in PATH, Node among them. With an arena for each
+ * thread, glibc keeps 80 MB more of what was freed after a crowd of connections; the image sets the same.
+ */
 export function toolEnvironment(root, more = {}) {
   const tools = join(root, 'node_modules', '.bin');
-  return { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`, ...more };
+  return {
+    MALLOC_ARENA_MAX: '2',
+    ...process.env,
+    PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`,
+    ...more,
+  };
 }
 
 /**

@@ -2,7 +2,12 @@
 export interface Bound {
   readonly all: number;
   readonly ofOne: number;
+  /** What is left of `all` for accounts that hold at most an eighth of this. Default: 0. */
+  readonly spare?: number;
 }
+
+/** Accounts that share the spare part of a bound. */
+const SMALL_SHARES = 8;
 
 export interface PoolBounds {
   /** Bound of the shares that are held at once; absent: any number. */
@@ -47,7 +52,8 @@ const NOTHING: Readonly<Use> = { places: 0, bytes: 0 };
  * An account may hold `ofOne` while half of the pool is free. Beyond that it gets more only while what it would hold,
  * times what all hold, is at most `ofOne` squared; its first place it gets while any is free. So the more of the pool
  * is taken, the smaller is the share that one account may add: it takes about 30 accounts, each with all that it can
- * get, to fill a pool with shares of an eighth, and 270 to fill one of 512 places with shares of 16.
+ * get, to fill a pool with shares of an eighth, and 270 to fill one of 512 places with shares of 16. Three fill one with
+ * shares of a half, which is why those have a spare part.
  *
  * Accounts that wait take turns: the next is the one that holds least, then the one that has waited longest for a turn.
  */
@@ -183,10 +189,11 @@ export class FairPool<Owner = number> {
 }
 
 /** True if an account that holds `held` may have `more`, of a pool in which all hold `used`. */
-function isWithin({ all, ofOne }: Bound, held: number, more: number, used: number): boolean {
+function isWithin({ all, ofOne, spare = 0 }: Bound, held: number, more: number, used: number): boolean {
   if (more <= 0) return true;
   if (held + more > ofOne) return false;
-  return held === 0 || used + more <= all / 2 || (held + more) * used <= ofOne * ofOne;
+  if (held === 0 || used + more <= all / 2 || held + more <= spare / SMALL_SHARES) return true;
+  return used + more <= all - spare && (held + more) * used <= ofOne * ofOne;
 }
 
 function add(use: Use, places: number, bytes: number): void {

@@ -28,7 +28,7 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
   const mib = (all: number, ofOne: number) => ({ all: all * MIB * scale, ofOne: ofOne * MIB * scale });
   return {
     /** Model calls with their bodies, from its first byte until they are settled and their answer is sent. */
-    calls: { bytes: { all: callBytes, ofOne: callBytes / 2 } },
+    calls: { bytes: { all: callBytes, ofOne: callBytes / 2, spare: callBytes / 8 } },
     /** Their answers, as far as they are held; those without room are passed on as they come. */
     held: { bytes: { all: heldBytes, ofOne: heldBytes / 2 } },
     /** Calls whose client does not take the answer, which is passed on as it comes; those without room are broken off. */

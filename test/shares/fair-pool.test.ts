@@ -42,6 +42,19 @@ test('many accounts that take all that they get leave room for the next', async 
   }
 });
 
+test('three accounts took all the memory of calls, and every other got 503', async (t) => {
+  const { calls } = poolBounds({
+    waitingCalls: 5_000,
+    memory: memoryBudget({ memoryMb: 512, processes: 1 }),
+  });
+  const pool = new FairPool(calls);
+  const stream = 128 * 1024;
+  for (const account of [1, 2, 3]) t.ok(takeAll(pool, account, stream).length > 20, `streams of ${account}`);
+  const small = Array.from({ length: 32 }, () => pool.take(4, 32 * 1024));
+  t.notOk(small.includes(undefined), '32 small calls of another at once');
+  t.equal(pool.take(3, stream), undefined, 'and none more of those that have their share');
+});
+
 test('a released permit is free again, once', async (t) => {
   const pool = new FairPool({ places: { all: 2, ofOne: 2 }, bytes: { all: 10, ofOne: 10 } });
   const [first, second] = [pool.take(1, 4), pool.take(1, 6)];
