@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../domain/errors.ts';
+import type { FairPool } from '../shares/fair-pool.ts';
 import { writeRefusal } from './refuse.ts';
 
 const full = () => ({
@@ -11,12 +12,11 @@ const full = () => ({
   ),
 });
 
-/** Answers each connection beyond `most` with 503, and closes it. */
-export function boundConnections(server: Server, most: number): void {
-  let open = 0;
+/** Answers each connection that finds no place for its address with 503, and closes it. */
+export function boundConnections(server: Server, places: FairPool<string>): void {
   server.on('connection', (socket: Socket) => {
-    open++;
-    socket.once('close', () => open--);
-    if (open > most) writeRefusal(socket, full());
+    const place = places.take(socket.remoteAddress ?? '');
+    if (place) socket.once('close', () => place.release());
+    else writeRefusal(socket, full());
   });
 }

@@ -26,7 +26,7 @@ import { checkHead, originForm } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/log.ts';
 import type { LoopTurns } from '../shares/loop-turns.ts';
-import type { MemoryBudget, Pools } from '../shares/pools.ts';
+import type { Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
 import { PatientRequest, paceServer } from './paced-server.ts';
 
@@ -47,7 +47,6 @@ export type AppParts = KeysDeps &
   OpsDeps & {
     readonly pipeline: PipelineParts;
     readonly pools: Pools;
-    readonly memory: MemoryBudget;
     readonly turns: LoopTurns;
     readonly logger: FastifyBaseLogger;
   };
@@ -100,7 +99,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     .on('request', connections.note)
     .on('timeout', connections.timeOut)
     .on('connect', connections.refuseTunnel);
-  boundConnections(app.server, parts.memory.connections);
+  boundConnections(app.server, parts.pools.connections);
   expectations(app.server);
   paceServer(app.server, parts.turns);
   app.setErrorHandler(refuse);

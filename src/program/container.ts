@@ -171,7 +171,6 @@ function registerParts(once: Once, opened: Opened): void {
     return {
       pipeline: c.resolve(PIPELINE),
       pools,
-      memory: c.resolve(MEMORY),
       turns: c.resolve(TURNS),
       logger,
       book: withFairTurns(book, pools),

@@ -24,9 +24,11 @@ interface PoolOptions {
  * of them takes.
  */
 export function poolBounds({ waitingCalls, memory }: PoolOptions) {
-  const { callBytes, heldBytes, unreadCalls, scale } = memory;
+  const { callBytes, heldBytes, unreadCalls, connections, scale } = memory;
   const mib = (all: number, ofOne: number) => ({ all: all * MIB * scale, ofOne: ofOne * MIB * scale });
   return {
+    /** Open connections, by the address they come from, which may be a proxy's. */
+    connections: { places: { all: connections, ofOne: connections, spare: connections / 8 } },
     /** Model calls with their bodies, from its first byte until they are settled and their answer is sent. */
     calls: { bytes: { all: callBytes, ofOne: callBytes / 2, spare: callBytes / 8 } },
     /** Their answers, as far as they are held; those without room are passed on as they come. */
@@ -67,13 +69,15 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
 }
 
 type PoolName = keyof ReturnType<typeof poolBounds>;
-export type Pools = Readonly<Record<PoolName, FairPool>>;
+export type Pools = Readonly<
+  Record<Exclude<PoolName, 'connections'>, FairPool> & Record<'connections', FairPool<string>>
+>;
 
 /** Makes the pools of a process. */
 export function makePools(options: PoolOptions): Pools {
   const bounds: Readonly<Record<PoolName, PoolBounds>> = poolBounds(options);
   const pools = Object.entries(bounds).map(([name, bound]) => [name, new FairPool(bound)] as const);
-  return Object.fromEntries(pools) as Record<PoolName, FairPool>;
+  return Object.fromEntries(pools) as unknown as Pools;
 }
 
 /** Memory of a process before its first call, 140 MiB, of idle connections, garbage, and gaps that the allocator leaves. */
