@@ -14,8 +14,10 @@ export class UnexpectedStatus extends Error {
 export class Caller {
   readonly #pool: Pool;
 
-  constructor(url: string, connections: number) {
-    this.#pool = new Pool(url, { connections, pipelining: 1 });
+  /** `localAddress`: address that the connections come from. */
+  constructor(url: string, connections: number, localAddress?: string) {
+    const connect = localAddress === undefined ? {} : { connect: { localAddress } };
+    this.#pool = new Pool(url, { connections, pipelining: 1, ...connect });
   }
 
   /** Rejects with UnexpectedStatus unless the answer has this status; it has then ended. */

@@ -19,7 +19,7 @@ export async function pacedLoad({ perSecond, seconds, send }: PacedLoad): Promis
   const open = new Set<Promise<void>>();
   let failure: unknown;
   for (let next = 0; next < amount && failure === undefined; ) {
-    const due = Math.min(amount, Math.floor(((performance.now() - startedAt) * perSecond) / 1_000));
+    const due = Math.min(amount, 1 + Math.floor(((performance.now() - startedAt) * perSecond) / 1_000));
     for (; next < due; next++) {
       const dueAt = startedAt + (next * 1_000) / perSecond;
       const call: Promise<void> = send(next).then(
