@@ -38,14 +38,16 @@ export interface Route {
 
 /** The tries of one call, one after the other. States of each: begun → answered or failed. */
 export class Tries {
+  /** Most tries that this call can have. */
+  readonly most: number;
   readonly #settings: TargetSettings;
-  /** The model at each target that may be asked, in that order. */
-  readonly #order: readonly Model[];
-  /** Targets of `#order` from here on were out when the call came. */
-  readonly #firstOut: number;
+  /** The model at each target that may still be asked, in that order. */
+  #left: readonly Model[];
   readonly #conversation: string | undefined;
   readonly #failed: TriedAttempt[] = [];
-  #at = 0;
+  #model: Model;
+  /** Whether all targets that were left were out when the current one was asked. */
+  #isLastResort = false;
   #status: number | null = null;
   #sentAt = performance.now();
   #health: HealthOfTry;
@@ -53,22 +55,18 @@ export class Tries {
   /** Whether the health of the current target has heard of this try. */
   #isReported = false;
 
-  constructor({ order, out, conversation }: Route, settings: TargetSettings) {
-    this.#order = out ? [...order, ...out] : order;
-    this.#firstOut = order.length;
+  constructor({ order, out = [], conversation }: Route, settings: TargetSettings) {
+    this.#model = order[0] as Model;
+    this.#left = [...order.slice(1), ...out];
+    this.most = Math.min(1 + this.#left.length, settings.attempts);
     this.#conversation = conversation;
     this.#settings = settings;
-    this.#health = settings.health.begin(this.model);
+    this.#health = settings.health.begin(this.#model);
   }
 
   /** The model at the target that is asked now. */
   get model(): Model {
-    return this.#order[this.#at] as Model;
-  }
-
-  /** Most tries that this call can have. */
-  get most(): number {
-    return Math.min(this.#order.length, this.#settings.attempts);
+    return this.#model;
   }
 
   /** Whether the model has several targets, of which this call may ask one or more. */
@@ -77,7 +75,7 @@ export class Tries {
   }
 
   get isFirst(): boolean {
-    return this.#at === 0;
+    return this.#failed.length === 0;
   }
 
   /** Status of the current try; null: none came yet. */
@@ -132,11 +130,13 @@ export class Tries {
     if (isJob ? kind !== 'unsent' : kind === 'unsure' && !this.#settings.retryUnsure) return undefined;
     if (this.#failed.length >= this.#settings.attempts) return undefined;
     const { health } = this.#settings;
-    const after = this.#order.slice(this.#at + 1);
-    // It may have gone out since the order was made, or come back.
-    const next = after.find((model) => health.availability(model).isAvailable) ?? this.#lastResort();
+    // Each may have gone out since the call came, or come back.
+    const up = this.#left.find((model) => health.availability(model).isAvailable);
+    const next = up ?? this.#soonestBack();
     if (!next) return undefined;
-    this.#at = this.#order.indexOf(next);
+    this.#isLastResort = !up;
+    this.#left = this.#left.filter((model) => model !== next);
+    this.#model = next;
     this.#isOver = false;
     this.#isReported = false;
     this.#status = null;
@@ -145,9 +145,12 @@ export class Tries {
     return next;
   }
 
-  /** With all targets out, the one that comes back first is asked. */
-  #lastResort(): Model | undefined {
-    return this.#at < this.#firstOut ? this.#order[this.#firstOut] : undefined;
+  /** With all targets out, the one that comes back first is asked, and no other after it. */
+  #soonestBack(): Model | undefined {
+    if (this.#isLastResort) return undefined;
+    const { health } = this.#settings;
+    const backAt = (model: Model) => health.availability(model).outUntil;
+    return [...this.#left].sort((a, b) => backAt(a) - backAt(b))[0];
   }
 
   #attempt(): TriedAttempt {

@@ -88,6 +88,23 @@ test('a call whose last target that was up fails goes to the one that comes back
   );
 });
 
+test('a call goes on to a target that went out while another one had it', async (t) => {
+  const world = await started(t);
+  const gate = Promise.withResolvers<void>();
+  world.behave('a', { ...BUSY, waitAfter: { pieces: 'nothing', until: gate.promise } });
+  const slow = world.chat(world.key, { model: 'ranked' });
+  await world.providers.a.request(0);
+  for (const place of ['a', 'b', 'c'] as const) world.behave(place, BUSY);
+  t.equal((await world.chat(world.key, { model: 'ranked' })).status, 503);
+  world.behave('b');
+  gate.resolve();
+  t.equal((await slow).status, 200, 'the one that comes back first');
+  t.same(
+    ['b', 'c'].map((place) => world.asked(place as 'b').length),
+    [2, 1],
+  );
+});
+
 test('with all targets out, a stream that fails before its content also gives 502', async (t) => {
   const world = await started(t);
   for (const place of ['a', 'b', 'c'] as const) world.behave(place, BUSY);
