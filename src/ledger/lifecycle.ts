@@ -15,7 +15,7 @@ import type { SharedHints } from './redis/shared-hints.ts';
 const SETTLED_WITHIN_MS = 30_000;
 
 interface OpenLedgerParts {
-  /** Every connection, to be closed with the ledger. */
+  /** Every connection; closed with the ledger. */
   readonly clients: readonly RedisClient[];
   readonly background: RedisClient;
   readonly ledger: Ledger;
@@ -59,14 +59,14 @@ export class OpenLedger {
     this.sweep.start();
   }
 
-  /** Faults of Redis' persistence; empty: none. Rejects if Redis does not answer. */
+  /** Returns faults of Redis' persistence. Rejects if Redis does not answer. */
   check(): Promise<string[]> {
     return durabilityFaults(this.#parts.background);
   }
 
   /**
-   * Entries of all gateways that are not in the book yet, and the age of the oldest (0: there is none). Rejects if a part
-   * of Redis does not answer.
+   * Counts journal entries not yet in the book, across gateways, and the age of the oldest (0 if none). Rejects if a
+   * Redis node does not answer.
    */
   async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
     const { entries, oldestAt } = await this.drain.backlog();
@@ -79,8 +79,8 @@ export class OpenLedger {
   }
 
   /**
-   * Resolves when every settle is answered, every journal is in the book, and Redis agrees with the book. Rejects if
-   * one of these cannot be.
+   * Resolves when every settle is answered, the book has every journal entry, and diverged accounts are rebuilt.
+   * Rejects if it fails.
    */
   async settled(): Promise<void> {
     if (!(await this.#parts.settler.idle(SETTLED_WITHIN_MS)))
@@ -90,9 +90,9 @@ export class OpenLedger {
   }
 
   /**
-   * Answers every settle, has Redis compared with the book if it may lack some, releases the holds of unanswered
-   * admissions, drains the journal and closes, within `deadlineMs`. The journal is drained by any other gateway too; of the
-   * rest only this process knows.
+   * Finishes settles, reconciles Redis with the book if it may have lost some, releases the holds of unanswered
+   * admissions, drains the journal and closes, within `deadlineMs`. Any other gateway can drain the journal; the rest
+   * only this process knows.
    */
   async close(deadlineMs: number): Promise<void> {
     const until = Date.now() + deadlineMs;
@@ -102,7 +102,7 @@ export class OpenLedger {
         'stopped before redis had every settle; these holds will expire',
       );
     }
-    // A gateway that ends takes with it the settles that Redis has lost: they are made again before.
+    // Settles that Redis lost exist only in this process, so it must replay them before it exits.
     await this.#parts.gate.awaitReconciled(until - Date.now()).catch((error: unknown) => {
       this.#parts.log.error(
         { err: error },
@@ -121,7 +121,7 @@ export class OpenLedger {
     this.#disconnect();
   }
 
-  /** Drops the connections at once, as a killed process would. For tests. */
+  /** Drops the connections at once, like a killed process. For tests. */
   abandon(): void {
     this.#parts.settler.stop();
     this.drain.abandon();
@@ -136,12 +136,12 @@ export class OpenLedger {
 }
 
 /**
- * Faults of how Redis keeps its data; empty: it persists everything and evicts nothing (specification section 1). Rejects
- * if no node answers. A cluster that lacks a node is a fault only: the accounts of the other nodes are served.
+ * Finds settings that let Redis lose data (specification section 1). Rejects if no node answers. A missing node of a
+ * cluster is only a fault, because the other nodes still serve their accounts.
  */
 async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
   const faults = new Set<string>();
-  // INFO and not CONFIG GET: hosted servers often refuse the latter.
+  // INFO instead of CONFIG GET, which hosted servers often refuse.
   const infos = await Promise.allSettled(
     nodesOf(client).map(async (node) => `${await node.info('persistence')}${await node.info('memory')}`),
   );
@@ -165,9 +165,9 @@ async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
 const EVERY_MS = 1_000;
 
 /**
- * Pings every connection each second, so that a connection whose replies are lost is replaced even while no call uses
- * it (SILENCE in connect.ts counts from a command). Without it, the first call on a node after a quiet time would wait
- * a second in vain and be answered 503.
+ * Pings every connection each second, so that a connection that loses replies is replaced even while idle (SILENCE in
+ * connect.ts counts from a command). Otherwise the first call after a quiet time would wait a second in vain and get
+ * 503.
  */
 export class Heartbeat {
   readonly #clients: readonly RedisClient[];
@@ -187,7 +187,7 @@ export class Heartbeat {
 
   #beat(): void {
     for (const node of this.#clients.flatMap(nodesOf)) {
-      // A connection that is being made reports its own failure.
+      // A connection in progress reports its own failure.
       if (node.status === 'ready') node.ping().catch(() => {});
     }
   }

@@ -6,18 +6,18 @@ import {
   type LimitStates,
 } from '../domain/call-limits.ts';
 
-/** Texts of limits of calls in Redis, as lua/call-limits.inc.lua reads and writes them. */
+/** Encoding of call limits in Redis, shared with lua/call-limits.inc.lua. */
 
 const NONE = '-';
 
-/** The field `lim` of a hash: `<requests a minute> <tokens a minute> <calls in flight>`; '' if there is no limit. */
+/** Encodes the field `lim` of a hash: `<requests a minute> <tokens a minute> <calls in flight>`; '' without limits. */
 export function limitsText(limits: CallLimits): string {
   if (!hasCallLimits(limits)) return '';
   const { rpmLimit, tpmLimit, maxParallelRequests } = limits;
   return `${rpmLimit ?? NONE} ${tpmLimit ?? NONE} ${maxParallelRequests ?? NONE}`;
 }
 
-/** The limits in the field `lim` of a hash; null: it has no such field. */
+/** Decodes the field `lim` of a hash; null: the field is absent. */
 export function limitsIn(text: string | null | undefined): CallLimits {
   const [rpm, tpm, parallel] = (text ?? '').split(' ').map(limitIn);
   return { rpmLimit: rpm ?? null, tpmLimit: tpm ?? null, maxParallelRequests: parallel ?? null };
@@ -27,7 +27,10 @@ function limitIn(word: string): number | null {
   return word === NONE || word === '' ? null : Number(word);
 }
 
-/** The states in a reply: twice `<requests a minute> <debt> <tokens a minute> <debt> <calls in flight> <open>`. */
+/**
+ * Decodes the states in a reply: `<requests a minute> <debt> <tokens a minute> <debt> <calls in flight> <open>` for the
+ * key, then for the account.
+ */
 export function limitStatesIn(text: string): LimitStates {
   const words = text.split(' ');
   return { key: stateIn(words.slice(0, 6)), account: stateIn(words.slice(6)) };

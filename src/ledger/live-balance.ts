@@ -5,7 +5,7 @@ import { readJournalEntry } from './journal/entry-text.ts';
 import { connectRedis, createRedis, type RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, journalRedisKey, redisKeyPrefix } from './redis/redis-keys.ts';
 
-/** Comparisons before a difference counts: a running gateway moves on between the looks at Redis and at the book. */
+/** Comparisons before a difference counts, because a running gateway can charge between reading Redis and the book. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const CONNECT_WITHIN_MS = 5_000;
@@ -15,11 +15,11 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 interface LiveBalance {
   /** Balance in Redis. */
   readonly live: Micro;
-  /** The book's balance, plus the entries that are journalled but not in the book yet. */
+  /** The book's balance plus journal entries not yet in the book. */
   readonly expected: Micro;
 }
 
-/** A comparison of live balances with the book, also beside gateways that go on charging. Changes nothing. */
+/** Compares live balances with the book, read-only, even while gateways charge. */
 export class LiveBalances {
   readonly #client: RedisClient;
   readonly #book: Book;
@@ -29,7 +29,6 @@ export class LiveBalances {
     this.#book = book;
   }
 
-  /** Connects to Redis; rejects if it cannot be reached. */
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
     const client = createRedis(address, {
       name: 'reconcile',
@@ -49,7 +48,7 @@ export class LiveBalances {
     this.#client.disconnect();
   }
 
-  /** Compares one account. Undefined: it is not live in Redis; its next use rebuilds it from the book. */
+  /** Compares one account. Undefined if it has no live state; its next use rebuilds it. */
   async check(accountId: number): Promise<LiveBalance | undefined> {
     for (let attempt = 1; ; attempt++) {
       const found = await this.#compare(accountId);
@@ -59,7 +58,7 @@ export class LiveBalances {
   }
 
   async #compare(accountId: number): Promise<LiveBalance | undefined> {
-    // One transaction, so that balance and journal are of the same moment.
+    // One transaction, for a consistent view of balance and journal.
     const replies = await this.#client
       .multi()
       .hmget(accountRedisKey(accountId), 'bal', 'ep')
@@ -83,7 +82,7 @@ export class LiveBalances {
   }
 }
 
-/** The balance after an entry. An entry that the balance has no room for changes nothing (recovery/rebuild.ts). */
+/** Adds an entry, unless the balance would no longer be exact (as recovery/rebuild.ts does). */
 function withEntry(balance: number, credits: number): number {
   const after = balance + credits;
   return Number.isSafeInteger(after) ? after : balance;

@@ -25,19 +25,16 @@ import { RedisLedger } from './redis-ledger.ts';
 
 export type { OpenLedger } from './lifecycle.ts';
 
-/** Time that a hold outlives the longest request, because settling takes time. */
+/** Margin by which a hold outlives the longest request, because settling takes time. */
 const HOLD_MARGIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 10_000;
-/**
- * Longest wait for the first comparison with the book: that of the accounts of a busy hour takes longer than a call may
- * wait.
- */
+/** Time limit for the first comparison with the book: the accounts of a busy hour take longer than a call may wait. */
 const OPEN_WITHIN_MS = 30_000;
 
 export interface LedgerBounds {
-  /** Most calls that wait for Redis at once. */
+  /** Maximum calls waiting for Redis. */
   readonly waitingCalls: number;
-  /** Most entries of all gateways that may wait for the book. */
+  /** Maximum journal entries of all gateways waiting for the book. */
   readonly journalEntries: number;
 }
 
@@ -50,10 +47,10 @@ interface LedgerOptions {
   readonly requestTimeoutMs: number;
   /** Called when alerts may have been queued in the book. */
   readonly onAlerts: () => void;
-  /** Replicas that must have a hold before its call goes on; none unless given. */
+  /** Replicas that must confirm a hold before its call continues; default 0. */
   readonly waitReplicas?: number;
   readonly bounds?: LedgerBounds;
-  /** Time within which Redis must answer a command; COMMAND_TIMEOUT_MS unless a test of other things has more. */
+  /** Time limit for a Redis command; default COMMAND_TIMEOUT_MS. */
   readonly redisTimeoutMs?: number | undefined;
 }
 
@@ -62,7 +59,7 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   const { client, background, confirming, gate, open } = construct(options);
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
-    // Before the gate opens: it rebuilds accounts, and so takes the evidence away.
+    // Runs before the gate opens, because the gate rebuilds accounts, which destroys the evidence.
     await refuseRestoredBook(background, options.book, options.log);
     await connectRedis(client, CONNECT_WITHIN_MS);
     if (confirming) await connectRedis(confirming, CONNECT_WITHIN_MS);
@@ -78,15 +75,15 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
 }
 
 /**
- * Every part of the ledger, each made from parts above it. One arrow runs back: a drain that finds an account diverged has it
- * rebuilt, and a rebuild drains. That one is an event, so that the drain does not know who rebuilds.
+ * Builds every part from the parts above it. One dependency runs backwards: the drain triggers rebuilds, and a rebuild
+ * drains. It is an event, so the drain does not depend on the rebuilder.
  */
 function construct({ address, book, log, bounds = UNBOUNDED, ...options }: LedgerOptions) {
   const keyPrefix = redisKeyPrefix(book.id);
   const { redisTimeoutMs: timeoutMs = COMMAND_TIMEOUT_MS } = options;
   const shared = { keyPrefix, log, timeoutMs };
   const client = createRedis(address, { name: 'calls', ...shared });
-  // The journal is read over its own connection: a large reply must not delay an admission.
+  // The journal has its own connection: a large reply must not delay an admission.
   const background = createRedis(address, { name: 'background', ...shared });
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);
@@ -101,7 +98,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const unanswered = new UnansweredAdmissions({ client: background, rebuilder });
   const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered, clock });
 
-  // Not over the calls' connection: commands there may wait for the very check that publishes.
+  // Not on the calls' connection, whose commands may wait for the check that publishes.
   const publisher = new Publisher(background, book, log);
   const check = new LiveStateCheck({ book, log, rebuilder, replays: settler, publisher, clock });
   const gate = new ConnectionGate({ client, owners, check, log, drain, replays: settler });

@@ -13,7 +13,7 @@ import {
   knownRedisKey,
 } from './redis/redis-keys.ts';
 
-/** Unpublished keys, and as many accounts, that one round reads from the book. */
+/** Maximum unpublished keys, and accounts, per read. */
 const UNPUBLISHED_AT_ONCE = 500;
 
 interface Records {
@@ -26,8 +26,8 @@ type Concerns = (accountId: number) => boolean;
 const EVERY_ACCOUNT: Concerns = () => true;
 
 /**
- * Publishes records that the book has committed: makes them the ones that every gateway authorizes calls with. Methods
- * reject with the Redis error; publishing again does no harm.
+ * Publishes committed records, so that every gateway authorizes with them. Methods reject with the Redis error;
+ * publishing is idempotent.
  */
 export class Publisher {
   readonly #client: RedisClient;
@@ -40,7 +40,7 @@ export class Publisher {
     this.#log = log;
   }
 
-  /** `hash`: the SHA-256 (hex) of a key value that was created just now. */
+  /** `hash`: SHA-256 (hex) of the value of a newly created key. */
   async publishKey(key: KeyRecord, hash?: string): Promise<void> {
     await this.#client.publishKey(
       accountRedisKey(key.accountId),
@@ -62,8 +62,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes the record of a key that has a new value. If the Redis key of that value is not written, as it may lie on
-   * another node of a cluster, the book is asked for the value.
+   * Publishes a rotated key. If writing the Redis key of the value fails (another cluster node may own it), its first
+   * use reads the book.
    */
   async publishRotatedKey(key: KeyRecord): Promise<void> {
     const known = this.#client.set(hashRedisKey(key.hash), `${key.accountId}:${key.id}`);
@@ -89,14 +89,14 @@ export class Publisher {
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }
 
-  /** Publishes records that were never confirmed as published, of the accounts that `concerns` accepts. */
+  /** Publishes records never confirmed as published, for accounts that `concerns` accepts. */
   async publishUnpublished(concerns = EVERY_ACCOUNT): Promise<void> {
     await this.#publishAll(await this.#book.unpublished(UNPUBLISHED_AT_ONCE), concerns);
   }
 
   /**
-   * Publishes records changed at or after `since` (ms since the epoch) again, for a Redis that may have lost them. Redis
-   * leaves a version that it has as it is.
+   * Republishes records changed since `since` (ms since the epoch), for a Redis that may have lost them. Redis ignores
+   * versions that it already has.
    */
   async publishChangedSince(since: number, concerns = EVERY_ACCOUNT): Promise<void> {
     await this.#publishAll(await this.#book.changedSince(since), concerns);
@@ -115,7 +115,7 @@ export class Publisher {
     failures.throwAny();
   }
 
-  /** Nobody waits for the note: it only spares the sweep a repeat. */
+  /** Not awaited: it only saves the sweep a repeat. */
   #note(what: Parameters<Book['published']>[0]): void {
     this.#book.published(what, Date.now()).catch((error: unknown) => {
       this.#log.debug({ err: error, ...what }, 'publication not noted; the sweep will repeat it');

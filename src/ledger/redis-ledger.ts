@@ -29,7 +29,7 @@ import type { RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
-/** The journal's lag is below this in normal running (specification section 5). */
+/** Upper bound of the journal's lag in normal operation (specification section 5). */
 const FLUSH_MS = 250;
 
 interface RedisLedgerParts {
@@ -80,8 +80,8 @@ export class RedisLedger implements Ledger {
 
   async #find(hash: string): Promise<Subject | undefined> {
     const { client, book, writer, gate } = this.#parts;
-    // This Redis key belongs to no account, so any node of a cluster may have it. If that node is away, the book is
-    // asked.
+    // This Redis key belongs to no account, so any node of a cluster may own it. If that node is down, the book
+    // answers.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
     const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
@@ -93,7 +93,7 @@ export class RedisLedger implements Ledger {
       const wasCompared = gate.isCompared(bucketOf(accountId));
       const subject = await this.#current(accountId, keyId);
       if (!subject || endOfValue(subject.key, hash) > 0) return subject;
-      // A rotation replaced the value, or this Redis lost the record by which it is the key's: then only the book can tell.
+      // Either a rotation replaced the value, or this Redis lost the record that has it; only the book knows which.
       if (wasCompared && gate.isCompared(bucketOf(accountId))) return subject;
     }
     const key = await book.keyByHash(hash);
@@ -102,7 +102,7 @@ export class RedisLedger implements Ledger {
       await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     const subject = await this.#current(key.accountId, key.id);
     if (!subject || subject.key.version >= key.version) return subject;
-    // The record that gave the key this value was committed by a gateway that could not publish it, or lost with a Redis.
+    // The record with this value was never published, or a Redis lost it.
     await this.publishKey(key);
     return await this.#current(key.accountId, key.id);
   }
@@ -131,9 +131,7 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /**
-   * The live state in a reply. As often as `stateIn` finds none it is rebuilt; undefined: it is lost again and again.
-   */
+  /** Reads live state and rebuilds it when absent. Undefined if it stays absent after REBUILDS rebuilds. */
   async #live<Reply, State>(
     accountId: number,
     keyId: number | undefined,
@@ -148,7 +146,7 @@ export class RedisLedger implements Ledger {
     return undefined;
   }
 
-  /** Does not wait at the gate, which opens only after unpublished records have been published. */
+  /** Bypasses the gate, which opens only after unpublished records have been published. */
   publishKey(key: KeyRecord, hash?: string): Promise<void> {
     return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
   }
@@ -188,10 +186,10 @@ export class RedisLedger implements Ledger {
   async flush(accountId: number | 'all', withinMs = FLUSH_MS): Promise<boolean> {
     const { settler, drain } = this.#parts;
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<boolean>((resolve) => {
+    const timeout = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => resolve(false), withinMs);
     });
-    // A settle is sent over another connection than the journal is read over, and may be on its way still.
+    // Settles use a different connection than the journal reader and may still be in flight.
     const drained = settler
       .journalled(accountId)
       .then(() => (accountId === 'all' ? drain.drainAll() : drain.drain(bucketOf(accountId))))
@@ -199,7 +197,7 @@ export class RedisLedger implements Ledger {
         () => true,
         () => false,
       );
-    const isWhole = await Promise.race([drained, patience]);
+    const isWhole = await Promise.race([drained, timeout]);
     clearTimeout(timer);
     return isWhole;
   }
@@ -239,7 +237,7 @@ export class RedisLedger implements Ledger {
 
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
     const { client } = this.#parts;
-    // A key whose live state is lost has no holds: they are lost with it.
+    // A key without live state has no holds.
     const [held, slack] = await this.#parts.live.run(accountId, () =>
       client.hmget(keyRedisKey(accountId, keyId), 'held', 'slack'),
     );

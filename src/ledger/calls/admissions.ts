@@ -20,14 +20,14 @@ interface AdmissionParts {
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly waiting: WaitingCalls;
-  /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
+  /** Lifetime of a hold: longer than the longest request. */
   readonly holdTtlMs: number;
 }
 
-/** The reply of lua/admit.lua if the credits are held and the key and account have no limits of calls. */
+/** Reply of lua/admit.lua: held, and neither key nor account has call limits. */
 const HELD = 1;
 
-/** A reply of lua/admit.lua, or the error in its stead. */
+/** A reply of lua/admit.lua, or the error. */
 interface AdmitReply {
   readonly error: Error | null;
   readonly reply: unknown;
@@ -35,17 +35,18 @@ interface AdmitReply {
   readonly sentAt: number;
 }
 
-/** Replies after which the ledger recovers something and the call tries again. */
+/** Replies that the ledger recovers from before it retries. */
 type Recoverable = 'MISSING' | 'LATE';
 
-/** Milliseconds below which an admission that Redis refuses as late was not late: then the clocks have moved. */
+/** An admission refused as late before this many milliseconds was not late: the clocks differ. */
 const LATE_MS = 500;
-/** Milliseconds for which a call asks again that Redis refuses as late: nothing is taken by that, and its client waits. */
-const ASK_AGAIN_WITHIN_MS = 10_000;
+/** Retry budget for admissions refused as late: they take nothing, and the client waits. */
+const RETRY_BUDGET_MS = 10_000;
 
 /**
- * Admission of calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
- * cancelled, so that nothing of it is left, whether Redis has it, gets it within its time, or never; later, Redis refuses it.
+ * Admits calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
+ * cancelled. The cancel works whether Redis has executed the admission, executes it in time, or never gets it; if it
+ * comes late, Redis refuses it.
  */
 export class Admissions {
   readonly #parts: AdmissionParts;
@@ -54,14 +55,13 @@ export class Admissions {
     this.#parts = parts;
   }
 
-  /** Reserves the hold, or says why it cannot be. Rejects with LedgerUnavailable. */
   admit(admission: Admission): Promise<Admitted> {
     const { gate, replicas, waiting } = this.#parts;
     const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
   }
 
-  /** Admits if there is nothing to wait for but the reply, with one promise instead of five. */
+  /** Admits when only the reply is awaited, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
     const sentAt = performance.now();
@@ -75,7 +75,7 @@ export class Admissions {
     });
   }
 
-  /** Reads a reply that did not hold the credits; if something must be recovered first, asks again. */
+  /** Handles any other reply; retries after a recovery. */
   async #handleNotHeld(admission: Admission, reply: AdmitReply): Promise<Admitted> {
     const read = this.#read(admission, reply);
     if (typeof read === 'object') return read;
@@ -85,7 +85,7 @@ export class Admissions {
     });
   }
 
-  /** `since`: when the call asked first, by performance.now(). */
+  /** `since`: time of the first attempt, by performance.now(). */
   async #admitInTime(admission: Admission, since = performance.now()): Promise<Admitted> {
     const { gate, scripts, replicas } = this.#parts;
     const bucket = bucketOf(admission.accountId);
@@ -109,13 +109,13 @@ export class Admissions {
   #commandOf(admission: Admission): HotCommand {
     const { clock, holdTtlMs } = this.#parts;
     const now = clock.now(bucketOf(admission.accountId));
-    // By the clock of Redis: a gateway whose own clock is ahead would begin the next period early, for all gateways.
+    // By Redis' clock: a gateway with a fast clock would begin the next period early for all gateways.
     return admitCommand(admission, periodStarts(now), now, holdTtlMs);
   }
 
   /**
-   * Rebuilds the live state, or reads the clock of Redis again if an admission was refused as late. Throws
-   * LedgerUnavailable if the call has asked for long enough.
+   * Rebuilds the live state, or resynchronizes the clock if Redis refused the admission as late. Throws
+   * LedgerUnavailable once the retry budget is spent.
    */
   async #recover(
     admission: Admission,
@@ -128,12 +128,12 @@ export class Admissions {
     const adjusted = orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
     const now = performance.now();
     if (now - sentAt <= LATE_MS) return await adjusted;
-    // Redis was slow. The clock may be wrong all the same, and the next calls would be late as well.
+    // Redis was slow. The clock may be off too, which would make the next calls late.
     adjusted.catch(() => undefined);
-    if (now - since > ASK_AGAIN_WITHIN_MS) throw new LedgerUnavailable('redis is slow', { reason: 'late' });
+    if (now - since > RETRY_BUDGET_MS) throw new LedgerUnavailable('redis is slow', { reason: 'late' });
   }
 
-  /** The verdict in a reply, or what must be recovered before the call asks again. Throws LedgerUnavailable. */
+  /** Returns the verdict, or what to recover before a retry. Throws LedgerUnavailable. */
   #read(admission: Admission, { error, reply, sentAt }: AdmitReply): Admitted | Recoverable {
     const { unanswered } = this.#parts;
     if (error) {
@@ -173,7 +173,7 @@ export class Admissions {
       case 'LATE':
         return verdict;
       default:
-        // VOID: sent twice, and the first one holds the credits.
+        // VOID: sent twice, and the first copy holds the credits.
         unanswered.add(admission, 'not sent', sentAt);
         throw new LedgerUnavailable('the admission was repeated');
     }
@@ -190,12 +190,10 @@ export class Admissions {
   }
 }
 
-/** States of limits of calls, of a call that is subject to any. */
 function statesOf(text: string | undefined) {
   return text === undefined ? undefined : { limits: limitStatesIn(text) };
 }
 
-/** The last numbers of a refusal by lua/admit.lua. */
 function reservedOf([held, estimated, overdraft]: readonly string[]) {
   return {
     held: micro(Number(held)),
@@ -204,28 +202,28 @@ function reservedOf([held, estimated, overdraft]: readonly string[]) {
   };
 }
 
-/** Reserved sums of a key and of its account: the last numbers of a refusal by the key's limit. */
+/** Reserved sums of a key and its account, from a refusal by the key's limit. */
 function limitOf([
   held = '',
   estimated = '',
   overdraft = '',
   balance,
-  ofAccount = '',
-  likely = '',
+  accountHeld = '',
+  accountEstimated = '',
 ]: readonly string[]) {
   return {
     ...reservedOf([held, estimated, overdraft]),
-    account: { balance: micro(Number(balance)), ...reservedOf([ofAccount, likely, overdraft]) },
+    account: { balance: micro(Number(balance)), ...reservedOf([accountHeld, accountEstimated, overdraft]) },
   };
 }
 
-/** Names of the periods in the hash of a key (lua/post.inc.lua). */
+/** Fields of the periods in a key's hash (lua/post.inc.lua). */
 export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
   SpendingPeriod,
   string
 >;
 
-/** The command that runs lua/admit.lua. `now`: milliseconds since the epoch by the clock of Redis. */
+/** `now`: milliseconds since the epoch by Redis' clock. */
 function admitCommand(
   admission: Admission,
   starts: PeriodStarts,
@@ -246,18 +244,18 @@ function admitCommand(
   };
 }
 
-/** The words about limits of calls and about the end of a key value; nothing for most calls. */
+/** Optional arguments: end of the key value and tokens for call limits. Most calls have none. */
 function limitWords({ limits, valueEndsAt }: Admission): string {
   if (limits === undefined && valueEndsAt === undefined) return '';
   return ` ${valueEndsAt ?? '-'} ${limits ? (limits.tokens ?? '*') : '-'}`;
 }
 
 /**
- * Bounds how many calls wait for Redis at once. A Redis that has become slow, or is away, would otherwise gather every
- * call of a second with its body in memory; calls beyond the bound are refused at once (specification section 5: 503).
+ * Bounds the calls that wait for Redis. A slow or unreachable Redis would otherwise pile up every call of a second with
+ * its body in memory; calls beyond the bound get 503 (specification section 5).
  *
- * Calls that gave up waiting count until Redis has answered their command. Without that, a Redis that takes fewer calls
- * than come gathered them without end: 13 MB of heap a second were measured at 5,000 calls a second.
+ * Calls that timed out count until Redis has answered their command. Without that, an overloaded Redis piled up calls
+ * without limit: 13 MB of heap a second at 5,000 calls a second.
  */
 export class WaitingCalls {
   readonly #max: number;
@@ -269,7 +267,7 @@ export class WaitingCalls {
     this.#scripts = scripts;
   }
 
-  /** Runs the work as a waiting call. Throws LedgerUnavailable, and does not begin, at the bound. */
+  /** Runs the work as a waiting call. Throws LedgerUnavailable at the bound, before it starts. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.enter();
     try {
@@ -279,7 +277,7 @@ export class WaitingCalls {
     }
   }
 
-  /** Counts one more waiting call, until `leave` is called once. Throws LedgerUnavailable at the bound. */
+  /** Counts a waiting call until `leave`. Throws LedgerUnavailable at the bound. */
   enter(): void {
     if (this.#count + this.#scripts.late >= this.#max)
       throw new LedgerUnavailable('too many calls wait for redis', { reason: 'too_many' });

@@ -4,13 +4,13 @@ import type { TokenCorrection } from '../ledger.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 
 /**
- * Longer than a replica lags behind its master, and than the second or two that a machine with `appendfsync everysec`
- * loses. At 1,000 calls a second, 5,000 settles are remembered.
+ * Longer than a replica lags behind its master, and than the 1–2 s that a machine with `appendfsync everysec` can lose.
+ * At 1,000 calls a second, the buffer has 5,000 settles.
  */
 const REMEMBERED_MS = 5_000;
 /**
- * Expired settles are removed once there are this many and they make up half of their bucket's array: amortised O(1).
- * At 1,024 they took 25 MB with all buckets in use, and take 7 MB at 32 (70,000 settles, 2,000 a second).
+ * Expired settles are removed once there are this many and they fill half of their bucket's array: amortized O(1). With
+ * all buckets in use, 1,024 took 25 MB and 32 takes 7 MB (70,000 settles, 2,000 a second).
  */
 const COMPACT_AT = 32;
 
@@ -18,16 +18,16 @@ interface Settle {
   readonly draft: EntryDraft;
   readonly correction?: TokenCorrection | undefined;
   readonly starts: PeriodStarts;
-  /** By performance.now(). The call may have ended long before: a settle is sent until Redis answers. */
+  /** By performance.now(), when Redis answered. The call may have ended long before. */
   readonly settledAt: number;
 }
 
 /**
- * Settles of the last seconds by this gateway, by bucket: what is settled again if Redis turns out to have lost it.
+ * This gateway's settles of the last seconds, by bucket, for replay if Redis lost them.
  *
- * A settle expires only when a later one in its bucket succeeds. So a bucket whose node is gone keeps its last seconds,
- * however long the failover takes. Settles that were in the buffer when a node came into doubt are pinned: they stay
- * until they have been looked up, which may be long after calls go on (while the book is away).
+ * A settle expires only when a later one in its bucket succeeds, so a bucket whose node is down keeps its last seconds
+ * however long the failover takes. When a node comes into doubt, its buckets' settles are pinned until they have been
+ * looked up. That may take longer than calls wait, if the book is down.
  */
 export class ReplayBuffer {
   readonly #buckets = Array.from({ length: BUCKETS }, () => ({
@@ -50,7 +50,7 @@ export class ReplayBuffer {
     buffer.first = 0;
   }
 
-  /** Keeps everything that the bucket's buffer holds now until `unpin`. Begins a new generation. */
+  /** Pins everything in the bucket's buffer until `unpin` and begins a new generation. */
   pin(bucket: number): void {
     const buffer = this.#buckets[bucket];
     if (!buffer) return;
@@ -60,12 +60,12 @@ export class ReplayBuffer {
     buffer.first = 0;
   }
 
-  /** Number of times that the bucket has been pinned; read it before `entries`, and give it to `unpin`. */
+  /** Number of pins of the bucket. Read it before `entries`, and pass it to `unpin`. */
   generation(bucket: number): number {
     return this.#buckets[bucket]?.generation ?? 0;
   }
 
-  /** Lets pinned settles expire again. Does nothing if the bucket has been pinned again since that generation. */
+  /** Lets pinned settles expire again, unless the bucket was pinned again since that generation. */
   unpin(bucket: number, generation: number): void {
     const buffer = this.#buckets[bucket];
     if (!buffer || buffer.generation !== generation) return;
@@ -74,7 +74,7 @@ export class ReplayBuffer {
     buffer.pinned = [];
   }
 
-  /** Settles of the bucket that are pinned or have not expired, oldest first. */
+  /** Pinned and unexpired settles of the bucket, oldest first. */
   entries(bucket: number): Settle[] {
     const buffer = this.#buckets[bucket];
     return buffer ? [...buffer.pinned, ...buffer.settles.slice(buffer.first)] : [];

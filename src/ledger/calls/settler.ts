@@ -16,27 +16,26 @@ import type { TickWriter } from '../redis/tick-writer.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
 
 const RETRY_MS = 200;
-/** Failed settles sent again together; more would flood Redis in the moment it returns. */
+/** Failed settles per retry; more would flood a Redis that has just come back. */
 const RETRY_AT_ONCE = 200;
 
-/** The reply of lua/settle.lua if it has settled. */
 const SETTLED = 1;
 
 interface Settlement {
   readonly draft: EntryDraft;
   readonly correction: TokenCorrection | undefined;
-  /** Periods that the charge is booked to, by the clock of Redis when the call ended. */
+  /** Periods of the charge, by Redis' clock at the end of the call. */
   readonly starts: PeriodStarts;
   /** By performance.now(); 0: not yet. */
   settledAt: number;
-  /** True if Redis has no hold of the call: journal and book show whether its charge was made. */
+  /** True if Redis has no hold for the call; journal and book then show whether it was charged. */
   lost: boolean;
-  /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
+  /** Resolves once the entry is in the journal or book; created when awaited. */
   journalled?: PromiseWithResolvers<void> | undefined;
 }
 
 interface SettlerParts {
-  /** Connection for commands that no call waits for. */
+  /** Connection for commands that no call awaits. */
   readonly background: RedisClient;
   readonly writer: TickWriter;
   readonly scripts: ScriptSender;
@@ -51,7 +50,7 @@ export class Settler implements Replays {
   readonly #parts: SettlerParts;
   readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
-  /** Settlements whose entry is not known to be in the journal or in the book. */
+  /** Settlements whose entry may be missing from both journal and book. */
   readonly #unwritten = new Set<Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -62,7 +61,7 @@ export class Settler implements Replays {
     this.#parts = parts;
   }
 
-  /** Settlements without an answer from Redis yet. */
+  /** Settlements that Redis has not answered. */
   get open(): number {
     return this.#sent + this.#failed.size;
   }
@@ -80,7 +79,7 @@ export class Settler implements Replays {
     this.#parts.writer.afterWrite(onWire);
   }
 
-  /** Resolves once all that this gateway has settled for the account, or all, until now is in the journal or in the book. */
+  /** Resolves once the journal or book has every settlement so far of the account, or of all. */
   async journalled(accountId: number | 'all'): Promise<void> {
     const open = [...this.#unwritten].filter(
       ({ draft }) => accountId === 'all' || draft.accountId === accountId,
@@ -93,7 +92,7 @@ export class Settler implements Replays {
     );
   }
 
-  /** Waits until every settlement is answered, `deadlineMs` at most; false: some are not, their holds will expire. */
+  /** Waits up to `deadlineMs` until every settlement is answered. False: some are not; their holds will expire. */
   async idle(deadlineMs: number): Promise<boolean> {
     if (this.open === 0) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -107,9 +106,9 @@ export class Settler implements Replays {
   }
 
   /**
-   * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not received it. If the book has the charge, and an older Redis has the hold
-   * again, the hold is released. Rejects if either cannot be found out or done now.
+   * Replays recent settles of these buckets that are neither in Redis nor in the book, such as after a failover to a
+   * lagging replica. If the book has the charge but an older Redis has the hold again, the hold is released. Rejects if
+   * either fails.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
@@ -151,7 +150,7 @@ export class Settler implements Replays {
     }
   }
 
-  /** Makes no further attempt; holds that are not settled are released when they expire. */
+  /** Stops retrying. Unsettled holds are released when they expire. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -173,7 +172,7 @@ export class Settler implements Replays {
     });
   }
 
-  /** Continues a settle that found no hold, or no live state. */
+  /** Handles a settle without a hold or without live state. */
   async #handleNotHeld(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
@@ -184,7 +183,7 @@ export class Settler implements Replays {
     await this.#applyLost(settlement);
   }
 
-  /** Sends a settle over the background connection; resolves when the charge is made. */
+  /** Settles over the background connection; resolves when the call is charged. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
     const [reply] = await this.#parts.background.settle(...keys, id, numbers, record);
@@ -240,7 +239,7 @@ export class Settler implements Replays {
     return this.#parts.rebuilder.rebuild(accountId, { keyId });
   }
 
-  /** The entry is in the journal or in the book. Remembered in any case: Redis may lose it, or have its hold again. */
+  /** The entry is in the journal or book. Buffered in either case: Redis may lose it, or get its hold back. */
   #settled(settlement: Settlement): void {
     const bucket = bucketOf(settlement.draft.accountId);
     settlement.settledAt = performance.now();
@@ -265,7 +264,6 @@ export class Settler implements Replays {
   }
 }
 
-/** The command that runs lua/settle.lua. */
 function commandOf({ draft, correction, starts: { day, week, month } }: Settlement): HotCommand {
   const { id, accountId, keyId, credits } = draft;
   const bucket = bucketOf(accountId);

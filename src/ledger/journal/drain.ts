@@ -7,14 +7,14 @@ import { ALL_BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { type JournalEvents, JournalPass, OLDEST, type StreamPositions } from './pass.ts';
 
-/** Time for which fresh entries are gathered: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
+/** Delay that batches fresh entries into one book transaction (one fsync). Lag stays below 250 ms. */
 const GATHER_MS = 100;
-/** Longest pause between tries while the book is away: gathered entries are in the book this soon after it is back. */
+/** Maximum retry delay while the book is down, and so the delay after it is back. */
 const LONGEST_BACKOFF_MS = 1_000;
-/** Pause between looks for journals that other gateways left behind. */
+/** Interval of the search for journals that other gateways left behind. */
 const STRAY_MS = 2_000;
 
-/** Buckets that a run could not drain, each with the reason. */
+/** Buckets that a run could not drain, with the errors. */
 type Undrained = Map<number, unknown>;
 
 interface JournalDrainParts {
@@ -31,17 +31,16 @@ export class JournalDrain {
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
   #timer: NodeJS.Timeout | undefined;
-  /** Delay that the timer was set with. */
   #timerMs = 0;
   #run: Promise<Undrained> = Promise.resolve(new Map());
-  /** The run that begins when the current one has ended. */
+  /** The run after the current one. */
   #next: Promise<Undrained> | undefined;
   #stopped = false;
   #backoffMs = 0;
   #length = 0;
-  #isAsideLogged = false;
+  #isSkipLogged = false;
 
-  /** `maxEntries`: how many entries may wait for the book before `isFull`. */
+  /** `maxEntries`: journal length from which `isFull` is true. */
   constructor(parts: JournalDrainParts) {
     this.#parts = parts;
     this.#pass = new JournalPass({ ...parts, events: this.events });
@@ -52,12 +51,12 @@ export class JournalDrain {
     this.#stray.start();
   }
 
-  /** Has the bucket drained soon: something was appended to its journal. */
+  /** Schedules a drain of the bucket after an append to its journal. */
   markDirty(bucket: number): void {
     this.#dirty.add(bucket);
     if (this.#stopped) return;
     const waitMs = Math.max(GATHER_MS, this.#backoffMs);
-    // A timer that backs off from a book that has come back since must not keep fresh entries waiting.
+    // A backoff timer from before the book came back must not delay fresh entries.
     if (this.#timer && this.#timerMs <= waitMs) return;
     clearTimeout(this.#timer);
     this.#timerMs = waitMs;
@@ -68,8 +67,8 @@ export class JournalDrain {
   }
 
   /**
-   * Resolves when every entry that the bucket's journal held at the time of the call is in the book, but for entries that
-   * the book refuses (pass.ts). Rejects if it could not be drained.
+   * Resolves when the book has every entry that the journal had at the time of the call, except entries that it refuses
+   * (pass.ts). Rejects if the drain fails.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
@@ -77,15 +76,15 @@ export class JournalDrain {
     if (undrained.has(bucket)) throw undrained.get(bucket);
   }
 
-  /** Drains every bucket. Rejects if one could not be drained. */
+  /** Drains every bucket. Rejects if one drain fails. */
   async drainAll(): Promise<void> {
     for (const bucket of ALL_BUCKETS) this.#dirty.add(bucket);
     for (const error of (await this.#enqueue()).values()) throw error;
   }
 
   /**
-   * Ids of the entries that are in the bucket's journal after it was drained: entries that came meanwhile, and entries that
-   * the book refuses. Rejects if the journal could not be drained or read.
+   * Drains the bucket and returns the ids left in its journal: entries that arrived meanwhile or that the book refuses.
+   * Rejects if the journal can't be drained or read.
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
@@ -94,8 +93,8 @@ export class JournalDrain {
   }
 
   /**
-   * The ids among these whose entries are in the bucket's journal or in the book. The journal is asked first, as an entry
-   * moves from there to the book: none is missed on its way. Rejects if either cannot be read.
+   * Returns those ids whose entries are in the bucket's journal or in the book. Entries move from journal to book, so
+   * reading the journal first misses none. Rejects if either read fails.
    */
   async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const journalled = await this.undrained(bucket);
@@ -104,16 +103,16 @@ export class JournalDrain {
   }
 
   /**
-   * Whether more entries wait for the book than may: then no further call should be admitted, or Redis would run out of
-   * memory. Looked at every two seconds, so the calls of that time come on top.
+   * Whether the journal has reached `maxEntries`; no further call should then be admitted, or Redis would run out of
+   * memory. Updated every two seconds, so calls of that time come on top.
    */
   get isFull(): boolean {
     return this.#length >= this.#parts.maxEntries;
   }
 
   /**
-   * Entries of all buckets that are not in the book yet, and the time of the oldest (ms since the epoch, by the clock of
-   * Redis). Rejects if a part of Redis does not answer.
+   * Counts journal entries of all buckets, and returns the time of the oldest (ms since the epoch, by Redis' clock).
+   * Rejects if a Redis node does not answer.
    */
   async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
     const journals = await Promise.all(
@@ -131,12 +130,12 @@ export class JournalDrain {
     };
   }
 
-  /** Number of entries that the book did not take when their journals were drained last. */
+  /** Number of entries that the book refused in the last drains. */
   get refused(): number {
     return this.#pass.refused;
   }
 
-  /** Drains every journal, tried again until `deadlineMs` have passed. Never rejects: the next start does the rest. */
+  /** Drains every journal, with retries for `deadlineMs`. Never rejects; the next start drains the rest. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -159,7 +158,7 @@ export class JournalDrain {
     } while (Date.now() < until);
   }
 
-  /** Stops at once and leaves the journals as they are. */
+  /** Stops at once without draining. */
   abandon(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -172,7 +171,7 @@ export class JournalDrain {
     );
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
-      // A node that is away keeps back its own journals only; they are looked at again.
+      // Journals of a node that is down are retried in the next round.
       if (length.status === 'rejected') continue;
       if (length.value === 0) this.#pass.emptied(bucket);
       if (length.value === 0) continue;
@@ -182,8 +181,8 @@ export class JournalDrain {
   }
 
   /**
-   * One run serves everybody who asks before it begins, for it takes whatever is dirty then. Of two runs, the second would
-   * find nothing to do, and tell its caller that all is well if the first could not drain.
+   * One run serves everyone who asks before it starts. A second concurrent run would find nothing dirty and report
+   * success even if the first one fails.
    */
   #enqueue(): Promise<Undrained> {
     this.#next ??= this.#run.then(() => {
@@ -194,13 +193,16 @@ export class JournalDrain {
     return this.#run;
   }
 
-  /** Drains the buckets that are dirty now. Later ones are for the next run: under steady load this one would never end. */
+  /**
+   * Drains the buckets that are dirty now. Later ones wait for the next run: under steady load this one would never
+   * end.
+   */
   async #drainDirty(): Promise<Undrained> {
     const undrained: Undrained = new Map();
     let positions: StreamPositions = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
     this.#dirty.clear();
     try {
-      const failed = (bucket: number, error: unknown) => this.#leaveAside(undrained, bucket, error);
+      const failed = (bucket: number, error: unknown) => this.#skip(undrained, bucket, error);
       while (positions.size > 0) positions = await this.#pass.run(positions, failed);
       this.#backoffMs = 0;
     } catch (error) {
@@ -212,15 +214,15 @@ export class JournalDrain {
         this.markDirty(bucket);
       }
     }
-    if (undrained.size === 0) this.#isAsideLogged = false;
+    if (undrained.size === 0) this.#isSkipLogged = false;
     return undrained;
   }
 
-  /** Notes a bucket for which Redis did not answer. The others are drained; the look for stray journals returns to it. */
-  #leaveAside(undrained: Undrained, bucket: number, error: unknown): void {
+  /** Skips a bucket whose node did not answer; the search for stray journals returns to it. */
+  #skip(undrained: Undrained, bucket: number, error: unknown): void {
     undrained.set(bucket, error);
-    if (this.#isAsideLogged) return;
-    this.#isAsideLogged = true;
+    if (this.#isSkipLogged) return;
+    this.#isSkipLogged = true;
     this.#parts.log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
   }
 }

@@ -4,11 +4,14 @@ import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Admission, AdmissionLimits } from '../ledger.ts';
 
-/** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
+/**
+ * Encoding of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry; the gateway writes the
+ * rest.
+ */
 
 /**
- * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <draft JSON>`.
- * The balance may be beyond what a number holds exactly; the book takes no such entry. Throws if no gateway wrote the text.
+ * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <draft JSON>`. The balance may be too large for
+ * an exact number; the book takes no such entry. Throws if no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
@@ -27,7 +30,7 @@ export function parseJournalEntry(text: string): JournalEntry {
   };
 }
 
-/** Parses the text of a journal entry as parseJournalEntry does; undefined if no gateway wrote it. */
+/** Like parseJournalEntry, but returns undefined if no gateway wrote the text. */
 export function readJournalEntry(text: string | undefined): JournalEntry | undefined {
   try {
     return parseJournalEntry(text ?? '');
@@ -36,22 +39,21 @@ export function readJournalEntry(text: string | undefined): JournalEntry | undef
   }
 }
 
-/** The text of a draft, as the scripts take it. */
 export function draftText(draft: EntryDraft): string {
   return JSON.stringify(draft);
 }
 
-/** The estimate of an admission: never more than its hold, which is the most that the call can cost. */
+/** The estimate of an admission, capped at its hold. */
 export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hold'>): Micro {
   return estimate < hold ? estimate : hold;
 }
 
-/** Precedes the endpoint in the hold of a read of a job, which ends without a ledger entry. */
+/** Prefix of the endpoint in the hold of a read of a job, which leaves no ledger entry. */
 const READ = 'GET:';
 
 /**
- * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
- * (lua/hold-record.inc.lua). If the call takes of limits a minute, what it takes follows the estimate.
+ * Encodes a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
+ * (lua/hold-record.inc.lua). Tokens taken from per-minute limits follow the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model, limits, isRead } = admission;
@@ -69,23 +71,22 @@ function takenText(
 }
 
 /**
- * A field of the holds hash: a hold, or (only `deadline` present) the idempotency marker of an entry that was applied without
- * a hold, stored as `- <deadline ms>`.
+ * A field of the holds hash: a hold, or (with only `deadline`) the idempotency marker of an entry posted without a
+ * hold, stored as `- <deadline ms>`.
  */
 export interface StoredHold {
   readonly amount?: Micro;
   readonly deadline: number;
   readonly keyId?: number;
   readonly accountId?: number;
-  /** True for a read of a job: it ends without a ledger entry. */
+  /** True for a read of a job, which leaves no ledger entry. */
   readonly isRead?: boolean;
   readonly draft?: (now: number, requestId: string) => EntryDraft;
 }
 
-/** Parses the text of a field of the holds hash. */
 export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
-  // The category, which is a word, follows the estimate and what the call takes of limits.
+  // The category, a word, follows the estimate and the tokens taken.
   const [category, endpoint, ...model] = call.slice(call.findIndex((word) => !/^\d/.test(word)));
   if (amount === '-') return { deadline: Number(deadline) };
   return {

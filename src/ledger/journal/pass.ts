@@ -8,18 +8,16 @@ import type { RedisClient } from '../redis/connect.ts';
 import { journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 
-/** Most entries that a pass takes from one bucket. */
+/** Maximum entries per bucket and pass. */
 const BATCH = 500;
 
-/** Position in the journal of each bucket from which a pass reads: a stream id as XRANGE takes it. */
+/** Stream id, for XRANGE, from which a pass reads each bucket's journal. */
 export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
 
-/** Findings of a drain that others must act on. */
 export interface JournalEvents {
-  /** The account's live state may not be what the book has; `epoch` is over. */
+  /** The account's live state may differ from the book; `epoch` is over. */
   accountDiverged: [accountId: number, epoch: number];
-  /** Alerts were queued in the book. */
   alertsQueued: [];
 }
 
@@ -41,28 +39,28 @@ interface JournalPassParts {
 export class JournalPass {
   readonly #parts: JournalPassParts;
   readonly #poster: PostApart;
-  readonly #aside: SetAside;
+  readonly #refusedEntries: RefusedEntries;
 
   constructor(parts: JournalPassParts) {
     this.#parts = parts;
     this.#poster = new PostApart(parts.book);
-    this.#aside = new SetAside(parts.log);
+    this.#refusedEntries = new RefusedEntries(parts.log);
   }
 
-  /** Number of entries that the book does not take. */
+  /** Number of entries that the book refuses. */
   get refused(): number {
-    return this.#aside.count;
+    return this.#refusedEntries.count;
   }
 
-  /** Forgets what was refused in a bucket: its journal was found empty. */
+  /** Resets the refused entries of a bucket whose journal is empty. */
   emptied(bucket: number): void {
-    this.#aside.beginAnew(bucket);
+    this.#refusedEntries.reset(bucket);
   }
 
   /**
-   * Takes the entries of each bucket from its position on. Resolves with the buckets that have more, and their positions.
-   * Entries that the book refuses stay, and keep back none behind them. Rejects if the book takes no entries; calls
-   * `failed` for a bucket for which Redis does not answer.
+   * Posts the entries of each bucket from its position on. Resolves with the buckets that have more, and their
+   * positions. Refused entries stay in the journal and block none behind them. Rejects if the book takes no entries;
+   * calls `failed` for a bucket whose node does not answer.
    */
   async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
     const { entries, more } = await this.#read(positions, failed);
@@ -76,7 +74,7 @@ export class JournalPass {
       if (result instanceof Error || result === 'refused') {
         const err =
           result instanceof Error ? result : new Error('no account for it, or no room in its balance');
-        this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err });
+        this.#refusedEntries.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err });
       } else {
         const booked = done.get(bucket);
         if (booked) booked.push(journalled);
@@ -95,7 +93,7 @@ export class JournalPass {
     return more;
   }
 
-  /** Deletes entries that the book has. The committed entries are noted first: a restored book is known by that (live-state-check.ts). */
+  /** Deletes booked entries. First notes the newest, which detects a restored book (live-state-check.ts). */
   async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
     const newest = booked.at(-1)?.entry.id ?? '';
     await Promise.all([
@@ -124,11 +122,11 @@ export class JournalPass {
       const last = reply.value.at(-1)?.[0];
       const hasMore = last !== undefined && reply.value.length === BATCH;
       if (hasMore) more.set(bucket, after(last));
-      if (positions.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
+      if (positions.get(bucket) === OLDEST) this.#refusedEntries.reset(bucket);
       return reply.value.flatMap(([streamId, fields]) => {
         const entry = readJournalEntry(fields[1]);
         if (entry) return [{ bucket, streamId, entry }];
-        this.#aside.add(bucket, streamId, { err: new Error('no gateway wrote it') });
+        this.#refusedEntries.add(bucket, streamId, { err: new Error('no gateway wrote it') });
         return [];
       });
     });
@@ -140,31 +138,31 @@ function after(streamId: string): string {
   return `(${streamId}`;
 }
 
-/** Pause before entries of a refused account are tried again: each try is a transaction that fails. */
-const AGAIN_MS = 2_000;
+/** Retry delay for the entries of a refused account: each attempt is a failing transaction. */
+const RETRY_MS = 2_000;
 
 interface PostedApart {
-  /** In the order of the entries offered. An error: the book refused the entry, or an earlier one of its account. */
+  /** In the order of the entries. An error: the book refused the entry, or an earlier one of its account. */
   readonly results: readonly (PostResult | Error)[];
   readonly diverged: readonly DivergedAccount[];
   readonly alerts: number;
 }
 
 /**
- * Posts entries of many accounts in one transaction. If the book refuses that, the entries of each account are posted
- * apart, one by one up to the first that is refused. That one keeps back the later entries of its own account, whose
- * balances follow from it, and of no other account.
+ * Posts entries of many accounts in one transaction. If the book refuses it, posts each account's entries one by one up
+ * to the first refused one. That entry blocks the later entries of its own account, whose balances follow from it, but
+ * no other account.
  */
 export class PostApart {
   readonly #book: Pick<Book, 'post'>;
-  /** Reason of the refusal and time of the next try, by account. */
+  /** Error and time of the next attempt, by account. */
   readonly #refused = new Map<number, { readonly error: Error; readonly until: number }>();
 
   constructor(book: Pick<Book, 'post'>) {
     this.#book = book;
   }
 
-  /** Posts entries, in journal order. Rejects if the book is away, or refuses the entries of every account. */
+  /** Posts entries in journal order. Rejects if the book is down or refuses the entries of every account. */
   async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
     const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
     const results = new Map<JournalEntry, PostResult | Error>();
@@ -182,13 +180,13 @@ export class PostApart {
     });
     const apart = failure ? entries : entries.filter(({ accountId }) => this.#refused.has(accountId));
     const accounts = Map.groupBy(apart, ({ accountId }) => accountId);
-    for (const [accountId, own] of accounts) await this.#postOwn(accountId, own, post, results);
-    const isNoneTaken = [...results.values()].every((result) => result instanceof Error);
-    if (failure && accounts.size > 1 && isNoneTaken) throw failure;
+    for (const [accountId, own] of accounts) await this.#postEach(accountId, own, post, results);
+    const areAllRefused = [...results.values()].every((result) => result instanceof Error);
+    if (failure && accounts.size > 1 && areAllRefused) throw failure;
     return { results: entries.map((entry) => results.get(entry) as PostResult | Error), diverged, alerts };
   }
 
-  async #postOwn(
+  async #postEach(
     accountId: number,
     entries: readonly JournalEntry[],
     post: (some: readonly JournalEntry[]) => Promise<void>,
@@ -199,7 +197,7 @@ export class PostApart {
     for (const entry of entries) {
       if (!known) {
         await post([entry]).catch((error: unknown) => {
-          known = { error: refusal(error), until: Date.now() + AGAIN_MS };
+          known = { error: refusal(error), until: Date.now() + RETRY_MS };
         });
       }
       if (known) results.set(entry, known.error);
@@ -209,17 +207,17 @@ export class PostApart {
   }
 }
 
-/** The error with which the book refused entries. Throws BookUnavailable on: then it refused nothing. */
+/** Returns the error with which the book refused entries. Rethrows BookUnavailable, which is no refusal. */
 function refusal(error: unknown): Error {
   if (error instanceof BookUnavailable) throw error;
   return error instanceof Error ? error : new Error(String(error));
 }
 
 /**
- * Entries that stay in their journal because the book does not take them: no gateway wrote them, the balance has no room for
- * them, or a constraint of their account's rows refuses them. Each is logged once, and counted as long as it is found again.
+ * Entries that stay in their journal because the book refuses them: not written by a gateway, no room in the balance,
+ * or a constraint violation. Logs each once, and counts it while it is found again.
  */
-class SetAside {
+class RefusedEntries {
   readonly #log: Log;
   readonly #found = new Map<number, Set<string>>();
   readonly #before = new Map<number, ReadonlySet<string>>();
@@ -232,8 +230,8 @@ class SetAside {
     return [...this.#found.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Begins a new count for a bucket, whose journal is read from its start: entries still refused are found again. */
-  beginAnew(bucket: number): void {
+  /** Restarts the count of a bucket whose journal is read from its start, where refused entries are found again. */
+  reset(bucket: number): void {
     this.#before.set(bucket, this.#found.get(bucket) ?? new Set());
     this.#found.delete(bucket);
   }

@@ -7,25 +7,24 @@ import type { RedisClient } from '../redis/connect.ts';
 import { postingRedisKeys } from '../redis/redis-keys.ts';
 import { draftText } from './entry-text.ts';
 
-/** How long Redis keeps an idempotency marker; a repeat comes within seconds. */
+/** Lifetime of an idempotency marker; a repeat comes within seconds. */
 const MARKER_MS = 24 * 3_600_000;
 
-/** Keys and epoch that an entry is posted under. */
 interface PostingTerms {
-  /** Periods that the key's spend is booked to. */
+  /** Periods of the key's spend. */
   readonly starts: PeriodStarts;
-  /** Epoch in which the account must be, if not in any. */
+  /** Required epoch of the account; default: any. */
   readonly epoch?: string;
-  /** Most micro-credits that the balance, less its holds, may be away from 0. Beyond, the entry is refused for good. */
+  /** Maximum absolute balance minus holds, in micro-credits. An entry beyond it is refused for good. */
   readonly mostBalance?: number;
 }
 
-/** The reply of lua/post-once.lua, with the balance if the entry is posted. */
+/** Reply of lua/post-once.lua, with the balance if the entry is posted. */
 export type PostedOnce =
   | { readonly reply: 'APPLIED' | 'DONE'; readonly balance: Micro }
   | { readonly reply: 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND' };
 
-/** Posts an entry without a hold, once however often it is asked for (lua/post-once.lua). Rejects with the Redis error. */
+/** Posts an entry without a hold, idempotently (lua/post-once.lua). Rejects with the Redis error. */
 export async function postOnce(
   client: RedisClient,
   draft: EntryDraft,
@@ -50,10 +49,10 @@ export async function postOnce(
 }
 
 /**
- * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/post-once.lua). `epoch`: of
- * the account when the book had no entry of the grant. In a later one that may have changed, and the idempotency marker be
- * lost. `starts`: the periods of now. Returns the balance after it, or undefined if the account is not live in that epoch. Rejects with
- * BalanceBeyondBound if the grant is refused, for good, and with the Redis error.
+ * Applies a recorded grant idempotently (lua/post-once.lua). `epoch`: the account's when the book had no entry of the
+ * grant; in a later one the book may have it, without an idempotency marker in Redis. `starts`: current periods.
+ * Returns the balance after it, or undefined if the account is not live in that epoch. Rejects with BalanceBeyondBound
+ * if the grant is refused for good, and with the Redis error.
  */
 export async function applyGrant(
   client: RedisClient,
@@ -70,7 +69,6 @@ export async function applyGrant(
   return 'balance' in posted ? posted.balance : undefined;
 }
 
-/** The ledger entry of a change of balance that an operator ordered. */
 function grantDraft(grant: Omit<Grant, 'balanceAfter'>): EntryDraft {
   const { id, type, accountId, createdAt, amount, note } = grant;
   return {

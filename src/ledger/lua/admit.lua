@@ -1,23 +1,22 @@
--- Admit: version check, limits of calls, spending limit, balance, hold (specification section 3, checks 11 and 12; section
--- 5, "Estimate and overdraft"; section 11), for several calls, one after the other. Credits must cover the estimates of all
--- open calls, this one included; with the overdraft they must cover all holds. With an overdraft of 0 the second implies
--- the first.
+-- Admit: checks versions, call limits, spending limit and balance, and takes the hold (specification section 3, checks
+-- 11 and 12; section 5, "Estimate and overdraft"; section 11), for several calls in order. Credits must cover the
+-- estimates of all open calls including this one; credits plus overdraft must cover all holds. With an overdraft of 0
+-- the second implies the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -, or *> <period field d|w|m>
---         <its start (days since epoch)>'; *: a read, which costs nothing, so that neither limit nor credits are asked for:
---         one argument, because an argument costs the gateway as much as splitting this text costs here. If the key or its
---         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
---         the tokens that the call is likely to use, or * if it takes nothing of limits a minute, or - if there are no
---         limits;
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, - or *> <period field d|w|m>
+--         <its start (days since epoch)>'; *: a free read, which skips limit and credits. One argument, because an
+--         argument costs the gateway as much as splitting this text costs here. Two words follow if key or account has
+--         call limits, or the presented value expires: its expiry (ms since epoch) or -; and the estimated tokens, * to
+--         take nothing from per-minute limits, or - without limits;
 --       hold record: see hold-record.inc.lua
---       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
--- Reply of each call: 1 the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'ENDED'} the presented value is one no more
---       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
---       | {'FUNDS', balance, held, Σ of estimates, overdraft}
---       and if there are limits of calls, with the state of the key's and of the account's (`states` in call-limits.inc.lua):
---       {'HELD', states with this call} | {'LIMITED', 1 if the call lacks nothing else, or 0; states}
+--       and after all calls: the admission deadline (ms since epoch, by the clock of this Redis)
+-- Reply of each call: 1 held | {'STALE'} | {'MISSING'} live state to be rebuilt
+--       | {'LATE'} past the deadline | {'VOID'} repeated | {'ENDED'} the presented value has expired
+--       | {'LIMIT', spent, held, sum of estimates, overdraft; balance, held, sum of estimates of the account}
+--       | {'FUNDS', balance, held, sum of estimates, overdraft}
+--       and with call limits, including the states of key and account (`states` in call-limits.inc.lua):
+--       {'HELD', states with this call} | {'LIMITED', 1 if everything else fits, or 0; states}
 --       | LIMIT and FUNDS with the states at the end
 --       | {'ERROR', message}
 -- O(1) for each call.
@@ -29,14 +28,14 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local isLate = now > tonumber(ARGV[#ARGV])
 
--- Made for the first call that is subject to limits.
+-- Created by the first call with limits.
 local limits
 
--- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
+-- Accounts and keys of this run, by Redis key: each is read once and written once, however many calls it has.
 local accounts, keys = {}, {}
 
--- Largest number up to which a double is an exact integer. A large balance with a large overdraft covers more than that; holds
--- of together more are refused, because their sum would not be exact.
+-- Largest integer that a double holds exactly. A large balance with a large overdraft covers more; larger sums of holds
+-- are refused, because they would not be exact.
 local MOST_EXACT = 9007199254740991
 
 local function readAccount(name)
@@ -81,7 +80,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if limit ~= '-' and not isRead then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
-    -- Subtracted from the limit first, because a sum of limit and overdraft would not be exact: either can be almost 2^53.
+    -- Subtract first: limit plus overdraft would not be exact, because either can be almost 2^53.
     local beyond = spent - tonumber(limit)
     local held, estimated = key.held, key.held - key.slack
     if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
@@ -118,8 +117,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
 end
 
 local replies = each(admit, 3)
--- Written by HSET, which cannot fail on a hash that was read. HINCRBY could fail on the value of a field, after holds
--- have been written.
+-- HSET cannot fail on a hash that was read. HINCRBY could, on the value of a field, after holds have been written.
 for name, account in pairs(accounts) do
   if account.isMoved then redis.call('HSET', name, 'held', int(account.held), 'slack', int(account.slack)) end
 end

@@ -1,9 +1,9 @@
--- Begin a rebuild: close the account for one gateway at a time, so that its live state does not change meanwhile.
--- KEYS  1 account hash  2 key hash that must be live (the account hash again if none is asked for)
+-- Begin rebuild: closes the account for one gateway at a time, so that its live state does not change meanwhile.
+-- KEYS  1 account hash  2 key hash that must be live (without one, the account hash again)
 -- ARGV  1 '<gateway>:<attempt>'  2 ms until another gateway may begin a rebuild
---       3 epoch that was found to be over, or ''
+--       3 outdated epoch, or ''
 -- Reply 'CLOSED' from here on every other script answers MISSING, until restore-account
---       | 'LIVE' there is nothing to rebuild (any more) | 'BUSY' another gateway is rebuilding it
+--       | 'LIVE' nothing to rebuild (any more) | 'BUSY' another gateway is rebuilding it
 -- O(1).
 local f = redis.call('HMGET', KEYS[1], 'ep', 'rb', 'ru')
 if f[1] and redis.call('HGET', KEYS[2], 'ep') == f[1] and (ARGV[3] == '' or tonumber(f[1]) > tonumber(ARGV[3])) then

@@ -1,9 +1,9 @@
--- Limits of calls (specification section 11) of keys and accounts: their arithmetic, and their state in the hashes that
--- post.inc.lua describes. Requests and tokens are token buckets (GCRA) that are full at first and refill evenly over a minute.
--- A token bucket counts its debt, the used part, in units × 60,000: so it falls by the limit in each millisecond, and every
--- number is an exact integer (limits go up to 1e11). Include int before it.
+-- Call limits (specification section 11) of keys and accounts, stored in the hashes that post.inc.lua describes. Requests
+-- and tokens are token buckets (GCRA) that start full and refill evenly over a minute. A token bucket stores its debt, the
+-- used part, in units × 60,000: it falls by the limit each millisecond, and every number is an exact integer (limits go up
+-- to 1e11). Include int before it.
 --
--- All of it is in one function, called by scripts that meet a limit, because a script defines its functions again in each run.
+-- One function, called only when a script meets a limit, because each run defines a script's functions again.
 -- now: ms since the epoch; nil: by the clock of this Redis.
 local function callLimits(now)
   local UNIT = 60000
@@ -17,13 +17,13 @@ local function callLimits(now)
   -- Limits and their state by Redis key, false if there are none: each is read once, and written once by write().
   local all = {}
 
-  -- since: version of the record that set the limit. Calls of earlier versions took nothing of it.
+  -- since: version of the record that set the limit. Calls admitted by earlier versions took nothing from it.
   local function fullBucket(version)
     return { debt = 0, since = version }
   end
 
-  -- The token bucket in a field as it is now. If the clock was set back nothing is refilled, and the written state has
-  -- that earlier time.
+  -- Decodes a token bucket, refilled until now. If the clock was set back, nothing is refilled and the earlier time is
+  -- stored.
   local function bucketIn(text, limit)
     local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')
     local elapsed = math.max(0, now - tonumber(at))
@@ -35,7 +35,7 @@ local function callLimits(now)
     return { text = text, rpm = tonumber(requests), tpm = tonumber(tokens), parallel = tonumber(parallel) }
   end
 
-  -- The limits in a hash, their token buckets as they are now; false: there are none.
+  -- The current limits in a hash; false if there are none.
   local function of(name)
     if all[name] == nil then
       local f = redis.call('HMGET', name, 'lim', 'open', 'rq', 'tk')
@@ -54,23 +54,21 @@ local function callLimits(now)
     return not (limits and limits.parallel and limits.open >= limits.parallel)
   end
 
-  -- tokens: nil for a read of a job, which uses none.
+  -- tokens: nil for a read of a job.
   local function hasRoom(limits, tokens)
     if not limits then return true end
     local rpm, tpm = limits.rpm, limits.tpm
-    -- Subtracted from the limit, because the sum of the debt and the call's share may not be exact.
+    -- Subtract: the sum of the debt and the call's share may not be exact.
     return hasPlace(limits)
       and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
       and not (tpm and tokens and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
   end
 
-  -- Adds to a debt; the amount may be negative. A token bucket may lack more than its capacity, but is never more than
-  -- full.
+  -- Adds to a debt; the amount may be negative. A bucket's debt can exceed its capacity, but never falls below 0.
   local function add(bucket, debt)
     bucket.debt = math.min(MOST_EXACT, math.max(0, bucket.debt + debt))
   end
 
-  -- Takes a place among the calls in flight.
   local function enter(limits)
     if not limits then return end
     limits.isMoved = true
@@ -84,8 +82,8 @@ local function callLimits(now)
     if limits.tpm then add(limits.tokens, math.min(tokens, limits.tpm) * UNIT) end
   end
 
-  -- Ends a call in the limits of one owner. version: of the record that the call was admitted by; requests and tokens:
-  -- amounts added to the debts of those token buckets that the call took from.
+  -- Ends a call in the limits of one owner. version: of the record that admitted the call; requests and tokens: amounts
+  -- to add to the debts of the token buckets that the call took from.
   local function close(limits, version, requests, tokens)
     if not limits then return end
     limits.isMoved = true
@@ -94,30 +92,29 @@ local function callLimits(now)
     if limits.tpm and limits.tokens.since <= version then add(limits.tokens, tokens) end
   end
 
-  -- Version of a call whose hold says nothing about limits: below that of every token bucket, so that the call took
-  -- from none.
+  -- Version for a hold without limits: below that of every token bucket, so that the call took from none.
   local NONE = -1
 
-  -- The limits in a hold (hold-record.inc.lua): key version, tokens, account version, tokens.
+  -- Decodes the limits in a hold (hold-record.inc.lua): key version, tokens, account version, tokens.
   local function takenBy(hold)
     local version, tokens, accountVersion, ofAccount =
       string.match(hold, '^%d+ %d+ %d+ %d+ %d+ %d+ (%d+)/(%d+)/(%d+)/(%d+) ')
     return tonumber(version or NONE), tonumber(tokens or 0), tonumber(accountVersion or NONE), tonumber(ofAccount or 0)
   end
 
-  -- Ends an open call. ofKey and ofAccount: tokens that it used beyond what it took of its key's limit and of its
-  -- account's (negative: fewer).
+  -- Ends an open call. ofKey and ofAccount: tokens used beyond those taken from the key's and the account's limit
+  -- (negative: fewer).
   local function release(accountName, keyName, hold, ofKey, ofAccount)
     local version, _, accountVersion = takenBy(hold)
     close(of(keyName), version, 0, ofKey * UNIT)
     close(of(accountName), accountVersion, 0, ofAccount * UNIT)
   end
 
-  -- Ends an open call that did not run: everything that it took is given back.
+  -- Ends an open call that did not run and returns everything it took.
   local function giveBack(accountName, keyName, hold)
     local version, tokens, accountVersion, ofAccount = takenBy(hold)
     local elapsed = math.max(0, now - tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ (%d+)')))
-    -- The rest of its share: the bucket has been refilled since the call was admitted.
+    -- What is left of its share: the bucket has refilled since admission.
     local function taken(limit, units)
       return limit and math.max(0, units * UNIT - limit * elapsed) or 0
     end
@@ -148,8 +145,8 @@ local function callLimits(now)
     end
   end
 
-  -- Puts the limits of a record in force; text: '' for none. A limit that existed before keeps its used part, which
-  -- has drained by the old limit until now; a new one is full, and its calls in flight are counted by `count`.
+  -- Applies the limits of a record; text: '' for none. A limit that existed keeps its used part, drained at the old
+  -- rate until now; a new one is full, and `count` counts its calls in flight.
   local function put(name, text, version, count)
     local before = of(name)
     if before and before.text == text and (before.open or not before.parallel) then return end
@@ -164,7 +161,7 @@ local function callLimits(now)
     store(name, limits)
   end
 
-  -- '<requests a minute> <debt> <tokens a minute> <debt> <calls in flight> <open>', '- -' for a limit that there is not.
+  -- '<requests a minute> <debt> <tokens a minute> <debt> <calls in flight> <open>', with '- -' for an absent limit.
   local function stateText(limits)
     local function pair(limit, state)
       return limit and int(limit) .. ' ' .. int(state) or '- -'
@@ -174,7 +171,7 @@ local function callLimits(now)
       .. pair(limits.tpm, limits.tokens and limits.tokens.debt) .. ' ' .. pair(limits.parallel, limits.open)
   end
 
-  -- The states of a key's limits and of its account's: twice six words.
+  -- The states of the key's limits, then the account's: six words each.
   local function states(keyLimits, accountLimits)
     return stateText(keyLimits) .. ' ' .. stateText(accountLimits)
   end

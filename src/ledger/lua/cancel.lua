@@ -1,9 +1,9 @@
--- Cancel: release the hold of a call that will not be settled: its admission was never answered, or its client has left, or
--- it is a read of a job, which has no ledger entry, or the hold came back with an older Redis after its charge. What it took of
--- limits of calls is given back only if it did not run.
+-- Cancel: releases a hold that will not be settled: its admission was never answered, its client left, it is a read of a
+-- job, which has no ledger entry, or it came back with an older Redis after its charge. A call that did not run also
+-- returns what it took from call limits.
 -- KEYS  1 account hash  2 key hash  3 holds hash
 -- ARGV  1 request id  2 '1' if the call ran
--- Reply 'CANCELLED' | 'NONE' there is no hold of it | 'MISSING' live state to be rebuilt
+-- Reply 'CANCELLED' | 'NONE' no hold | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include int
 --- @include hold-record

@@ -1,6 +1,6 @@
--- Runs `script` for each call with its `keyCount` Redis keys and its three arguments. Arguments behind those of all
--- calls are for `script` to read. An error is the reply of its own call only, {'ERROR', message}; if Redis refuses
--- everything, such as a write to a replica, each call gets that error.
+-- Runs `script` for each call with its `keyCount` Redis keys and three arguments; it may read trailing arguments
+-- itself. An error is the reply of its own call only, {'ERROR', message}. If Redis refuses everything, such as a write
+-- to a replica, each call gets that error.
 local function each(script, keyCount)
   local replies = {}
   for call = 0, math.floor(#ARGV / 3) - 1 do

@@ -1,5 +1,5 @@
--- Expire: release a hold whose gateway died, with a ledger entry of charge 0; forget an idempotency marker that is past its
--- time. The requests and tokens that the call took of limits stay taken: it may have run.
+-- Expire: releases the hold of a dead gateway, with a ledger entry of charge 0, or deletes an expired idempotency marker.
+-- Requests and tokens taken from limits stay taken: the call may have run.
 -- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
 -- ARGV  1 request id  2 now (ms since epoch)  3 day  4 week  5 month  6 entry JSON
 -- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt

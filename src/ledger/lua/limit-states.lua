@@ -1,4 +1,4 @@
--- Limit states: the limits of calls of a key and of its account as they are now. Changes nothing.
+-- Limit states: reads the call limits of a key and its account.
 -- KEYS  1 account hash  2 key hash
 -- Reply states (call-limits.inc.lua) | 'MISSING' live state to be rebuilt
 -- O(1).

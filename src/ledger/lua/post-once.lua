@@ -1,14 +1,13 @@
--- Post once: post an entry without a hold, once, however many gateways ask and however often: a grant, a refund, or a charge
--- whose hold was lost with the state of Redis.
+-- Post once: posts an entry without a hold, idempotently: a grant, a refund, or a charge whose hold Redis lost.
 -- KEYS  1 account hash  2 key hash (the account hash again if ARGV 2 is 0)  3 holds hash  4 journal stream
 -- ARGV  1 entry id  2 books on a key 1|0  3 credits (signed)  4 day  5 week  6 month (a refund's: those of its charge)
---       7 entry JSON  8 when the idempotency marker may be forgotten (ms since epoch)
---       9 epoch in which the account must be, or ''
---       10 most that the balance, less its holds, may be away from 0; '' if it was decided already
+--       7 entry JSON  8 expiry of the idempotency marker (ms since epoch)
+--       9 required epoch of the account, or ''
+--       10 maximum absolute balance minus holds; '' to skip this check
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
---       | {'REBUILT'} the account was rebuilt since: ask the book again
---       | {'HELD'} the hold is there, as in an older Redis that took over: settle it
---       | {'BEYOND'} the balance has no room for it. With ARGV 10 that is final: so is every repeat
+--       | {'REBUILT'} the account was rebuilt since: read the book again
+--       | {'HELD'} the hold exists, such as in an older Redis that took over: settle it
+--       | {'BEYOND'} the balance has no room for it. With ARGV 10 final: repeats get it too
 -- O(1).
 --- @include post
 local account = readAccount(KEYS[1])
@@ -36,7 +35,7 @@ if ARGV[10] ~= '' then
 end
 if not fits(account, credits) then return { 'BEYOND' } end
 local after = post(account, key, KEYS[4], credits, 0, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7])
--- Comes after everything that can fail: a marker without its entry would claim that the entry was applied.
+-- Last, after everything that can fail: a marker without its entry would claim that the entry was applied.
 redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[8])
 write()
 return { 'APPLIED', after }

@@ -1,28 +1,27 @@
--- Moving a balance: shared by every script that does so. Included by the loader, never run alone.
+-- Moves a balance: included by every script that does so.
 --
--- Account hash: v version, on 1|0, bal balance, held Σ of holds, slack, seq entries so far, thr alert threshold, od overdraft,
--- ep epoch (none while it is rebuilt: then rb says by whom and ru until when others wait).
--- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, slack, d/w/m start day of the stored period
+-- Account hash: v version, on 1|0, bal balance, held sum of holds, slack, seq entries so far, thr alert threshold, od overdraft,
+-- ep epoch (absent during a rebuild, which then sets its owner rb and lease end ru).
+-- Key hash: v version, rec record (JSON), ep epoch, held sum of holds, slack, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
--- Either hash, only while there are limits of calls (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in
--- flight>', - for none; and of each limit its state: open calls in flight, rq and tk the token buckets of requests and of tokens,
--- '<debt> <ms since epoch that it was counted at> <version of the record that set the limit>'.
--- slack: Σ of hold - estimate of the open calls, so that Σ of estimates is held - slack.
--- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because
--- tostring() loses digits from 1e14.
+-- Either hash, only with call limits (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in flight>',
+-- - for none; and the state of each limit: open calls in flight, rq and tk the token buckets of requests and tokens,
+-- '<debt> <time of update, ms since epoch> <version of the record that set the limit>'.
+-- slack: sum of hold - estimate of the open calls, so the sum of estimates is held - slack.
+-- Amounts are integer micro-credits below 2^53, exact as Lua doubles.
 
 --- @include int
 
--- Beyond ±2^53 a double is no exact integer any more, and the book takes no entry. Grants stay within a narrower bound
--- (lua/post-once.lua); charges and refunds are refused here, before anything is written.
+-- Doubles are exact integers up to ±2^53, and the book takes no entry beyond. Grants have a narrower bound
+-- (lua/post-once.lua); charges and refunds are refused here, before any write.
 local MOST_EXACT = 9007199254740991
 
 local function fits(account, credits)
   return credits == 0 or math.abs(account.bal + credits) <= MOST_EXACT
 end
 
--- Accounts and keys of this run of the script, by Redis key, false if there is none: each is read once, and written once
--- by write() at the end, however many entries it has.
+-- Accounts and keys of this run, by Redis key, false if absent: each is read once, and written once by write() at the
+-- end, however many entries it has.
 local accounts, keys = {}, {}
 
 local function readAccount(name)
@@ -58,25 +57,24 @@ local function write()
   end
 end
 
--- Periods only move forward: a gateway whose clock is behind books on the period that has begun elsewhere.
+-- Periods only move forward: a gateway with a slow clock books to the period that another one has begun.
 local function add(start, spent, now, amount)
   if now > start then return now, amount end
-  -- No spending limit is this high, so amounts beyond it need not be exact.
+  -- Spending limits are lower, so larger sums need not be exact.
   return start, math.min(spent + amount, MOST_EXACT)
 end
 
--- A refund is taken off the periods in which the charge was booked, if they are still the current ones: giving back
--- yesterday's charge makes no room for more spending today.
+-- A refund counts only in periods that are still current: refunding yesterday's charge makes no room for spending
+-- today.
 local function takeBack(start, spent, charged, amount)
   if start == charged then return start, spent - amount end
   return start, spent
 end
 
--- Moves the balance by `credits` (negative: a debit), takes `release` off the holds and `slack` (nil: 0) off theirs, books the
--- spend on the key (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and
--- appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <alert threshold> <entry JSON>". write() must follow. Whatever
--- can fail comes first, so that account and key are unchanged after an error.
+-- Moves the balance by `credits` (negative: a debit), subtracts `release` from the holds and `slack` (nil: 0) from
+-- theirs, books the spend on the key (nil for top-ups; positive credits with a key are a refund, to the periods of its
+-- charge), and appends "<seq> <balance after> <day booked> <epoch> <alert threshold> <entry JSON>" to the journal. Call
+-- write() afterwards. Everything that can fail comes first, so that an error leaves account and key unchanged.
 local function post(account, key, journal, credits, release, day, week, month, entry, slack)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local seq, after, held = account.seq + 1, account.bal + credits, account.held - release

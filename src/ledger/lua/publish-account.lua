@@ -1,11 +1,10 @@
--- Publish an account: set its state, threshold, overdraft and limits of calls as committed to the book. Never goes back to an
--- older version.
+-- Publish account: sets state, threshold, overdraft and call limits as committed to the book. Ignores older versions.
 -- KEYS  1 account hash  2 holds hash
 -- ARGV  1 version  2 active 1|0  3 alert threshold (micro-credits)  4 overdraft (micro-credits)  5 account id
---       6 limits of calls as in the hash (post.inc.lua), or ''
--- No reply. An account that is not live gets the record all the same, without an epoch: a rebuild under way may have read the book
--- before the change, and leaves a newer version as it is.
--- O(1), and O(holds of the bucket) if calls in flight are limited that were not.
+--       6 call limits as in the hash (post.inc.lua), or ''
+-- No reply. An account that is not live gets the record too, without an epoch: a rebuild in progress may have read the
+-- book before the change, and keeps a newer version.
+-- O(1), and O(holds of the bucket) for a new limit of calls in flight.
 --- @include int
 --- @include hold-owners
 --- @include call-limits

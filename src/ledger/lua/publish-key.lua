@@ -1,10 +1,10 @@
--- Publish a key: make a committed record the one that every gateway authorizes with. Never goes back to an older version.
+-- Publish key: every gateway authorizes with the committed record from now on. Ignores older versions.
 -- KEYS  1 account hash  2 key hash  3 holds hash
--- ARGV  1 version  2 record JSON  3 '1' if the key was created just now (it has spent nothing)  4 key id
---       5 limits of calls as in the hash (post.inc.lua), or ''
--- No reply. A key that is not live gets version and record all the same, without an epoch: a rebuild under way may have read the
--- book before the change, and leaves a newer version as it is. Its next use rebuilds it, but for one that was created just now.
--- O(1), and O(holds of the bucket) if calls in flight are limited that were not.
+-- ARGV  1 version  2 record JSON  3 '1' for a new key (it has spent nothing)  4 key id
+--       5 call limits as in the hash (post.inc.lua), or ''
+-- No reply. A key that is not live gets version and record too, without an epoch: a rebuild in progress may have read the
+-- book before the change, and keeps a newer version. Its next use rebuilds it; a new key goes live here.
+-- O(1), and O(holds of the bucket) for a new limit of calls in flight.
 --- @include int
 --- @include hold-owners
 --- @include call-limits

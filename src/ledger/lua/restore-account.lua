@@ -1,7 +1,7 @@
--- Restore an account: last step of a rebuild; opens the account for traffic again.
+-- Restore account: last step of a rebuild; reopens the account.
 -- KEYS  1 account hash  2 holds hash
 -- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 account id  3 epoch  4 version  5 active 1|0  6 alert threshold
---       7 overdraft  8 balance  9 seq  10 limits of calls as in the hash (post.inc.lua), or ''
+--       7 overdraft  8 balance  9 seq  10 call limits as in the hash (post.inc.lua), or ''
 -- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(holds of the bucket); only after a loss.
 --- @include int
@@ -19,7 +19,7 @@ for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
 end
 local version, on, thr, od, lim = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[10]
 if f[2] and tonumber(f[2]) > tonumber(version) then version, on, thr, od, lim = f[2], f[3], f[4], f[5], f[6] or '' end
--- The holds tell how many calls are open.
+-- The holds determine how many calls are open.
 redis.call('HDEL', KEYS[1], 'rb', 'ru', 'open')
 if lim ~= '' or f[6] then
   callLimits().put(KEYS[1], lim, tonumber(version), function() return open end)

@@ -1,7 +1,7 @@
--- Restore keys: second step of a rebuild. The keys are live only once restore-account has given the account their epoch.
+-- Restore keys: second step of a rebuild. The keys go live once restore-account sets the account's epoch.
 -- KEYS  1 account hash  2 holds hash  3… key hashes
 -- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch  3 day  4 week  5 month (starts), then for each key: id,
---       version, record JSON, spent in day, week, month, limits of calls as in the hash (post.inc.lua), or ''
+--       version, record JSON, spent in day, week, month, call limits as in the hash (post.inc.lua), or ''
 -- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(keys + holds of the bucket); only after a loss.
 --- @include int
@@ -24,7 +24,7 @@ for i = 3, #KEYS do
   local f = redis.call('HMGET', KEYS[i], 'v', 'rec', 'lim')
   if f[1] and tonumber(f[1]) > tonumber(version) then version, record, lim = f[1], f[2], f[3] or '' end
   if lim ~= '' or f[3] then
-    -- The holds tell how many calls are open.
+    -- The holds determine how many calls are open.
     redis.call('HDEL', KEYS[i], 'open')
     limits.put(KEYS[i], lim, tonumber(version), function() return open[ARGV[at]] or 0 end)
   end

@@ -1,11 +1,11 @@
--- Settle: release the hold, debit, book the spend, append to the journal (specification section 5), once per hold,
--- for several calls, one after the other.
+-- Settle: releases the hold, debits, books the spend and appends to the journal (specification section 5), once per hold,
+-- for several calls in order.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;
---       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. If the call used other
---         tokens than it took of limits, two words follow: by how many more, of the key's limit and of the account's;
+--       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. If the call used
+--         other than the tokens it took, two words follow: the difference for the key's limit and for the account's;
 --       entry JSON
--- Reply of each call: 1 settled | 'NONE' there is no hold: settled or expired before, or lost by Redis; journal and book tell
+-- Reply of each call: 1 settled | 'NONE' no hold: already settled or expired, or lost by Redis; journal and book show which
 --       | 'MISSING' live state to be rebuilt | {'ERROR', message}
 -- O(1) for each call.
 --- @include post
@@ -13,7 +13,7 @@
 --- @include each
 --- @include call-limits
 
--- Made by the first call of a key or account with limits.
+-- Created by the first call with limits.
 local limits
 
 local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry)
@@ -25,13 +25,13 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
   if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
   local release, slack = amountsOf(hold)
   local isLimited = account.hasLimits or key.hasLimits
-  -- The limits are read before anything is written, because reading them can fail.
+  -- Read the limits before any write, because reading them can fail.
   if isLimited then
     limits = limits or callLimits()
     limits.of(keyName)
     limits.of(accountName)
   end
-  -- The deletion comes first: a Redis out of memory executes it, and then the writes that follow it in one script.
+  -- Delete first: a Redis out of memory still executes deletions, and then the later writes of the script.
   redis.call('HDEL', holdsRedisKey, id)
   local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
     tonumber(day), tonumber(week), tonumber(month), entry, slack)

@@ -9,25 +9,25 @@ import { ALL_BUCKETS, bucketOf } from '../redis/redis-keys.ts';
 import { type LiveStateCheck, type Replays, recordCheckpoint } from './live-state-check.ts';
 import type { Rebuilder } from './rebuild.ts';
 
-/** Longest wait of a call for Redis to come back, before it is refused. */
-const PATIENCE_MS = 1_000;
-/** Longest wait of a call if the node answers, and is being compared with the book: longer than that may take. */
-const ANSWERING_PATIENCE_MS = 6_000;
-const CHECK_AGAIN_MS = 50;
-/** Time after which a node is let through that answers, but cannot be compared with the book, though the book answers too. */
+/** Maximum wait of a call for Redis to reconnect. */
+const OPEN_TIMEOUT_MS = 1_000;
+/** Maximum wait while the node answers and is being compared with the book; longer than CHECK_WITHIN_MS. */
+const COMPARING_TIMEOUT_MS = 6_000;
+const POLL_MS = 50;
+/** Time after which a node that answers opens without a comparison, even if the book answers too. */
 const CHECK_WITHIN_MS = 5_000;
-/** Pause between tries to compare buckets that were let through without a comparison. */
-const CHECK_LATER_MS = 2_000;
+/** Retry interval for buckets that opened without a comparison. */
+const RECHECK_MS = 2_000;
 
 interface Bucket {
   open: boolean;
-  /** The node that has it answers, and is being compared with the book. */
+  /** Its node answers and is being compared with the book. */
   answers: boolean;
-  /** It was let through after a comparison with the book; false: without one. */
+  /** Whether it was compared with the book before it opened. */
   isCompared: boolean;
-  /** The node on which the bucket was let through. */
+  /** The node on which the bucket was opened. */
   owner: string | undefined;
-  /** Changes with each closing: a check of an earlier generation is void. */
+  /** Changes with each close, which voids checks of earlier generations. */
   generation: number;
   waiting: Set<() => void>;
 }
@@ -64,7 +64,7 @@ export class ConnectionGate {
     return this.#at(bucket).open;
   }
 
-  /** Whether the bucket is known to agree with the book; false while calls go on without a book to compare it with. */
+  /** Whether the bucket is known to agree with the book; false while it is open without a comparison. */
   isCompared(bucket: number): boolean {
     return this.#at(bucket).isCompared;
   }
@@ -74,23 +74,23 @@ export class ConnectionGate {
   }
 
   /**
-   * Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`, or later if its node answers by
-   * then.
+   * Resolves when the bucket is open. Rejects with LedgerUnavailable after `timeoutMs`, or later if its node answers
+   * by then.
    */
-  opened(bucket: number, patienceMs = PATIENCE_MS): Promise<void> {
+  opened(bucket: number, timeoutMs = OPEN_TIMEOUT_MS): Promise<void> {
     const state = this.#at(bucket);
     const { open, waiting } = state;
     if (open) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const giveUp = () => {
+      const expire = () => {
         waiting.delete(passed);
         reject(new LedgerUnavailable('redis is not connected', { reason: 'not_connected' }));
       };
       let timer = setTimeout(() => {
-        const moreMs = state.answers ? ANSWERING_PATIENCE_MS - patienceMs : 0;
-        if (moreMs > 0) timer = setTimeout(giveUp, moreMs);
-        else giveUp();
-      }, patienceMs);
+        const moreMs = state.answers ? COMPARING_TIMEOUT_MS - timeoutMs : 0;
+        if (moreMs > 0) timer = setTimeout(expire, moreMs);
+        else expire();
+      }, timeoutMs);
       const passed = () => {
         clearTimeout(timer);
         resolve();
@@ -99,16 +99,16 @@ export class ConnectionGate {
     });
   }
 
-  /** Resolves when every bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
-  async allOpened(patienceMs: number): Promise<void> {
-    await Promise.all(ALL_BUCKETS.map((bucket) => this.opened(bucket, patienceMs)));
+  /** Resolves when every bucket is open; rejects with LedgerUnavailable after `timeoutMs`. */
+  async allOpened(timeoutMs: number): Promise<void> {
+    await Promise.all(ALL_BUCKETS.map((bucket) => this.opened(bucket, timeoutMs)));
   }
 
   #at(bucket: number): Bucket {
     return this.#buckets[bucket] as Bucket;
   }
 
-  /** Watches a cluster for buckets that another node answers for now, or the same node on a new connection. */
+  /** Watches a cluster for buckets that moved to another node or a new connection. */
   #watch(cluster: RedisCluster): void {
     cluster.on('-node', (node: Redis) => {
       const owner = addressOf(node);
@@ -120,7 +120,7 @@ export class ConnectionGate {
     cluster.beforeMove = (slot) => {
       const [bucket] = this.#parts.owners.bucketsIn(slot);
       if (bucket === undefined) return undefined;
-      // Once the bucket has been compared where it is now, its commands may follow it there.
+      // Its commands may follow once the bucket has been compared on its new node.
       if (this.#at(bucket).open) this.#suspect([bucket]);
       return this.opened(bucket);
     };
@@ -135,14 +135,14 @@ export class ConnectionGate {
     const generation = ++this.#generation;
     for (const bucket of buckets) {
       Object.assign(this.#at(bucket), { open: false, answers: false, isCompared: false, generation });
-      // Its node may have lost its last seconds.
+      // Its node may have lost its last seconds of writes.
       this.#parts.replays.pin(bucket);
     }
     return generation;
   }
 
   #suspect(buckets: readonly number[]): void {
-    // Not ready as a whole: the event that it is follows, and suspects every bucket.
+    // If the client is not ready, its `ready` event follows and suspects every bucket.
     if (buckets.length === 0 || this.#parts.client.status !== 'ready') return;
     void this.#reopen(buckets, this.#close(buckets));
   }
@@ -162,7 +162,7 @@ export class ConnectionGate {
       );
       if (closed.every((bucket) => this.#at(bucket).open)) return;
       this.#parts.owners.refresh();
-      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
@@ -189,13 +189,13 @@ export class ConnectionGate {
     } catch (error) {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
-      // With the book out of reach calls go on (specification section 5), on the keys and balances that Redis has.
+      // Without the book, calls go on (specification section 5) with the keys and balances in Redis.
       this.#parts.log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }
     const opened = group.filter((bucket) => this.#open(bucket, owner, generation));
     if (isChecked) this.#compared(opened);
-    else this.#checkLater(opened, owner, generation);
+    else this.#recheckLater(opened, owner, generation);
   }
 
   #open(bucket: number, owner: string, generation: number): boolean {
@@ -204,20 +204,20 @@ export class ConnectionGate {
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
-    // Its journal may hold what another gateway left.
+    // Another gateway may have left entries in its journal.
     this.#parts.drain.markDirty(bucket);
     return true;
   }
 
   #compared(buckets: readonly number[]): void {
     for (const bucket of buckets) this.#at(bucket).isCompared = true;
-    // At once as well: nothing may be noted yet, or the time of long ago.
+    // Don't wait for the loop: the last checkpoint may be missing or old.
     this.recordCheckpoint(buckets).catch(() => undefined);
   }
 
   /**
-   * Notes in Redis until when it had every write (live-state-check.ts), for the buckets that are open and were compared: of others
-   * it is not known. Goes over the very connections on which they were. Rejects with the Redis error.
+   * Records in Redis that it had every write until now (live-state-check.ts), for open buckets that were compared, on
+   * the connections that compared them. Rejects with the Redis error.
    */
   async recordCheckpoint(buckets: readonly number[] = ALL_BUCKETS): Promise<void> {
     const known = buckets.filter((bucket) => this.#at(bucket).open && this.#at(bucket).isCompared);
@@ -230,7 +230,7 @@ export class ConnectionGate {
     );
   }
 
-  #checkLater(buckets: readonly number[], owner: string, generation: number): void {
+  #recheckLater(buckets: readonly number[], owner: string, generation: number): void {
     const isStillIn = (bucket: number) => this.#at(bucket).generation === generation;
     const timer = setTimeout(async () => {
       const mine = buckets.filter(isStillIn);
@@ -241,15 +241,15 @@ export class ConnectionGate {
         await this.#parts.check.verify(new Set(mine), reader);
         this.#compared(mine.filter(isStillIn));
       } catch {
-        this.#checkLater(mine, owner, generation);
+        this.#recheckLater(mine, owner, generation);
       }
-    }, CHECK_LATER_MS);
+    }, RECHECK_MS);
     timer.unref();
   }
 
   /**
-   * Resolves once none of the latest settles of this gateway is in doubt: its bucket has been compared with the book, and what
-   * Redis had lost of it is made again. Rejects with LedgerUnavailable if that is not so within `withinMs`.
+   * Resolves once this gateway's recent settles are certain: their buckets were compared with the book and lost settles
+   * replayed. Rejects with LedgerUnavailable after `withinMs`.
    */
   async awaitReconciled(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
@@ -257,12 +257,12 @@ export class ConnectionGate {
       !this.isCompared(bucket) && this.#parts.replays.hasReplayable(bucket);
     while (ALL_BUCKETS.some(isInDoubt)) {
       if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
-      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 }
 
-/** Access to the live state of accounts. Whatever goes wrong becomes LedgerUnavailable: the caller answers 503. */
+/** Access to the live state of accounts. Every error becomes LedgerUnavailable, which callers answer with 503. */
 export class LiveAccess {
   readonly #gate: ConnectionGate;
   readonly #rebuilder: Rebuilder;
@@ -272,14 +272,14 @@ export class LiveAccess {
     this.#rebuilder = rebuilder;
   }
 
-  /** Runs commands about an account once the gate lets them through. Passes BalanceBeyondBound on. */
+  /** Runs an account's commands once the gate is open. Rethrows BalanceBeyondBound. */
   async run<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
     const bucket = bucketOf(accountId);
     if (!this.#gate.isOpen(bucket)) await this.#gate.opened(bucket);
     return await orUnavailable(commands);
   }
 
-  /** Rebuilds the account's live state, if `keyId` or the account was found not to be live. */
+  /** Rebuilds the account's live state if the account or the key `keyId` has none. */
   async rebuild(accountId: number, keyId?: number | null): Promise<void> {
     try {
       await this.#rebuilder.rebuild(accountId, { keyId });
@@ -289,7 +289,7 @@ export class LiveAccess {
   }
 }
 
-/** Runs commands without waiting at the gate; their failure becomes LedgerUnavailable. Passes BalanceBeyondBound on. */
+/** Runs commands without waiting at the gate; turns errors into LedgerUnavailable, except BalanceBeyondBound. */
 export async function orUnavailable<T>(commands: () => Promise<T>): Promise<T> {
   try {
     return await commands();

@@ -8,13 +8,12 @@ import { BUCKETS, holdsRedisKey, postingRedisKeys } from '../redis/redis-keys.ts
 import type { Rebuilder } from './rebuild.ts';
 import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
-/** Fields of a holds hash that one HSCAN asks for. */
 const SCAN_COUNT = 500;
 
-/** Number of calls that hold credits, and the micro-credits that they hold. */
+/** Number of open calls and the micro-credits they hold. */
 export interface Holds {
   readonly count: number;
-  /** The sum over all accounts may be more than a number holds exactly. */
+  /** Summed over all accounts, so it may be inexact. */
   readonly amount: number;
 }
 
@@ -34,15 +33,15 @@ export class ExpiredHolds {
     this.#parts = parts;
   }
 
-  /** Holds of all gateways that the last `release` found and left, because their deadline was not over. */
+  /** Unexpired holds of all gateways found by the last `release`. */
   get live(): Holds {
     return this.#live;
   }
 
   /**
-   * Releases holds whose deadline is over, each of a call with a ledger entry of charge 0, and forgets markers of before. `nowIn`: ms
-   * since the epoch by the clock of the node that has the bucket, by which its deadlines were set; undefined: not known, and its
-   * holds are left. A failure keeps nothing else back; rejects at the end with all failures.
+   * Releases expired holds, each with a ledger entry of charge 0, and deletes expired markers. `nowIn`: ms since the
+   * epoch by the clock of the bucket's node, which set the deadlines; undefined: unknown, so its holds stay. Continues
+   * after failures and rejects at the end with all of them.
    */
   async release(nowIn: (bucket: number) => number | undefined): Promise<void> {
     const failures = new Failures();
@@ -84,10 +83,10 @@ export class ExpiredHolds {
   }
 
   /**
-   * A Redis that lost its last second may have a hold again whose charge is in the book. That hold is released without an
-   * entry: the book would refuse the entry as a repeat, and its seq, counted in Redis, would be missing in the book.
+   * A Redis that lost its last second may have a hold again whose charge is in the book. Such a hold gets no entry: the
+   * book would refuse it as a repeat, and its seq, counted in Redis, would be missing in the book.
    *
-   * An idempotency marker stays as long as its entry is not in the book: nothing else shows that the entry was applied.
+   * An idempotency marker stays until the book has its entry: nothing else shows that it was applied.
    */
   async #releaseAll(
     bucket: number,

@@ -30,7 +30,7 @@ export class Grants {
     this.#parts = parts;
   }
 
-  /** The balance after it. Rejects with BalanceBeyondBound or LedgerUnavailable. */
+  /** Applies a grant and returns the balance after it. Rejects with BalanceBeyondBound or LedgerUnavailable. */
   async apply(grant: Omit<Grant, 'balanceAfter'>): Promise<Micro> {
     const { accountId, id } = grant;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
@@ -62,9 +62,9 @@ export class Grants {
   }
 }
 
-/** Age from which the request that recorded a grant has surely finished with it. */
+/** Age at which the request that recorded a grant has surely ended. */
 const GRANT_AGE_MS = 10_000;
-/** Grants that one round looks at. */
+/** Grants per round. */
 const AT_ONCE = 100;
 
 interface PendingGrantsParts {
@@ -81,12 +81,12 @@ export class PendingGrants {
     this.#parts = parts;
   }
 
-  /** A failure keeps no other grant back; rejects at the end with all failures. */
+  /** Applies pending grants. Continues after failures and rejects at the end with all of them. */
   async apply(): Promise<void> {
     const pending = await this.#read();
     if (pending.length === 0) return;
     const failures = new Failures();
-    // A grant may be applied and only not drained yet. One that is pending after a drain is not applied, or has its marker.
+    // An applied grant may not be drained yet. If it is pending after a drain, it is not applied or has its marker.
     const undrained = new Set<number>();
     const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
     await Promise.all(
@@ -121,7 +121,7 @@ export class PendingGrants {
   }
 }
 
-/** Rebuilds in a row that one refund waits for; more means that the state is lost as fast as it is restored. */
+/** Maximum rebuilds per refund; after that, the state is lost as fast as it is restored. */
 const REFUND_REBUILDS = 5;
 
 interface RefundsParts {
@@ -139,8 +139,8 @@ export class Refunds {
   }
 
   /**
-   * Resolves when the charge has been given back, now or before, or there is nothing to give back. Rejects with
-   * LedgerUnavailable or BookUnavailable if that cannot be found out: ask again.
+   * Refunds a charge once; does nothing if there is none to refund. Rejects with LedgerUnavailable or BookUnavailable
+   * if that can't be determined: retry.
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#parts.book.charge(accountId, chargeId))?.isRefunded) return;
@@ -156,7 +156,7 @@ export class Refunds {
         const waiting = await this.#parts.live.run(accountId, () =>
           this.#parts.drain.undrained(bucketOf(accountId)),
         );
-        // The book has every charge but those, and every refund whose idempotency marker Redis may have forgotten.
+        // The book has every other charge, and every refund whose idempotency marker may be gone.
         const charge = await this.#parts.book.charge(accountId, chargeId);
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
@@ -199,7 +199,7 @@ function draftOf({ entry }: Charge): EntryDraft {
     estimated: false,
     credits: micro(-entry.credits),
     ...(entry.upstream !== undefined && { upstream: entry.upstream }),
-    // The provider takes nothing for a job that failed: sums give back its cost as they give back its credits.
+    // The provider does not bill a failed job, so sums return its cost along with its credits.
     ...(entry.cost !== undefined && { cost: micro(-entry.cost) }),
   };
 }

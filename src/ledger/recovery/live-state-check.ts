@@ -9,21 +9,21 @@ import { ALL_BUCKETS, accountRedisKey, bucketOf, knownRedisKey } from '../redis/
 import type { Rebuilder } from './rebuild.ts';
 
 /**
- * Time before the last moment that a Redis is known to have had, from which on accounts with an entry are compared, and keys and
- * accounts that were changed are published again. It lacks seconds at most; the rest is for clocks of gateways that differ.
+ * Margins before the last checkpoint of a Redis. Accounts with entries since are compared, and keys and accounts
+ * changed since are republished. Redis lacks seconds at most; the rest allows for differing gateway clocks.
  */
 const RECENT_MS = 3_600_000;
 const CHANGED_MS = 600_000;
-/** Comparisons in a row; the last rebuild must be followed by one that finds no account behind. */
+/** Maximum comparisons; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
 
-/** Settles of the last seconds, which this gateway repeats if Redis has lost them. */
+/** This gateway's recent settles, replayed if Redis lost them. */
 export interface Replays {
-  /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
+  /** Keeps a bucket's recent settles until `replay`: its node may have lost its last seconds. */
   pin(bucket: number): void;
-  /** Whether there are settles of the bucket to repeat, had Redis lost them. */
+  /** Whether the bucket has settles to replay if Redis lost them. */
   hasReplayable(bucket: number): boolean;
-  /** Repeats those that are neither in Redis nor in the book. Rejects if either can't be found out or done now. */
+  /** Replays settles that are neither in Redis nor in the book. Rejects if either is unavailable. */
   replay(buckets: ReadonlySet<number>): Promise<void>;
 }
 
@@ -43,13 +43,16 @@ export class LiveStateCheck {
     this.#parts = parts;
   }
 
-  /** Resolves when these buckets, which are on the node that is read, are as new as the book. Rejects with the Redis error or BookUnavailable. */
+  /**
+   * Resolves when these buckets, all on the node `reader`, are up to date with the book. Rejects with the Redis error
+   * or BookUnavailable.
+   */
   async verify(buckets: ReadonlySet<number>, reader: NodeCommands): Promise<void> {
-    // All are on one node, whose clock is to be known before it admits a call.
+    // Their node's clock must be known before it admits a call.
     const [bucket] = buckets;
     await this.#parts.clock.adjust(bucket);
     const until = await lastCheckpoint(buckets, reader);
-    // First, so that an account which cannot be restored keeps no deletion from Redis.
+    // First, so that an account that can't be rebuilt does not keep deletions from Redis.
     const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
     await this.#parts.publisher.publishChangedSince(until - CHANGED_MS, concerns);
     await this.#parts.publisher.publishUnpublished(concerns);
@@ -75,32 +78,32 @@ async function behindOf(recent: Recent, reader: NodeCommands): Promise<Recent> {
   const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')));
   return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
-    // An absent account is rebuilt at its next use; an account of a later epoch has been rebuilt meanwhile.
+    // An absent account is rebuilt at its next use; one of a later epoch was rebuilt meanwhile.
     if (!liveEpoch || Number(liveEpoch) > epoch) return false;
     return Number(liveEpoch) < epoch || Number(liveSeq) < seq;
   });
 }
 
 /**
- * The time until which a node of Redis is known to have had every write to its buckets, noted in each of them while it serves.
- * A Redis that comes back without its last seconds shows by it when those were, however long it was away.
+ * Checkpoint: the time until which a node is known to have every write to a bucket, stored in the bucket itself while
+ * the node serves it. A Redis that comes back without its last seconds shows when they were, however long it was down.
  */
 
-/** Milliseconds since the epoch, by the clocks of gateways; now, if nothing is noted. Rejects with the Redis error. */
+/** Milliseconds since the epoch, by gateway clocks; now, without a checkpoint. Rejects with the Redis error. */
 async function lastCheckpoint(buckets: Iterable<number>, reader: NodeCommands): Promise<number> {
   const noted = await Promise.all([...buckets].map((bucket) => reader.hmget(knownRedisKey(bucket), 'until')));
   return Math.min(Date.now(), ...noted.flatMap(([until]) => (until ? Number(until) : [])));
 }
 
-/** Notes that the node has had every write to these buckets until now. */
+/** Records that the node has every write to these buckets until now. */
 export async function recordCheckpoint(buckets: readonly number[], writer: NodeCommands): Promise<void> {
   const now = Date.now();
   await Promise.all(buckets.map((bucket) => writer.hset(knownRedisKey(bucket), 'until', now)));
 }
 
 /**
- * The book was restored from a backup: Redis shows that it once had more. Beside that Redis it would give the ids of lost
- * accounts and keys out again, and a new owner would find the balance and the key of a lost account.
+ * The book was restored from a backup: Redis has newer ids. With that Redis, the book would reassign the ids of lost
+ * accounts and keys, and a new owner would get the balance and key of a lost account.
  */
 export class BookOlderThanRedis extends Error {
   override readonly name = 'BookOlderThanRedis';
@@ -114,12 +117,12 @@ export class BookOlderThanRedis extends Error {
 }
 
 /**
- * Rejects with BookOlderThanRedis if the book lacks ids that Redis knows it had: the entries that were drained last
- * and the keys that were made last, by bucket. Changes nothing, so that the next start finds the same. May run beside
- * gateways that serve. Resolves if the book does not answer.
+ * Rejects with BookOlderThanRedis if the book lacks the newest drained entry or the newest key of a bucket. Changes
+ * nothing, so that the next start finds the same. Safe while other gateways serve. Resolves if the book does not
+ * answer.
  */
 export async function refuseRestoredBook(client: Redis | Cluster, book: Book, log: Log): Promise<void> {
-  // Before the book is asked: ids noted later may be in the book later.
+  // Read before the book: ids noted later may reach the book later.
   const known = await Promise.all(
     ALL_BUCKETS.map((bucket) => client.hmget(knownRedisKey(bucket), 'entry', 'key')),
   );

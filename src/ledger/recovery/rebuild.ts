@@ -22,18 +22,18 @@ import {
   keyRedisKey,
 } from '../redis/redis-keys.ts';
 
-/** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
+/** Maximum rebuilds per operation; after that, the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
 
-/** Most keys that one script call restores: bounds how long Redis is busy with it. */
+/** Keys per script call, which bounds how long it blocks Redis. */
 const KEYS_AT_ONCE = 200;
 
-/** Time after which another gateway may take a rebuild over; longer than a rebuild takes. */
+/** Lease of a rebuild; longer than a rebuild takes. */
 const LEASE_MS = 5_000;
-/** Longest wait of a call for another gateway's rebuild: longer than the lease of one that has died. */
-const PATIENCE_MS = LEASE_MS + 1_000;
-const AGAIN_MS = 20;
-/** Attempts in a row that other gateways may take over, each because the book took longer than the lease. */
+/** Maximum wait for another gateway's rebuild: longer than the lease of a dead one. */
+const CLOSE_TIMEOUT_MS = LEASE_MS + 1_000;
+const POLL_MS = 20;
+/** Attempts, each of which another gateway may take over because the book took longer than the lease. */
 const ATTEMPTS = 3;
 
 interface RebuilderParts {
@@ -46,8 +46,8 @@ interface RebuilderParts {
 
 export class Rebuilder {
   readonly #parts: RebuilderParts;
-  readonly #underWay = new Map<number, Promise<void>>();
-  /** Accounts whose entries diverged from the book, with the epoch that is over. */
+  readonly #running = new Map<number, Promise<void>>();
+  /** Accounts that diverged from the book, with the outdated epoch. */
   readonly #diverged = new Map<number, number>();
   readonly #name = randomUUID();
   #attempts = 0;
@@ -56,18 +56,20 @@ export class Rebuilder {
     this.#parts = parts;
   }
 
-  /** Resolves when the account is live. Rejects with BookUnavailable or the Redis error; then it stays closed. */
+  /**
+   * Resolves when the account is live. Rejects with BookUnavailable or the Redis error; the account then stays closed.
+   */
   rebuild(accountId: number, stale: Stale = {}): Promise<void> {
-    const underWay = this.#underWay.get(accountId);
-    if (underWay) return underWay;
-    const run = this.#rebuild(accountId, stale).finally(() => this.#underWay.delete(accountId));
-    this.#underWay.set(accountId, run);
+    const running = this.#running.get(accountId);
+    if (running) return running;
+    const run = this.#rebuild(accountId, stale).finally(() => this.#running.delete(accountId));
+    this.#running.set(accountId, run);
     return run;
   }
 
   /**
-   * Has an account rebuilt whose `epoch` is over, without anybody to wait for it. Drains find such accounts and must not wait: a
-   * rebuild drains first, and would wait for that very drain. What fails is tried again by `rebuildDiverged`.
+   * Rebuilds an account of an outdated `epoch` in the background. Drains find such accounts and must not wait: a
+   * rebuild drains first, and would wait for that very drain. `rebuildDiverged` retries failures.
    */
   rebuildLater(accountId: number, epoch: number): void {
     const isKnown = this.#diverged.has(accountId);
@@ -78,7 +80,7 @@ export class Rebuilder {
     );
   }
 
-  /** Tries again what `rebuildLater` could not do. Rejects if it fails once more. */
+  /** Retries what failed in `rebuildLater`. Rejects if it fails again. */
   async rebuildDiverged(): Promise<void> {
     const failures = new Failures();
     for (const accountId of [...this.#diverged.keys()])
@@ -87,8 +89,8 @@ export class Rebuilder {
   }
 
   async #rebuildDiverged(accountId: number): Promise<void> {
-    // A rebuild that is under way may have read the book before the account was found diverged.
-    for (let before = this.#underWay.get(accountId); before; before = this.#underWay.get(accountId)) {
+    // A rebuild in progress may have read the book before the account was found diverged.
+    for (let before = this.#running.get(accountId); before; before = this.#running.get(accountId)) {
       await before.catch(() => {});
     }
     const epoch = this.#diverged.get(accountId);
@@ -101,11 +103,11 @@ export class Rebuilder {
   async #rebuild(accountId: number, stale: Stale): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const name = `${this.#name}:${++this.#attempts}`;
-      // Drained before the account is closed too, so that a book that is away closes nothing.
+      // Drain before closing, so that an unavailable book closes nothing.
       await this.#parts.drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
       try {
-        // Drained once more, so that as few entries as possible are left beside the book.
+        // Drain again, to leave as few journal entries as possible.
         await this.#parts.drain.drain(bucketOf(accountId));
         if (await this.#restore(accountId, name)) return;
       } catch (error) {
@@ -116,30 +118,33 @@ export class Rebuilder {
     throw new Error('rebuilds of other gateways come in between again and again');
   }
 
-  /** Closes the account. False: another gateway has rebuilt it, and it is live. Rejects if that takes too long. */
+  /** Closes the account. False: another gateway has rebuilt it. Rejects if that takes too long. */
   async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + CLOSE_TIMEOUT_MS;
     const account = accountRedisKey(accountId);
     const key = keyId == null ? account : keyRedisKey(accountId, keyId);
     for (;;) {
       const reply = await this.#parts.client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
       if (reply !== 'BUSY') return reply === 'CLOSED';
       if (performance.now() > until) throw new Error('another gateway is rebuilding the account');
-      await sleep(AGAIN_MS);
+      await sleep(POLL_MS);
     }
   }
 
-  /** Ends the lease of a rebuild that failed: others may try at once. If Redis does not answer, they wait for its end. */
+  /**
+   * Ends the lease of a failed rebuild, so that others may try at once. If Redis does not answer, the lease expires.
+   */
   async #giveUp(accountId: number, name: string): Promise<void> {
     const account = accountRedisKey(accountId);
     await this.#parts.client.beginRebuild(account, account, name, 0, '').catch(() => {});
   }
 
-  /** Restores the account from the book. False: the book took so long that another gateway has begun a rebuild. */
+  /** Restores the account from the book. False: the book was slow and another gateway has begun a rebuild. */
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
     const starts = periodStarts(this.#parts.clock.now(bucket));
-    // Read first: nothing is added to it while the account is closed, and the snapshot shows which of it the book has.
+    // Read first: the journal does not grow while the account is closed, and the snapshot reports which entries the
+    // book has.
     const journal = await this.#journalOf(accountId);
     const ids = journal.map(({ id }) => id);
     const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);
@@ -185,8 +190,7 @@ export class Rebuilder {
       limitsText(account),
     );
     if (reply === 'OLD') return false;
-    // A grant that Redis had applied has its entry in the book or in the journal; its idempotency marker may be forgotten
-    // by now.
+    // The entry of an applied grant is in the book or journal; its idempotency marker may be gone.
     const applied = new Set(ids);
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id))
@@ -197,7 +201,7 @@ export class Rebuilder {
     return true;
   }
 
-  /** Entries of the account that are in the journal, oldest first. */
+  /** Journal entries of the account, oldest first. */
   async #journalOf(accountId: number): Promise<JournalEntry[]> {
     const journal = await this.#parts.client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
     return journal
@@ -206,12 +210,11 @@ export class Rebuilder {
   }
 }
 
-/** Ignores that a grant was refused: PendingGrants takes it out of the book, and it must not fail the rebuild. */
+/** Ignores a refused grant: PendingGrants withdraws it, and it must not fail the rebuild. */
 function ignoreBeyond(error: unknown): void {
   if (!(error instanceof BalanceBeyondBound)) throw error;
 }
 
-/** State that an account is restored to. */
 interface RestoredState {
   readonly balance: Micro;
   readonly seq: number;
@@ -219,9 +222,8 @@ interface RestoredState {
 }
 
 /**
- * The state of an account in the book, with the entries of its journal added that the book did not have when that state
- * was read: their credits must not be spent a second time. `starts`: the periods that the snapshot was asked for. An
- * entry that the balance has no room for is left out, as the book leaves it out.
+ * The book's state of an account plus journal entries that the book did not have, whose credits must not be spent
+ * twice. `starts`: the periods of the snapshot. Like the book, skips entries that the balance has no room for.
  */
 export function withUndrained(
   { balance, seq, keys, known }: AccountSnapshot,
@@ -243,7 +245,7 @@ export function withUndrained(
 }
 
 function withSpend(state: KeyState, { day, credits }: JournalEntry, starts: PeriodStarts): KeyState {
-  // No spending limit is so high that sums beyond it need be exact (lua/post.inc.lua).
+  // Spending limits are lower, so larger sums need not be exact (lua/post.inc.lua).
   const add = (spent: Micro, start: number) =>
     day >= start ? micro(Math.min(spent - credits, Number.MAX_SAFE_INTEGER)) : spent;
   return {

@@ -10,13 +10,13 @@ import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 /** Holds of unanswered admissions are released within 10 s (specification section 5). */
 const CANCEL_MS = 500;
-/** Longest pause between tries, so that those 10 s also hold when Redis comes back after a long outage. */
+/** Maximum retry delay, so that the 10 s also hold after a long outage of Redis. */
 const CANCEL_BACKOFF_MS = 2_000;
-/** Pause between tries of a gateway that stops. */
+/** Retry delay while the gateway stops. */
 const STOPPING_MS = 100;
 const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
-/** Much less than the time before it that is looked at again (live-state-check.ts). */
+/** Much shorter than RECENT_MS and CHANGED_MS (live-state-check.ts). */
 const KNOWN_MS = 60_000;
 
 interface SweepParts {
@@ -51,8 +51,8 @@ export class Sweep {
   }
 
   /**
-   * Ends the loops, and cancels unanswered admissions until none is left, tried for `withinMs`: nobody else knows of them.
-   * Resolves with the number of those whose holds may stay until their deadline. Never rejects.
+   * Stops the loops, then cancels unanswered admissions, which only this process knows, for up to `withinMs`. Returns
+   * how many remain; their holds may stay until their deadline. Never rejects.
    */
   async stop(withinMs: number): Promise<number> {
     const until = Date.now() + withinMs;
@@ -65,24 +65,23 @@ export class Sweep {
     }
   }
 
-  /** Cancels unanswered admissions that are due at `now` (ms since the epoch). Rejects if Redis did not answer. */
+  /** Cancels unanswered admissions due at `now` (ms since the epoch). Rejects if Redis did not answer. */
   async cancelUnanswered(now = Date.now()): Promise<void> {
     await this.#parts.unanswered.cancel(now);
   }
 
-  /** Releases holds whose deadline is before `now` (ms since the epoch). Rejects if some could not be. */
+  /** Releases holds with a deadline before `now` (ms since the epoch). Rejects if some fail. */
   async expireHolds(now: number): Promise<void> {
     await this.#parts.expiredHolds.release(() => now);
   }
 
-  /** Holds of all gateways as they were at most EXPIRE_MS ago. */
+  /** Holds of all gateways, at most EXPIRE_MS old. */
   get holds(): Holds {
     return this.#parts.expiredHolds.live;
   }
 
   /**
-   * Publishes committed records that Redis may not have, applies grants that were recorded but not posted, and rebuilds
-   * accounts that could not be when they were found diverged.
+   * Publishes records that Redis may lack, applies pending grants, and retries failed rebuilds of diverged accounts.
    */
   async repair(): Promise<void> {
     const failures = new Failures();

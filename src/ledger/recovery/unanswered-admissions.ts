@@ -4,29 +4,29 @@ import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
 
-/** Cancels sent together; one after the other, a slow Redis would take minutes for the rest of a second's outage. */
-const AT_ONCE = 200;
-/** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
+/** Concurrent cancels; sequentially, a slow Redis would take minutes for the calls of one second of outage. */
+const MAX_CONCURRENT = 200;
+/** Maximum admissions in either state; beyond it, holds are released at their deadline. */
 const MAX = 10_000;
-/** Time between the first cancel and the second, if the admission was answered. */
-const AGAIN_MS = 4_000;
+/** Delay of the second cancel if the admission was answered. */
+const SECOND_CANCEL_MS = 4_000;
 /**
- * Time from the sending of an admission until its second cancel: the 5 s within which Redis may execute it, and 3 s by which the
- * clock of Redis may have been set back meanwhile. With it, holds are released within the 10 s of specification section 5.
+ * Delay of the second cancel after an unanswered admission was sent: 5 s within which Redis may execute it, and 3 s by
+ * which Redis' clock may have been set back. So holds are released within the 10 s of specification section 5.
  */
-const AGAIN_AFTER_SENT_MS = 8_000;
-/** Least time between the two; a replica that takes over may lack later writes. */
-const AGAIN_LEAST_MS = 2_000;
+const SECOND_CANCEL_AFTER_SENT_MS = 8_000;
+/** Minimum delay between the two cancels; a replica that takes over may lack later writes. */
+const SECOND_CANCEL_MIN_MS = 2_000;
 
 /**
- * What became of a call whose hold is to be released: it never went to the provider, its charge is in the journal or the book, or
- * it was a read of a job, which has no charge.
+ * Why a hold is released: the call never went to the provider, its charge is in the journal or book, or it was a read
+ * of a job, which has no charge.
  */
 type CancelReason = 'not sent' | 'charged' | 'read';
 
 interface ToCancel extends HoldId {
   readonly reason: CancelReason;
-  /** When its admission was sent, by performance.now(); undefined: the admission was answered. */
+  /** When its admission was sent, by performance.now(); undefined: it was answered. */
   readonly sentAt: number | undefined;
 }
 
@@ -38,37 +38,37 @@ interface UnansweredAdmissionsParts {
 export class UnansweredAdmissions {
   readonly #parts: UnansweredAdmissionsParts;
   readonly #unanswered = new Map<string, ToCancel>();
-  /** Cancelled admissions, and when their second cancel is due. */
+  /** Cancelled admissions and when their second cancel is due. */
   readonly #cancelled = new Map<string, { readonly call: ToCancel; readonly againAt: number }>();
 
   constructor(parts: UnansweredAdmissionsParts) {
     this.#parts = parts;
   }
 
-  /** Number of admissions that are to be cancelled, once or once more. */
+  /** Number of admissions with a first or second cancel due. */
   get count(): number {
     return this.#unanswered.size + this.#cancelled.size;
   }
 
   /**
-   * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
-   * known. `reason`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), if that was not answered.
+   * Schedules the release of a hold that nothing will settle; Redis may not have it. `reason`: see `cancelOne`;
+   * `sentAt`: when an unanswered admission was sent, by performance.now().
    */
   add({ requestId, accountId, keyId }: HoldId, reason: CancelReason = 'not sent', sentAt?: number): void {
     if (this.#unanswered.size < MAX)
       this.#unanswered.set(requestId, { requestId, accountId, keyId, reason, sentAt });
   }
 
-  /** Releases what an admission took, now or once Redis answers. */
+  /** Returns what an admission took, now or once Redis answers. */
   cancelNow(call: HoldId): void {
     this.add(call);
-    // The sweep cancels it again, whatever becomes of this one.
+    // The sweep cancels it again, so this one may fail.
     this.cancelOne(call, 'not sent').catch(() => undefined);
   }
 
   /**
-   * Releases the hold of a read that has ended, once; it is kept until Redis has answered. Not a second time, as for others:
-   * jobs are polled by the thousand, and a hold that comes back with a replica ends at its deadline.
+   * Releases the hold of a finished read, retried until Redis answers. There is no second cancel: jobs are polled by
+   * the thousand, and a hold that comes back with a replica ends at its deadline.
    */
   async endRead(call: HoldId): Promise<void> {
     this.add(call, 'read');
@@ -76,15 +76,17 @@ export class UnansweredAdmissions {
   }
 
   /**
-   * Cancels what is unanswered, and what is due again at `now` (ms since the epoch). Rejects if Redis did not answer for
-   * some; the next call tries those again.
+   * Sends first cancels, and second ones due at `now` (ms since the epoch). Rejects if Redis did not answer some; the
+   * next call retries those.
    */
   async cancel(now: number): Promise<void> {
     const due = [...this.#unanswered.values()];
     for (const { call, againAt } of this.#cancelled.values()) if (againAt <= now) due.push(call);
     const failures = new Failures();
-    for (let at = 0; at < due.length; at += AT_ONCE) {
-      await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.collect(this.#cancelDue(call))));
+    for (let at = 0; at < due.length; at += MAX_CONCURRENT) {
+      await Promise.all(
+        due.slice(at, at + MAX_CONCURRENT).map((call) => failures.collect(this.#cancelDue(call))),
+      );
     }
     failures.throwAny();
   }
@@ -94,13 +96,13 @@ export class UnansweredAdmissions {
     const { requestId } = call;
     this.#cancelled.delete(requestId);
     if (this.#unanswered.delete(requestId) && this.#cancelled.size < MAX) {
-      this.#cancelled.set(requestId, { call, againAt: Date.now() + againInMs(call) });
+      this.#cancelled.set(requestId, { call, againAt: Date.now() + secondCancelInMs(call) });
     }
   }
 
   /**
-   * Cancels one call now. One that ran keeps its share of the limits; one that was not sent gives it back.
-   * False: its account was rebuilt, and it must be tried again.
+   * Cancels one call now. One that ran keeps its share of the limits; one that was not sent returns it. False: its
+   * account was rebuilt, so retry.
    */
   async cancelOne({ requestId, accountId, keyId }: HoldId, reason: CancelReason): Promise<boolean> {
     const reply = await this.#parts.client.cancel(
@@ -116,7 +118,7 @@ export class UnansweredAdmissions {
   }
 }
 
-function againInMs({ sentAt }: ToCancel): number {
-  if (sentAt === undefined) return AGAIN_MS;
-  return Math.max(AGAIN_LEAST_MS, sentAt + AGAIN_AFTER_SENT_MS - performance.now());
+function secondCancelInMs({ sentAt }: ToCancel): number {
+  if (sentAt === undefined) return SECOND_CANCEL_MS;
+  return Math.max(SECOND_CANCEL_MIN_MS, sentAt + SECOND_CANCEL_AFTER_SENT_MS - performance.now());
 }

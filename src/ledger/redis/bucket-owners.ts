@@ -4,18 +4,18 @@ import { ALL_BUCKETS, journalRedisKey } from './redis-keys.ts';
 
 const SINGLE = 'redis';
 
-/** Commands on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
+/** Commands on one node, which refuses Redis keys of other nodes. Redis keys are unprefixed (redis-keys.ts). */
 export interface NodeCommands {
-  /** Resolves if the node has the bucket; rejects if it does not, or does not answer. */
+  /** Resolves if the node has the bucket; rejects if it doesn't or does not answer. */
   claims(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
   set(name: string, value: string): Promise<unknown>;
   hset(name: string, field: string, value: number): Promise<unknown>;
-  /** As Redis' WAIT: resolves with the number of replicas that have this connection's writes. */
+  /** WAIT: the number of replicas that have this connection's writes. */
   wait(replicas: number, withinMs: number): Promise<number>;
 }
 
-/** The node that answers for each bucket, as the client sees it. A Redis that is no cluster is one node. */
+/** The node of each bucket, as the client sees it. A single Redis is one node. */
 export class BucketOwners {
   readonly #client: RedisClient;
   readonly #prefix: string;
@@ -29,13 +29,13 @@ export class BucketOwners {
     );
   }
 
-  /** The bucket's node as `host:port`; undefined: none is known. */
+  /** The bucket's node as `host:port`, if known. */
   ownerOf(bucket: number): string | undefined {
     if (!(this.#client instanceof Cluster)) return SINGLE;
     return this.#client.slots[this.#slots[bucket] as number]?.[0];
   }
 
-  /** The name, as `ownerOf` gives it, of a node that one of this process' connections leads to. */
+  /** The name of a connection's node, as in `ownerOf`. */
   nameOf(node: Redis): string {
     return this.#client instanceof Cluster ? addressOf(node) : SINGLE;
   }
@@ -45,7 +45,7 @@ export class BucketOwners {
     return ALL_BUCKETS.filter((bucket) => this.#slots[bucket] === slot);
   }
 
-  /** The client's connection to a node; undefined: there is none yet. */
+  /** The client's connection to a node, if there is one. */
   node(owner: string): Redis | undefined {
     if (!(this.#client instanceof Cluster)) return this.#client;
     return this.#client.nodes().find((node) => addressOf(node) === owner);
@@ -53,7 +53,7 @@ export class BucketOwners {
 
   commandsOn(owner: string): NodeCommands | undefined {
     const node = this.node(owner);
-    // A node of a cluster is given Redis keys with the prefix, as they are on the wire.
+    // A cluster's node connections don't add the prefix.
     const prefix = this.#client instanceof Cluster ? this.#prefix : '';
     return (
       node && {
@@ -66,14 +66,14 @@ export class BucketOwners {
     );
   }
 
-  /** Resolves when the cluster has been asked again which node has which slots, or could not be. */
+  /** Refreshes the slot map and resolves when done or failed. */
   async refreshed(): Promise<void> {
     const client = this.#client;
     if (client instanceof Cluster)
       await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()));
   }
 
-  /** Asks the cluster again which node has which slots. */
+  /** Refreshes the slot map in the background. */
   refresh(): void {
     if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
   }

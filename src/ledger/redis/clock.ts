@@ -3,12 +3,12 @@ import type { BucketOwners } from './bucket-owners.ts';
 import { nodesOf, type RedisClient } from './connect.ts';
 
 /**
- * The clocks of the nodes of Redis as this process sees them. Deadlines of holds and of admissions are set and compared by
- * them: gateways whose own clocks differ must not release each other's holds early.
+ * Estimates the clocks of the Redis nodes. Deadlines of holds and admissions are set and compared by them, so that
+ * gateways with differing clocks do not release each other's holds early.
  *
- * Each is a lower bound: the time in a node's reply counts as that of the reply's arrival, so it is late by the way of the
- * reply, and never early; of two readings that agree the better one stays. It goes on by a monotonic clock, which no change
- * of this machine's time moves.
+ * Each estimate is a lower bound: the time in a reply counts as of its arrival, so it lags by the reply's travel time
+ * and is never ahead. Of two consistent readings, the tighter one stays. Between readings a monotonic clock advances
+ * it, which changes of this machine's time do not affect.
  */
 export class RedisClock {
   readonly #client: RedisClient;
@@ -21,25 +21,28 @@ export class RedisClock {
     this.#owners = owners;
   }
 
-  /** Milliseconds since the epoch by the node of the bucket; by this machine until that node has been asked. */
+  /** Milliseconds since the epoch by the bucket's node, or by this machine until it is known. */
   now(bucket = 0): number {
     return this.known(bucket) ?? Date.now();
   }
 
-  /** Milliseconds since the epoch by the node of the bucket; undefined: that node has not been asked yet. */
+  /** Milliseconds since the epoch by the bucket's node; undefined until it is known. */
   known(bucket: number): number | undefined {
     const offsetMs = this.#offsetsMs.get(this.#owners.ownerOf(bucket) ?? '');
     return offsetMs === undefined ? undefined : Math.floor(performance.now() + offsetMs);
   }
 
-  /** Asks the node of the bucket for the time, or every node, and waits for one. Rejects if none answers. */
+  /**
+   * Reads the clock of the bucket's node; without a bucket, of every node, waiting for the first. Rejects if none
+   * answers.
+   */
   async adjust(bucket?: number): Promise<void> {
     const owner = bucket === undefined ? undefined : this.#owners.ownerOf(bucket);
     const nodes = nodesOf(this.#client).filter(
       (node) => node.status === 'ready' && (owner === undefined || this.#owners.nameOf(node) === owner),
     );
     if (nodes.length === 0 && owner !== undefined) {
-      // To a replica that has just taken over, the connection of the calls may be the only one yet.
+      // A replica that has just taken over may only be connected through the calls' client.
       const node = this.#owners.node(owner);
       if (node?.status === 'ready') nodes.push(node);
     }
@@ -54,7 +57,7 @@ export class RedisClock {
     const name = this.#owners.nameOf(node);
     const knownMs = this.#offsetsMs.get(name);
     const [leastMs, mostMs] = [now - performance.now(), now - askedAt];
-    // A reply that was long on its way says little: a bound from before that it does not contradict is the better one.
+    // A slow reply is imprecise; keep an earlier bound that it does not contradict.
     if (knownMs === undefined || knownMs < leastMs || knownMs > mostMs) this.#offsetsMs.set(name, leastMs);
   }
 }

@@ -2,21 +2,21 @@ import type { BucketOwners } from './bucket-owners.ts';
 import { holdsRedisKey, waitedRedisKey } from './redis-keys.ts';
 
 /**
- * Longest wait for the replicas, which acknowledge within a round trip. While a replica is away, each admission takes
+ * Maximum wait for the replicas, which acknowledge within a round trip. While a replica is down, each admission takes
  * this long and then fails.
  */
 const WITHIN_MS = 200;
-/** Attempts to ask a node: a cluster that has just changed is looked up again in between. */
+/** Attempts, with a refresh of the slot map in between. */
 const ATTEMPTS = 3;
 
 const NO_NODE = 'no connection to the node of redis that has this account';
-/** Errors of a node that does not have the bucket: MOVED, or no connection to the node that has. */
+/** Errors of a node without the bucket: MOVED, or no connection to the node that has it. */
 const ELSEWHERE = new RegExp(`^(MOVED |${NO_NODE}$)`);
 
-/** Holds that the next WAIT is to cover: request ids, by bucket. */
+/** Holds that the next WAIT covers: request ids, by bucket. */
 type Holds = Map<number, string[]>;
 
-/** Answer of a node: the number of replicas that have its writes, and those of the holds that it has itself. */
+/** A node's answer: the number of replicas that have its writes, and the holds that it has itself. */
 interface Answer {
   readonly reached: number;
   readonly held: ReadonlySet<string>;
@@ -28,25 +28,24 @@ interface Round {
 }
 
 /**
- * Waits until replicas have the holds that were taken before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks
- * within a tick, or while another WAIT is under way.
+ * Waits until replicas have earlier holds (REDIS_WAIT_REPLICAS). One WAIT serves everyone who asks within a tick or
+ * during another WAIT.
  *
- * WAIT uses its own connection. Redis reads nothing further from a connection that waits; if the gateway
- * is killed then, Redis drops the bytes that came meanwhile, and the settle of a call whose answer has ended may be
- * among them. WAIT covers writes before the last write of its own connection, so it follows a write of a
- * Redis key that nobody reads. The holds are looked up before: a node that took over since the admission may lack them,
- * and has replicas of its own.
+ * WAIT has its own connection, because Redis reads nothing more from a connection that waits. If the gateway is killed
+ * then, Redis drops the bytes received meanwhile, which may include the settle of a call whose answer has ended. WAIT
+ * covers writes before the last write of its own connection, so it follows a dummy write. The holds are looked up
+ * first: a node that took over since the admission may lack them and has replicas of its own.
  */
 export class ReplicaWait {
   readonly #calls: BucketOwners;
   readonly #confirming: BucketOwners | undefined;
   readonly #replicas: number;
   readonly #next = new Map<string, Round>();
-  readonly #underWay = new Map<string, Promise<Answer>>();
+  readonly #running = new Map<string, Promise<Answer>>();
 
   /**
-   * `calls`: the nodes by the connections of the calls. `confirming`: the same nodes by the connections that wait;
-   * undefined if `replicas` is 0. `replicas`: how many must have a write; with 0, `confirm` must not be called.
+   * `calls`: the nodes on the calls' connections. `confirming`: the same nodes on the connections that wait; undefined
+   * if `replicas` is 0. `replicas`: how many must have a write; with 0, don't call `confirm`.
    */
   constructor(calls: BucketOwners, confirming: BucketOwners | undefined, replicas: number) {
     this.#calls = calls;
@@ -58,7 +57,7 @@ export class ReplicaWait {
     return this.#replicas > 0;
   }
 
-  /** Resolves when the replicas have the hold of the call. Rejects if too few do in time, or its node does not. */
+  /** Resolves when the replicas have the hold. Rejects if too few confirm in time, or its node does not answer. */
   async confirm(bucket: number, requestId: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -74,13 +73,13 @@ export class ReplicaWait {
     }
   }
 
-  /** Asks the bucket's node. Rejects if it does not answer, or is another one. */
+  /** Queries the bucket's node. Rejects if it does not answer or has moved. */
   async #query(bucket: number, requestId: string): Promise<Answer> {
     const owner = this.#calls.ownerOf(bucket);
     if (owner === undefined) throw new Error('no node of redis is known to have this account');
     let round = this.#next.get(owner);
     if (!round) {
-      const before = this.#underWay.get(owner) ?? new Promise<void>((resolve) => setImmediate(resolve));
+      const before = this.#running.get(owner) ?? new Promise<void>((resolve) => setImmediate(resolve));
       const holds: Holds = new Map();
       const begun = () => {
         this.#next.delete(owner);
@@ -104,9 +103,9 @@ export class ReplicaWait {
     const waited = Promise.all([node.wait(this.#replicas, WITHIN_MS), Promise.all(found), ...writes]).then(
       ([reached, ids]) => ({ reached, held: new Set(ids.flat()) }),
     );
-    this.#underWay.set(owner, waited);
+    this.#running.set(owner, waited);
     const ended = () => {
-      if (this.#underWay.get(owner) === waited) this.#underWay.delete(owner);
+      if (this.#running.get(owner) === waited) this.#running.delete(owner);
     };
     waited.then(ended, ended);
     return waited;

@@ -5,33 +5,33 @@ import { admitWithinMs, COMMAND_TIMEOUT_MS, type RedisClient } from './connect.t
 import { KEYS_OF, scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
 
-/** Names of the scripts that every call runs. */
+/** Scripts that every call runs. */
 type HotScript = 'admit' | 'settle';
 
-/** Redis keys (without the prefix) and arguments of a hot script; all but `record` is ASCII. */
+/** Redis keys (unprefixed) and arguments of a hot script; all but `record` is ASCII. */
 export interface HotCommand {
   readonly bucket: number;
   readonly keys: readonly string[];
   readonly id: string;
-  /** Several values with spaces between: see the script. */
+  /** Space-separated values; see the script. */
   readonly numbers: string;
   readonly record: string;
 }
 
-/** Callback for a reply, called once. `reply`: an integer, or strings and lists of them as Buffers, which `String()` can read. */
+/** Called once with the reply: an integer, or strings and lists of them as Buffers, which `String()` can read. */
 type OnReply = (error: Error | null, reply: unknown) => void;
 
-/** Pause between looks for overdue replies; a lost reply is noticed at most this much after its time is up. */
-const LOOK_EVERY_MS = 100;
-/** Most calls that one script serves: it keeps Redis from everything else for about half a millisecond. */
+/** Interval of the check for overdue replies. */
+const CHECK_EVERY_MS = 100;
+/** Maximum calls per script, which blocks Redis for about half a millisecond. */
 const BATCH = 32;
 
 /**
  * Sends the two scripts of the request path: all admissions of a tick as one command, all its settles as another, each
- * call with its own reply. They go through ioredis' own connection and queue, as a stand-in for its command that
- * carries no more than these two scripts need (`Batch`).
+ * call with its own reply. They use ioredis' connection and queue, through a stand-in for its command with no more than
+ * these scripts need (`Batch`).
  *
- * CPU of this process for each call's settle, in µs (medians of 7 runs of 30,000 on a private Redis; a whole call takes
+ * CPU of this process per call and settle, in µs (medians of 7 runs of 30,000 on a private Redis; a whole call takes
  * some 170 and sends two such scripts):
  *
  * | calls in a batch | `Batch` | `client.evalsha` once a batch | a subclass of ioredis' Command |
@@ -40,15 +40,15 @@ const BATCH = 32;
  * | 8 | 7.3 | 10.0 | 9.7 |
  * | 32 | 4.2 | 5.2 | 5.1 |
  *
- * So the public way costs 3 to 9 % of a call's CPU; nor does it tell when the reply of a batch that was given up comes
- * at last (`late`). The price is that ioredis is pinned to the very version whose commands `Batch` stands in for, and
- * test/ledger/redis/script-sender.test.ts holds its members to what that version reads.
+ * The public API would cost 3 to 9 % of a call's CPU, and does not report the late reply of a batch that timed out
+ * (`late`). In return, ioredis is pinned to the exact version whose commands `Batch` stands in for;
+ * test/ledger/redis/script-sender.test.ts checks its members against what that version reads.
  *
- * Other situations go by the defined command, one call each: a cluster, where a command may touch one slot only and may
- * be redirected, and a Redis that forgot the script.
+ * Two cases use the defined command, one call each: a cluster, where a command may touch one slot only and may be
+ * redirected, and a Redis that forgot the script.
  *
- * A reply that does not come within `timeoutMs` counts as lost, and `onReply` gets an error: the caller must assume
- * nothing. An admission says when that is, so that it is refused if Redis executes it later (lua/admit.lua).
+ * A reply that misses `timeoutMs` counts as lost, and `onReply` gets an error: the script may have run. An admission
+ * includes its deadline, so that Redis refuses it later (lua/admit.lua).
  */
 export class ScriptSender {
   readonly #client: RedisClient;
@@ -88,24 +88,24 @@ export class ScriptSender {
   }
 
   /**
-   * Calls that were given up while their connection stands: Redis has yet to read them, or to answer. Calls that are sent now
-   * come behind them.
+   * Calls that timed out while their connection lives: Redis has yet to read or answer them. New calls queue behind
+   * them.
    */
   get late(): number {
     return this.#late;
   }
 
-  /** Called by a batch that was given up once its reply has come, or its connection is gone. */
+  /** Called by a timed-out batch once its reply arrives or its connection is gone. */
   ended(batch: Batch): void {
     this.#late -= batch.calls.length;
   }
 
-  /** Arguments that follow those of the calls: see the scripts. */
+  /** Arguments after those of the calls; see the scripts. */
   trailing(script: HotScript, bucket: number): readonly string[] {
     return script === 'admit' ? [String(this.#clock.now(bucket) + this.#admitWithinMs)] : [];
   }
 
-  /** Called by a batch once it has a reply, or an error. */
+  /** Called by a batch with its reply or error. */
   answer(batch: Batch, error: Error | null, reply: unknown): void {
     const { script, calls } = batch;
     this.#open.delete(batch);
@@ -115,7 +115,7 @@ export class ScriptSender {
     }
     for (const [index, { onReply }] of calls.entries()) {
       if (error) onReply(error, undefined);
-      else tell(onReply, (reply as unknown[])[index]);
+      else deliver(onReply, (reply as unknown[])[index]);
     }
   }
 
@@ -123,7 +123,7 @@ export class ScriptSender {
     const script = this.#scripts[name];
     const { waiting } = script;
     script.waiting = [];
-    this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#watch ??= setInterval(() => this.#checkOverdue(), CHECK_EVERY_MS).unref();
     for (let start = 0; start < waiting.length; start += BATCH) {
       const calls = waiting.length <= BATCH ? waiting : waiting.slice(start, start + BATCH);
       const batch = new Batch(this, script, calls);
@@ -135,33 +135,30 @@ export class ScriptSender {
   #sendDefined(script: HotScript, { command, onReply }: Call): void {
     const { keys, id, numbers, record, bucket } = command;
     this.#client[script](...keys, id, numbers, record, ...this.trailing(script, bucket)).then(
-      ([reply]) => tell(onReply, reply),
+      ([reply]) => deliver(onReply, reply),
       (error: Error) => onReply(error, undefined),
     );
   }
 
-  /**
-   * A process that had no processor for a while comes here before it reads its waiting replies: so it reads first.
-   */
-  #look(): void {
-    setImmediate(() => this.#giveUpOverdue());
+  /** A process that was starved of CPU gets here before it reads its waiting replies, so let it read them first. */
+  #checkOverdue(): void {
+    setImmediate(() => this.#timeOutOverdue());
   }
 
-  #giveUpOverdue(): void {
+  #timeOutOverdue(): void {
     const overdue = performance.now() - this.#timeoutMs;
-    // The set is in the order in which batches were sent.
+    // Batches are in send order.
     for (const batch of this.#open) {
       if (batch.sentAt > overdue) return;
       this.#late += batch.calls.length;
-      batch.giveUp();
+      batch.timeOut();
     }
     clearInterval(this.#watch);
     this.#watch = undefined;
   }
 }
 
-/** Hands a call its own part of a script's reply. */
-function tell(onReply: OnReply, reply: unknown): void {
+function deliver(onReply: OnReply, reply: unknown): void {
   if (Array.isArray(reply) && String(reply[0]) === 'ERROR') onReply(new Error(String(reply[1])), undefined);
   else onReply(null, reply);
 }
@@ -171,7 +168,7 @@ interface Call {
   readonly onReply: OnReply;
 }
 
-/** A stand-in for ioredis' `Command`, with the members that ioredis 6.0.0 reads of a command that it sends. */
+/** Stands in for ioredis' `Command`, with the members that ioredis 6.0.0 reads when it sends one. */
 class Batch {
   readonly name = 'evalsha';
   readonly args: readonly string[] = [];
@@ -193,7 +190,7 @@ class Batch {
 
   setReplyContext(): void {}
 
-  /** Does nothing: one timer watches all batches (`#look`). */
+  /** One timer watches all batches (`#checkOverdue`). */
   setTimeout(): void {}
 
   toWritable(socket: object): string {
@@ -213,7 +210,7 @@ class Batch {
     this.#end(error, undefined);
   }
 
-  giveUp(): void {
+  timeOut(): void {
     this.isResolved = true;
     this.#sender.answer(this, new Error('no reply in time'), undefined);
   }
@@ -228,25 +225,24 @@ class Batch {
   }
 }
 
-/** Arguments that a call gives a hot script: see HotCommand. */
+/** Arguments of each call: see HotCommand. */
 const ARGUMENTS = 3;
 
-/** A hot script as bytes of the Redis protocol (RESP). */
+/** A hot script in the Redis protocol (RESP). */
 class Script {
   readonly name: HotScript;
-  /** Calls of this tick. */
   waiting: Call[] = [];
   readonly #prefix: string;
   readonly #prefixBytes: number;
   readonly #bySha: string;
   readonly #whole: string;
-  /** Connections on which the whole script has been sent. */
+  /** Connections that have received the whole script. */
   readonly #known = new WeakSet<object>();
 
   constructor(name: HotScript, prefix: string) {
     this.name = name;
     this.#prefix = prefix;
-    // In bytes: an operator may give the book any id, when restoring a backup.
+    // In bytes: operators can choose any book id when restoring a backup.
     this.#prefixBytes = Buffer.byteLength(prefix);
     const text = scriptText(name);
     this.#bySha = bulk('evalsha') + bulk(createHash('sha1').update(text).digest('hex'));
@@ -254,14 +250,14 @@ class Script {
   }
 
   /**
-   * The command for these calls. The script goes by its SHA, but whole the first time on a connection: commands that a
-   * gateway sent before it was killed must be executed, and not refused because the script is not known.
+   * Encodes the command for these calls. The script goes by its SHA, but whole the first time on a connection: commands
+   * sent before a gateway was killed must run, not fail because the script is unknown.
    */
   textFor(socket: object, calls: readonly Call[], trailing: readonly string[]): string {
     const isKnown = this.#known.has(socket);
     if (!isKnown) this.#known.add(socket);
     const keyCount = KEYS_OF[this.name] * calls.length;
-    // The command, the script and the number of keys come first.
+    // The command, the script and the number of keys.
     const count = 3 + keyCount + ARGUMENTS * calls.length + trailing.length;
     let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;
     for (const { command } of calls) {
@@ -277,7 +273,6 @@ class Script {
   }
 }
 
-/** A bulk string of the Redis protocol. */
 function bulk(text: string): string {
   return `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * Number of Redis keys of every script (undefined: the caller gives it; admit and settle: of each call). The header of a
- * script says what its keys, arguments and replies are.
+ * Number of Redis keys of every script (for admit and settle: per call; undefined: the caller passes it). Each script's
+ * header documents keys, arguments and replies.
  */
 export const KEYS_OF = {
   admit: 3,
@@ -21,9 +21,9 @@ export const KEYS_OF = {
 
 type Arg = string | number;
 
-/** The scripts as methods: first the Redis keys, then the arguments, as the header of each script says. */
+/** The scripts as methods: Redis keys first, then arguments, as each script's header says. */
 export interface ScriptClient {
-  /** For one call, as `settle` is; ScriptSender sends several at once. */
+  /** For one call, like `settle`; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
   settle(...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
@@ -43,12 +43,15 @@ function read(name: string): string {
   return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
 }
 
-/** The text of a script, with `--- @include name` lines replaced by `lua/<name>.inc.lua`. */
+/** Reads a script and replaces `--- @include name` lines by `lua/<name>.inc.lua`. */
 export function scriptText(name: string): string {
   return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => scriptText(`${include}.inc`));
 }
 
-/** Defines the scripts on a client. They go by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
+/**
+ * Defines the scripts on a client. They are sent by SHA, and whole only the first time on a connection or after SCRIPT
+ * FLUSH.
+ */
 export function addScripts<C extends Redis | Cluster>(client: C): C & ScriptClient {
   for (const [name, numberOfKeys] of Object.entries(KEYS_OF)) {
     const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
