@@ -17,9 +17,7 @@ import type { CallMetrics } from './observers.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 
-/**
- * Times that one request is authorized again: a record that changes more often meanwhile is being changed in a loop.
- */
+/** Maximum reauthorizations of one request: a record that changes more often is being changed in a loop. */
 export const REAUTHORIZE_MAX = 5;
 
 export interface AdmitParts {
@@ -29,7 +27,7 @@ export interface AdmitParts {
   readonly metrics: Pick<CallMetrics, 'limited'>;
 }
 
-/** A call that its limits have no room for, with the record that it was last checked by. */
+/** A call whose limits are full, with the record of its last check. */
 interface LimitedCall {
   readonly limitedCall: ReadCall;
   readonly limits: LimitStates;
@@ -37,8 +35,9 @@ interface LimitedCall {
 }
 
 /**
- * Checks 10 to 12 of specification section 3, and the hold. A call that only lacks room in limits of calls may wait for it
- * (section 11). Rejects with the GatewayError of the first check that fails; undefined: the client left while its call waited.
+ * Checks 10 to 12 of specification section 3, and the hold. A call that lacks only room in call limits may wait
+ * (section 11). Rejects with the GatewayError of the first check that fails; undefined: the client left while its call
+ * waited.
  */
 export async function admit(
   request: FastifyRequest,
@@ -50,7 +49,7 @@ export async function admit(
   const { compiled, body } = read;
   const limits = limitsOf(read);
   const isBehind = limits && queue.isOn && queue.isBehind(lineOf(read, limits));
-  // A call that check 10 refuses does not wait, because that check comes before the limits.
+  // Check 10 precedes the limits, so a call that it refuses does not wait.
   if (isBehind && !modelRefusalOf(compiled, body.model))
     return await waitForRoom(request, reply, read, parts);
   const result = await tryAdmit(request, reply, read, parts);
@@ -61,8 +60,8 @@ export async function admit(
 }
 
 /**
- * Asks the ledger to admit a call. It refuses one that was authorized by a record which is not the current one; such a call is
- * authorized again, from check 3 on, by the current record. So revocation is exact without another round trip.
+ * Asks the ledger to admit a call. The ledger refuses a call authorized by an outdated record, which is then authorized
+ * again with the current one, from check 3 on. So revocation is exact without another round trip.
  */
 async function tryAdmit(
   request: FastifyRequest,
@@ -91,9 +90,8 @@ async function tryAdmit(
 }
 
 /**
- * Lets a call wait for room in its limits. `limits`: their state when the ledger refused the call; undefined if the
- * call has not been tried yet, because others are ahead of it. Each attempt checks the call again from check 3 on: its hours
- * by the clock, everything else by the current record.
+ * Waits for room in the call's limits. `limits`: their state when the ledger refused the call; undefined if it was not
+ * tried because others are ahead. Each attempt repeats the checks from 3 on, with the current time and record.
  */
 async function waitForRoom(
   request: FastifyRequest,
@@ -145,8 +143,8 @@ async function waitForRoom(
 }
 
 /**
- * Refuses a call that the queue does not let in, by the current record: the queue goes by the one that it came with, and one
- * behind others has not been tried. If the record has changed meanwhile, the ledger decides at once.
+ * Refuses a call that the queue does not accept. The queue uses the record that the call came with, and has not tried a
+ * call behind others. If the record has changed since, the ledger decides.
  */
 async function confirmLimited(
   request: FastifyRequest,
@@ -156,7 +154,7 @@ async function confirmLimited(
   full: readonly FullLimit[],
 ): Promise<HeldCall> {
   const compiled = await parts.gatekeeper.authorize(request);
-  // Of limits that others are before it in line for, the wait may not be known, or may be over.
+  // The waits of limits that others are queued for may be unknown or over.
   if (compiled === call.compiled)
     throw refusalBy(full.length > 0 ? full : allLimits(limitsOf(call) ?? NO_LIMITS), parts);
   clearLimitHeaders(reply, call.endpoint.format);
@@ -167,13 +165,12 @@ async function confirmLimited(
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
 
-/** The limits of calls that a call is subject to; undefined if there are none. */
 function limitsOf({ compiled: { limits }, endpoint }: ReadCall): KeyAndAccountLimits | undefined {
   if (!limits || !endpoint.isCounting) return limits;
   return { key: placesOnly(limits.key), account: placesOnly(limits.account) };
 }
 
-/** The limits without room for a call that Redis did not let in. */
+/** Limits without room for a call that Redis refused. */
 function lackedBy(call: ReadCall, states: LimitStates): FullLimit[] {
   return subjectTo(limitsOf(call) ?? NO_LIMITS, fullLimits(states, call.tokens));
 }
@@ -186,7 +183,7 @@ function heldOf({ requestId, compiled: { key } }: HeldCall) {
   return { requestId, accountId: key.accountId, keyId: key.id };
 }
 
-/** The 429 by the limit that has to be waited for longest; counted. */
+/** The 429 for the limit with the longest wait; counts it. */
 export function refusalBy(
   full: readonly FullLimit[],
   { metrics }: Pick<AdmitParts, 'metrics'>,

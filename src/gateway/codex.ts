@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { type ErrorCode, GatewayError } from '../domain/errors.ts';
 
-/** Routes at which Codex makes its calls. */
+/** Routes that Codex calls. */
 const ROUTES: ReadonlySet<string | undefined> = new Set(['/v1/responses', '/v1/responses/compact']);
 
 /**
@@ -21,13 +21,10 @@ const ANSWERS: Readonly<Partial<Record<ErrorCode, (refusal: GatewayError) => Gat
   insufficient_credits: usageLimit,
   model_not_allowed: ({ message }) => new GatewayError('model_not_found', message, 'model'),
 };
-/** Statuses of all other refusals that it repeats. */
+/** Other refusal statuses that Codex retries. */
 const REPEATED: ReadonlySet<number> = new Set([401, 403]);
 
-/**
- * The refusal that the client is answered with: for Codex another one than the gateway's own, which logs, metrics and records of
- * calls have.
- */
+/** The refusal that the client gets. Codex gets a different one than logs, metrics and call records. */
 export function answeredRefusal(refusal: GatewayError, request: FastifyRequest): GatewayError {
   const { header, begins } = CLIENT_QUIRKS.codex;
   const named = request.headers[header];
@@ -40,7 +37,7 @@ export function answeredRefusal(refusal: GatewayError, request: FastifyRequest):
 
 const REACHED_TYPE = 'x-codex-rate-limit-reached-type';
 
-/** The 429 of a spent limit, of an account without credits, or of a hold that is too large. */
+/** The 429 for a spent limit, an account without credits, or a hold that is too large. */
 function usageLimit({ message, metadata, lack }: GatewayError): GatewayError {
   const headers = {
     'x-codex-promo-message': headerText(message),
@@ -54,7 +51,7 @@ function usageLimit({ message, metadata, lack }: GatewayError): GatewayError {
   });
 }
 
-/** A message as a header can carry it, without its full stop: Codex goes on after it. */
+/** A message as a header value, without its full stop: Codex continues the sentence. */
 function headerText(message: string): string {
   return message.replace(/\.$/, '').replace(/[^\x20-\x7e]/g, '?');
 }

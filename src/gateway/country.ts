@@ -7,24 +7,24 @@ import type { ParsedAddress } from '../domain/addresses.ts';
 import type { Log } from '../log/log.ts';
 
 const COUNTRY_FILES = ['geoip-country.dat', 'geoip-country6.dat'];
-/** How long a failed load is left alone: each try takes some 10 ms, in which no other request is served. */
+/** Pause after a failed load: each attempt blocks the event loop for some 10 ms. */
 const RETRY_PAUSE_MS = 1_000;
 
 const require = createRequire(import.meta.url);
 
-/** The part of geoip-lite that is used; the package has no types. Requiring it reads its data, synchronously. */
+/** The part of geoip-lite that we use; the package has no types. Requiring it reads its data synchronously. */
 interface Geoip {
   /** Null if the address is in no range; `country` is "" if the range belongs to no country. */
   lookup(address: string): { readonly country: string } | null;
 }
 
 /**
- * The country that an address belongs to, for `blocked_countries`. The data takes 10 MB and 12 ms to load,
- * synchronously; so it is loaded once, by `warmUp` or by the first lookup, and a gateway without a key that blocks
- * countries never pays.
+ * Looks up the country of an address, for `blocked_countries`. Loading the data takes 10 MB and 12 ms, synchronously.
+ * So it is loaded once, by `warmUp` or the first lookup, and a gateway without keys that block countries never loads
+ * it.
  *
- * States: not loaded → loaded (final). After a failed load it stays not loaded, and the first lookup after
- * RETRY_PAUSE_MS tries again.
+ * States: not loaded → loaded (final). After a failed load it stays not loaded; the first lookup after RETRY_PAUSE_MS
+ * tries again.
  */
 export class CountryLookup {
   readonly #log: Log;
@@ -33,24 +33,24 @@ export class CountryLookup {
   #failure: unknown;
   #retryAt = 0;
 
-  /** `linkFolder` is made if it is missing, and holds links to the country files of geoip-lite. */
+  /** `linkFolder` is created if missing and holds links to geoip-lite's country files. */
   constructor({ log, linkFolder }: { log: Log; linkFolder: string }) {
     this.#log = log;
     this.#linkFolder = linkFolder;
   }
 
-  /** Loads the data now, so that no request waits for it. Never throws: a failure is logged. */
+  /** Loads the data now, so that no request waits for it. Logs failures; never throws. */
   warmUp(): void {
     try {
       this.#loaded();
     } catch {
-      // Logged where it was caught first.
+      // Already logged.
     }
   }
 
   /**
-   * ISO 3166-1 alpha-2 code; undefined: no country is known for the address. Takes 2 µs (IPv4) to 6 µs (IPv6), so that
-   * no answers are cached. Throws if the data cannot be loaded: its failure must not pass for an unknown country.
+   * ISO 3166-1 alpha-2 code, or undefined if the country is unknown. Takes 2 µs (IPv4) to 6 µs (IPv6), so results are
+   * not cached. Throws if the data can't be loaded: a failure must not pass for an unknown country.
    */
   countryOf(address: ParsedAddress): string | undefined {
     return this.#loaded().lookup(address.toString())?.country || undefined;
@@ -72,14 +72,14 @@ export class CountryLookup {
 }
 
 /**
- * Loads geoip-lite with its country files alone: 10 MB and 12 ms. The package prefers its city files if its folder
- * has them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and only takes a folder, so it gets one of links.
- * Both sets of files answer alike, except that the city files name one country for the ranges that have none. If no
- * links can be made, the city files are loaded.
+ * Loads geoip-lite with only its country files: 10 MB and 12 ms. The package prefers its city files if its folder has
+ * them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and takes only a folder, so it gets one with links. Both give the
+ * same answers, except that the city files name a country for ranges that have none. If links can't be created, it
+ * loads the city files.
  */
 function loadGeoip(linkFolder: string): Geoip {
   if (!linkCountryFiles(linkFolder)) return require('geoip-lite') as Geoip;
-  // The package reads this once, while it loads.
+  // The package reads this once, at load.
   Object.assign(globalThis, { geodatadir: linkFolder });
   try {
     return require('geoip-lite') as Geoip;
@@ -88,9 +88,9 @@ function loadGeoip(linkFolder: string): Geoip {
   }
 }
 
-/** False: the folder or a link cannot be made, as on a disk without symbolic links. */
+/** False if the folder or a link can't be created, for example on a disk without symbolic links. */
 function linkCountryFiles(folder: string): boolean {
-  // The package reads GEODATADIR relative to its lib folder, too.
+  // The package also reads GEODATADIR relative to its lib folder.
   const libFolder = dirname(require.resolve('geoip-lite'));
   const dataFolder = resolve(libFolder, process.env.GEODATADIR ?? '../data');
   try {
@@ -102,7 +102,7 @@ function linkCountryFiles(folder: string): boolean {
   }
 }
 
-/** Makes the link, or lets it lead to `target` from now on; at no time is there none, for other processes' sake. */
+/** Creates the link or points it to `target`, atomically for the sake of other processes. */
 function makeLink(path: string, target: string): void {
   if (linkedTo(path) === target) return;
   const fresh = `${path}.${randomUUID()}`;

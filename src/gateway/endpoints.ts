@@ -14,8 +14,8 @@ import { TRANSCRIPTION, transcription } from '../metering/transcription.ts';
 import { VIDEOS, videos } from '../metering/videos.ts';
 
 /**
- * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is
- * measured; `either`: a form if the content type says so, else JSON.
+ * How to read the body of a call, whatever its content type. `audio`: a form with one file, whose length is measured;
+ * `either`: a form if the content type says so, else JSON.
  */
 type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
@@ -24,25 +24,25 @@ export function serves(endpoint: Pick<Endpoint, 'category' | 'format'>, model: M
   return endpoint.category === model.category && endpoint.format === model.upstream.format;
 }
 
-/** One forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
+/** A forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
   readonly method: 'POST';
   readonly path: string;
   readonly category: Category;
-  /** The wire format of the upstreams that can serve it, and the shape of its errors. */
+  /** Wire format of its upstreams and of its errors. */
   readonly format: WireFormat;
   readonly body: BodyKind;
-  /** The members of its requests. Absent if a call costs the `request` price alone, whatever it says. */
+  /** Members of its requests. Absent if a call costs only the `request` price, whatever it contains. */
   readonly members?: Members;
-  /** Bounds the cost of a call, and reads its usage from the answer. */
+  /** Bounds the cost of a call and reads its usage from the answer. */
   readonly meter: Meter;
-  /** A stream of this endpoint reports its usage only when asked by `stream_options.include_usage`. */
+  /** Streams report usage only if `stream_options.include_usage` asks for it. */
   readonly asksForUsage: boolean;
-  /** A good answer is bytes, such as audio, which pass as they come and are not read. */
+  /** A successful answer is bytes, such as audio, which pass through unread. */
   readonly answersBytes?: true;
-  /** It counts tokens and runs no model: it takes nothing of limits a minute (specification section 11). */
+  /** It counts tokens without running a model, and takes nothing from per-minute limits (specification section 11). */
   readonly isCounting?: true;
-  /** A good answer is a job whose outcome comes later (routes.ts). */
+  /** A successful answer is a job with a later outcome (routes.ts). */
   readonly makesJob?: true;
 }
 

@@ -18,20 +18,20 @@ declare module 'fastify' {
 }
 
 const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
-/** Stands in for a body in a file, which reply-from does not take; the transport has it. */
+/** Placeholder for a body in a file, which reply-from does not take; the transport has it. */
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * Sends an admitted call to its upstream; its ResponseLifecycle sees the answer through to the settle.
+ * Sends an admitted call to its upstream; its ResponseLifecycle handles the answer up to the settle.
  *
- * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the
- * two do for us: they register the route; keep parsed addresses; tell a client whose body was not read to its end that its connection will be closed; and drop an
- * answer whose client has gone before its head came.
+ * The call goes through `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route.
+ * These two register the route, cache parsed addresses, announce to a client whose body was not fully read that its
+ * connection will close, and drop an answer whose client left before its head arrived.
  *
- * What they do not do: the plugin's handler is not reached (routes.ts). The headers that go upstream are ours
- * (upstream/headers.ts), as is the query, and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as
- * are the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays
- * (response/). Nothing is sent again but by a hand-over (targets/handover.ts), which goes past the plugin.
+ * We replace the rest. The plugin's handler is never reached (routes.ts). Upstream headers (upstream/headers.ts) and
+ * the query are ours and reach the transport inside the Exchange. So are the transport (upstream/transport.ts), its
+ * connections, timeouts and cancellation. The relays write the head and body of the answer (response/). Only a handover
+ * resends a call (targets/handover.ts), and it bypasses the plugin.
  */
 export function forward(
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function forward(
     send: () => sendAgain(request, lifecycle, transport),
   });
   request.lifecycle = lifecycle;
-  // The client left while its call was being admitted: nothing is sent upstream.
+  // The client left during admission: send nothing upstream.
   if (reply.raw.destroyed) {
     lifecycle.clientLeft();
     return;
@@ -55,7 +55,7 @@ export function forward(
   }
   const { origin, path, body } = destinationOf(lifecycle);
   try {
-    // Not returned: Fastify would watch a reply that it is given as a promise.
+    // Not returned, because Fastify would wait for the returned promise.
     reply.from(path, {
       ...optionsFor(request, lifecycle, origin),
       body: body ?? NO_BODY,
@@ -71,7 +71,7 @@ interface ForwardParts {
   readonly transport: UpstreamTransport;
 }
 
-/** The call's model at each target that may be asked for it, in order. */
+/** The call's model at each of its targets, in order. */
 function routeOf(
   { body, compiled, targets, isPinned }: HeldCall,
   { headers }: FastifyRequest,
@@ -91,7 +91,7 @@ function routeOf(
 
 const modelOf = ({ model }: Target): Model => model;
 
-/** Where a call goes now. `body`: undefined if it is in a file, which the exchange has then. */
+/** Current destination of a call. `body` is undefined if it is in a file, which the exchange then has. */
 function destinationOf({ call, exchange }: ResponseLifecycle) {
   const { upstream, upstreamModel } = call.body.model;
   const { bytes } = call.upstreamBody;
@@ -101,7 +101,10 @@ function destinationOf({ call, exchange }: ResponseLifecycle) {
   return { origin, path, query, body: isInMemory ? bytes : undefined };
 }
 
-/** Sends a call past the plugin: to its next target, or with a credential that has to be fetched first. Not by `reply.from()`, which would take a reply whose head has gone for one that is over. */
+/**
+ * Sends a call past the plugin: to its next target, or with a credential that must be fetched first. `reply.from()`
+ * would treat a reply whose head was sent as finished.
+ */
 function sendAgain(
   request: FastifyRequest,
   lifecycle: ResponseLifecycle,
@@ -154,10 +157,10 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
     rewriteRequestHeaders: () => {
       const { exchange } = lifecycle;
       exchange.headers = headersOf(request, lifecycle);
-      // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
+      // reply-from copies its headers three times, so it gets the exchange, which contains them.
       return { [EXCHANGE]: exchange };
     },
-    // The relays write the head themselves: to copy every header through the reply costs more than Redis does.
+    // The relays write the head: copying every header through the reply costs more than Redis does.
     rewriteHeaders: () => ({}),
     onResponse: (_request: FastifyRequest, _reply: FastifyReply, answer: unknown) => {
       const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
@@ -166,15 +169,15 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
       lifecycle.head({ statusCode, headers, body: stream });
     },
     onError: (_reply: FastifyReply, { error }: { error: Error }) => {
-      // reply-from wraps the transport's error in one of its own.
+      // reply-from wraps the transport's error.
       lifecycle.noHead((error.cause as Error | undefined) ?? error);
     },
   };
 }
 
 /**
- * The content type that says how the gateway read the body (specification section 4): in bytes that were read as JSON in
- * UTF-8 an upstream could find another model if it read them as a form.
+ * The content type as which the gateway read the body (specification section 4). Otherwise an upstream could read UTF-8
+ * JSON as a form and find another model.
  */
 function sentType({ headers }: FastifyRequest, { body }: HeldCall): string {
   const type = headers['content-type'] ?? '';

@@ -17,8 +17,8 @@ interface GatekeeperParts {
   readonly trustProxy: AddressMatcher | undefined;
   readonly allowMissingOrigin: boolean;
   /**
-   * Memory of the compiled keys: in 64 MiB are 130,000 without lists, or 400 with as many entries as a key may have. A key
-   * that has fallen out costs its next call two round trips to Redis and 13 to 27 µs of reading and compiling.
+   * Memory for compiled keys. 64 MiB hold 130,000 keys without lists, or 400 with the maximum number of entries. An
+   * evicted key costs its next call two round trips to Redis and 13 to 27 µs of reading and compiling.
    */
   readonly cachedBytes: number;
 }
@@ -29,14 +29,14 @@ export class Gatekeeper {
 
   constructor(options: GatekeeperParts) {
     this.#parts = options;
-    // Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB when it is made.
+    // Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB up front.
     this.#cache = new LRUCache({ maxSize: options.cachedBytes, sizeCalculation: ({ bytes }) => bytes });
   }
 
   /**
-   * Authorizes by the cached record, within the tick; admission must follow, which finds out whether the record is
-   * still the current one. Undefined if only the current record can decide: none is cached, or the cached one
-   * refuses. Throws 401 for values that cannot be a key, and 503 if the country of the address cannot be looked up.
+   * Authorizes by the cached record, within the tick. Admission must follow, which verifies that the record is current.
+   * Undefined if only the current record can decide: none is cached, or the cached one refuses. Throws 401 for values
+   * that can't be a key, and 503 if the country of the address can't be looked up.
    */
   authorizeCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
@@ -48,13 +48,13 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorizes by the current record: one Redis round trip, two for a key that is not cached, and up to three more for a
+   * Authorizes by the current record. Takes one Redis round trip, two for an uncached key, and up to three more for a
    * previous value. Throws the GatewayError of the first check that fails.
    */
   async authorize(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
     const current = cached && (await this.#parts.ledger.current(cached.key.accountId, cached.key.id));
-    // A value that the current record does not know is looked up: that record may be older than the value.
+    // Look up values that the current record does not know: the record may be older than the value.
     const isKnown = current && endOfValue(current.key, hash) > 0;
     const subject = isKnown ? current : await this.#parts.ledger.find(hash);
     const endsAt = subject ? endOfValue(subject.key, hash) : 0;
@@ -82,18 +82,15 @@ export class Gatekeeper {
     );
   }
 
-  /**
-   * The cached record of the key that a request presents; undefined if none is cached, or if the text can be no
-   * key.
-   */
+  /** Returns the cached record of the presented key, if any. */
   cached(request: FastifyRequest): CompiledKey | undefined {
     const hash = this.#presentedHash(request);
     return hash === undefined ? undefined : this.#cache.get(hash);
   }
 
   /**
-   * The key that a refused request presents, for its record: also one that is inactive or expired, or whose value was replaced.
-   * Undefined if the value is that of no key. Never rejects.
+   * Finds the key of a refused request, for its record, even if it is inactive, expired, or its value was replaced.
+   * Undefined if the value belongs to no key. Never rejects.
    */
   async ownerOf(
     request: FastifyRequest,
@@ -107,7 +104,7 @@ export class Gatekeeper {
       : (this.#cache.get(hash)?.key ?? (await this.#parts.ledger.find(hash).catch(() => undefined))?.key);
   }
 
-  /** The hash of the presented value; undefined for values that cannot be a key, which is looked up nowhere. */
+  /** Hash of the presented value; undefined for values that can't be a key, which are looked up nowhere. */
   #presentedHash(request: FastifyRequest): string | undefined {
     try {
       const value = presentedKey(request.headers);
@@ -117,7 +114,7 @@ export class Gatekeeper {
     }
   }
 
-  /** The address that a request comes from, as a text: specification section 1, TRUST_PROXY. */
+  /** Client address as text: specification section 1, TRUST_PROXY. */
   addressOf(request: FastifyRequest): string {
     const forwarded = this.#parts.trustProxy ? request.headers['x-forwarded-for'] : undefined;
     return clientAddress(
@@ -127,24 +124,23 @@ export class Gatekeeper {
     );
   }
 
-  /** The hash of the key that a request presents, and its cached record. Throws 401 for values that cannot be a key. */
+  /** Hash and cached record of the presented key. Throws 401 for values that can't be a key. */
   #known(request: FastifyRequest): { hash: string; cached: CompiledKey | undefined } {
     const value = presentedKey(request.headers);
     refuseKeyIn(request.url, this.#parts.keyPrefix);
     const hash = hashKey(value);
     const cached = this.#cache.get(hash);
-    // A key that has been let in before is well-formed; looking again would cost as much as the hash.
+    // A cached key is well-formed; checking again would cost as much as the hash.
     if (!cached && !isWellFormed(value, this.#parts.keyPrefix)) throw unknownKey();
     return { hash, cached };
   }
 
   /**
-   * The refusal of the first of checks 3 to 8 that fails. Throws 503 if that depends on a country that cannot be
-   * looked up.
+   * Returns the refusal of the first of checks 3 to 8 that fails. Throws 503 if a needed country can't be looked up.
    */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
     const { headers } = request;
-    // Reading an address costs more than most checks: only for keys that ask where a call comes from.
+    // Parsing an address costs more than most checks, so do it only for keys that restrict addresses.
     const { addresses, needsCountry } = compiled;
     const address = addresses || needsCountry ? parseAddress(this.addressOf(request)) : undefined;
     const caller: Caller = {
@@ -155,14 +151,14 @@ export class Gatekeeper {
       allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
     const refusal = refusalOf(compiled, caller);
-    // If any check but that of the origin, the only one that follows, has refused the request, its country need not
-    // be looked up, and a lookup that fails does no harm.
+    // Skip the lookup, which may fail, if any check but that of the origin (the only later one) has refused the
+    // request.
     const isDecided = refusal && refusal.code !== 'origin_not_allowed';
     if (!needsCountry || !address || isDecided) return refusal;
     return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
   }
 
-  /** Throws 503: an address whose country cannot be looked up does not pass a key that blocks some. */
+  /** Throws 503: an address of unknown country can't pass a key that blocks countries. */
   #countryOf(address: ParsedAddress): string | undefined {
     try {
       return this.#parts.countries.countryOf(address);
@@ -178,12 +174,9 @@ export class Gatekeeper {
   }
 }
 
-/**
- * The 401 of a value that a rotation has ended. Only somebody who had the value gets this answer: Redis still knows its
- * hash.
- */
+/** The 401 for a value that a rotation ended. Only a holder of the value can get it: Redis still knows its hash. */
 export class ReplacedValue extends GatewayError {
-  /** The key whose value it was. */
+  /** The key that had the value. */
   readonly key: Pick<CheckedKey, 'id' | 'accountId'>;
 
   constructor({ id, accountId }: Pick<CheckedKey, 'id' | 'accountId'>) {
@@ -195,20 +188,18 @@ export class ReplacedValue extends GatewayError {
   }
 }
 
-/** The 401 of a value that is no key here. */
 function unknownKey(): GatewayError {
   return new GatewayError('invalid_api_key', 'This API key does not exist. Check that you copied all of it.');
 }
 
 /**
- * The key that a request presents: `Authorization: Bearer` (scheme in any case), else `x-api-key`, for Anthropic
- * clients; if both are sent, `Authorization` counts (specification section 3, check 1). Throws 401
- * `missing_api_key`.
+ * Reads the key from `Authorization: Bearer` (scheme in any case), else from `x-api-key`, which Anthropic clients send
+ * (specification section 3, check 1). Throws 401 `missing_api_key`.
  */
 function presentedKey(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;
   if (authorization !== undefined) {
-    // Sliced, not matched by a pattern, because this runs on every request.
+    // Slice instead of a pattern: this runs on every request.
     const scheme = authorization.slice(0, 7).toLowerCase();
     const value = scheme === 'bearer ' ? authorization.slice(7).trim() : '';
     if (value !== '') return value;
@@ -225,9 +216,8 @@ function presentedKey(headers: IncomingHttpHeaders): string {
 }
 
 /**
- * Throws 400 `invalid_request` if the query of an address carries a key, whether or not the headers carry one too:
- * the query of a model call goes on to the upstream, and proxies log addresses (specification section 3, check 1: never
- * a query parameter).
+ * Throws 400 `invalid_request` if the query contains a key, even if the headers have one too: the query of a model call
+ * goes upstream, and proxies log addresses (specification section 3, check 1).
  */
 function refuseKeyIn(url: string, keyPrefix: string): void {
   const query = url.indexOf('?');
@@ -241,7 +231,7 @@ function refuseKeyIn(url: string, keyPrefix: string): void {
   );
 }
 
-/** The text with its percent escapes of ASCII decoded, even if others are broken. */
+/** Decodes percent escapes of ASCII, even beside broken ones. */
 function decoded(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -21,7 +21,7 @@ const MINUTES_PER_HOUR = 60;
 const UNITS = ['requests', 'tokens'] as const;
 type Unit = (typeof UNITS)[number];
 
-/** Names of the headers of a unit, as OpenAI and Anthropic document them (API references, "Rate limits"). */
+/** Header names per unit, as OpenAI and Anthropic document them (API references, "Rate limits"). */
 const NAMES: Readonly<
   Record<WireFormat, (unit: Unit) => readonly [limit: string, remaining: string, reset: string]>
 > = {
@@ -37,7 +37,7 @@ const NAMES: Readonly<
   ],
 };
 
-/** Names of the headers with the limit of a unit, its rest, and the time when it is full again. */
+/** Names of a unit's headers: limit, remaining, and reset time. */
 export function limitHeaderNames(
   format: WireFormat,
   unit: Unit,
@@ -45,16 +45,15 @@ export function limitHeaderNames(
   return NAMES[format](unit);
 }
 
-/** Names of all headers about limits; pages of other origins may read them (CORS). */
+/** All rate limit headers; pages of other origins may read them (CORS). */
 export const LIMIT_HEADERS: readonly string[] = UNITS.flatMap((unit) => [
   ...NAMES.openai(unit),
   ...NAMES.anthropic(unit),
 ]);
 
 /**
- * Sets the headers of specification section 11 on an answer: for requests and for tokens the limit, what remains of it,
- * and when it is full again. `format` decides whose names they have. If key and account both have a limit, the one
- * with less left is shown; without a limit there is no header.
+ * Sets the headers of specification section 11: for requests and tokens the limit, the remainder and the reset time,
+ * named after `format`. If key and account both have a limit, shows the one with less left.
  */
 export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states: LimitStates): void {
   for (const unit of UNITS) {
@@ -69,22 +68,21 @@ export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states:
   }
 }
 
-/** Removes the headers that `setLimitHeaders` sets: the call is admitted again, and its limits may be gone. */
+/** Removes the headers of `setLimitHeaders`: the call is admitted again, and its limits may be gone. */
 export function clearLimitHeaders(reply: FastifyReply, format: WireFormat): void {
   for (const name of UNITS.flatMap(NAMES[format])) reply.removeHeader(name);
 }
 
-/** True if a refusal shows limits: strangers learn nothing, and if the gateway itself fails, Redis may be away. */
+/** Whether a refusal shows limits. Strangers learn nothing, and if the gateway fails, Redis may be down. */
 export function reportsLimits(statusCode: number): boolean {
   return statusCode !== 401 && statusCode < 500;
 }
 
-/** True if an answer has headers about limits already. */
 export function hasLimitHeaders(reply: FastifyReply, format: WireFormat): boolean {
   return UNITS.some((unit) => reply.hasHeader(NAMES[format](unit)[0]));
 }
 
-/** The bucket with less left; the first if both have as much. */
+/** The bucket with less left; the first on a tie. */
 function tighter(one: Bucket | undefined, other: Bucket | undefined): Bucket | undefined {
   if (!one || !other) return one ?? other;
   return room(other) < room(one) ? other : one;
@@ -94,7 +92,7 @@ function room({ limit, debt }: Bucket): number {
   return limit * REFILL_MS - debt;
 }
 
-/** A time span as OpenAI writes it, in whole seconds, rounded up: `12s`, `6m0s`, `1h0m5s`. */
+/** Formats a duration like OpenAI, in whole seconds, rounded up: `12s`, `6m0s`, `1h0m5s`. */
 export function duration(ms: number): string {
   const seconds = Math.ceil(ms / MS_PER_S);
   if (seconds < S_PER_MINUTE) return `${seconds}s`;
@@ -104,7 +102,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / MINUTES_PER_HOUR)}h${minutes % MINUTES_PER_HOUR}m${rest}`;
 }
 
-/** The time `ms` milliseconds from now as Anthropic writes it: RFC 3339, in whole seconds, rounded up. */
+/** Formats the time in `ms` milliseconds like Anthropic: RFC 3339 in whole seconds, rounded up. */
 function momentIn(ms: number): string {
   const at = Math.ceil((Date.now() + ms) / MS_PER_S) * MS_PER_S;
   return new Date(at).toISOString().replace('.000Z', 'Z');
@@ -112,15 +110,15 @@ function momentIn(ms: number): string {
 
 const FIELDS = Object.entries(CALL_LIMIT_FIELDS) as readonly (readonly [keyof CallLimits, LimitName])[];
 
-/** Milliseconds after which to try again if the wait is not known: a call in flight may end at any time. */
+/** Retry hint for an unknown wait: a call in flight may end at any time. */
 const HINT_MS = 1_000;
 
-/** Milliseconds to wait for a full limit, as the answer says. */
+/** Retry delay of a full limit, in milliseconds. */
 function waitOf({ waitMs = HINT_MS }: FullLimit): number {
   return waitMs;
 }
 
-/** The limit that a refusal names: the one with the longest wait. Undefined if `full` is empty. */
+/** The full limit with the longest wait, for the refusal. Undefined if `full` is empty. */
 export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   return full.reduce<FullLimit | undefined>(
     (longest, each) => (longest && waitOf(longest) >= waitOf(each) ? longest : each),
@@ -128,7 +126,7 @@ export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   );
 }
 
-/** All limits that there are, each to be tried again after the hint. */
+/** Every limit as full, with the hint as its wait. */
 export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
   return (['key', 'account'] as const).flatMap((owner) =>
     FIELDS.flatMap(([field, name]) => {
@@ -138,7 +136,7 @@ export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
   );
 }
 
-/** The 429 of specification section 11 by a limit without room. */
+/** The 429 of specification section 11 for a full limit. */
 export function limitRefusal(limit: FullLimit): GatewayError {
   const retryAfterMs = Math.max(1, waitOf(limit));
   const advice =
@@ -148,7 +146,7 @@ export function limitRefusal(limit: FullLimit): GatewayError {
   return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs, facts });
 }
 
-/** Sentence that names a limit and says that it has no room. */
+/** Describes a full limit. */
 export function sentence({ owner, name, limit }: FullLimit): string {
   const whose = `This ${owner}'s ${name} of ${limit}`;
   if (name === 'rpm_limit')

@@ -1,24 +1,23 @@
 import type { Socket } from 'node:net';
 
-/** How long a refused client may take to read the answer before its connection is cut. */
+/** Time a refused client has to read the answer. */
 const LINGER_MS = 1_000;
 
-/** The same for one that goes on sending a body which is too large, from its last piece on, and in all. */
+/** The same for a client still uploading a body that is too large: since its last chunk, and in total. */
 const UPLOAD_PAUSE_MS = 5_000;
 const UPLOAD_MS = 20_000;
-/** Most bytes that are thrown away of such a body. */
+/** Maximum discarded bytes of such a body. */
 const UPLOAD_BYTES = 256 * 1024 * 1024;
-/** Such connections at once: of an account, and of all. Others have a second. */
+/** Maximum connections of this kind, per account and in total. Others get one second. */
 const UPLOADS_OF_ONE = 4;
 const UPLOADS = 64;
 
-/** The account of each of them. */
+/** Account of each such connection. */
 const uploads = new Map<Socket, number>();
 
 /**
- * Ends the connection of a client that is refused while it may still be sending: cut at once, what it sends would be
- * answered with a reset, and it would see that instead of the refusal (RFC 9112 §9.6). It could leave its half open for
- * ever, so it has a second.
+ * Ends the connection of a refused client that may still be sending. If cut at once, the client would get a reset
+ * instead of the refusal (RFC 9112 §9.6). It has one second, because it could leave its half open forever.
  */
 export function lingeringEnd(socket: Socket, lastBytes?: string): void {
   if (lastBytes === undefined) socket.end();
@@ -27,9 +26,9 @@ export function lingeringEnd(socket: Socket, lastBytes?: string): void {
 }
 
 /**
- * Has Node end the connection so after an answer with `Connection: close` to a request whose body has not come whole.
- * `destroySoon` is what Node calls then. What still comes is thrown away: it is neither a body nor a next request. Many clients
- * read no answer before their upload is over, so one of `accountId` may take longer.
+ * Makes Node end the connection like `lingeringEnd` after an answer with `Connection: close` to a request whose body is
+ * incomplete. Node calls `destroySoon` then. Further data is discarded: it is neither a body nor a next request. Many
+ * clients read no answer before their upload is over, so a client of `accountId` may take longer.
  */
 export function closeAfterAnswer(socket: Socket, accountId: number | undefined): void {
   socket.destroySoon = () => {

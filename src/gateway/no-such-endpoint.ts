@@ -4,9 +4,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { isMisplacedBase } from './refuse.ts';
 
-/**
- * What clients add to their base URL, the longest first, because `/completions` is also the end of `/chat/completions`.
- */
+/** Paths that clients append to their base URL, longest first, because `/completions` also ends `/chat/completions`. */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
   .map(({ path, format }) => ({ path, format, added: path.slice('/v1'.length) }))
   .sort((a, b) => b.added.length - a.added.length);
@@ -15,7 +13,7 @@ const OPENAI = 'For OpenAI clients, set the base URL to the address of this gate
 const ANTHROPIC = 'For Anthropic clients, set the base URL to the address of this gateway, without /v1.';
 const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
 
-/** The refusal of a request for which there is no route. If it can guess the intended route, it names it. */
+/** Refuses a request without a route. Suggests the intended route if it can guess it. */
 export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   const path = pathOf(request.url);
   if (asksForSocket(request, path)) {
@@ -30,7 +28,7 @@ export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   );
 }
 
-/** Codex asks for a WebSocket before it falls back to POST; after any other answer than 426 it asks seven times. */
+/** Codex tries a WebSocket before it falls back to POST; on any answer but 426 it tries seven times. */
 function asksForSocket({ method, headers }: FastifyRequest, path: string): boolean {
   return (
     method === 'GET' &&
@@ -40,7 +38,8 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
 }
 
 /**
- * The end of the sentence: the method, if only that is wrong, or if the base URL should end, if the path is an endpoint's with something else before it.
+ * Ends the sentence: names the right method if only that is wrong, or the right base URL if something else precedes an
+ * endpoint's path.
  */
 function whereBaseEnds(path: string): string {
   const asked = path.replace(/\/+$/, '');
@@ -51,7 +50,7 @@ function whereBaseEnds(path: string): string {
   return `, but ${found.path}. ${base}`;
 }
 
-/** The address without its query: a key that somebody put there must not come back in an answer. */
+/** The address without its query, which may contain a key that must not be echoed. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
 }

@@ -7,63 +7,56 @@ import type { UndecidedReason } from '../ledger/ledger.ts';
 import type { EnteredCall, ReadCall } from './call.ts';
 import type { Ending } from './settle.ts';
 
-/** How a call ended: `ok`, the code of the error that was answered, or the outcome of an answer that had begun. */
+/** How a call ended: `ok`, the error code of the answer, or the outcome of an answer that had begun. */
 export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
 
 /**
- * Metrics of the request path. The methods run on every call: each takes a microsecond at most, and none throws. Times
- * are in milliseconds.
+ * Metrics of the request path. The methods run on every call, take a microsecond at most and never throw. Times are in
+ * milliseconds.
  */
 export interface CallMetrics {
-  /** A model call was refused before it reached an upstream, or its client left before. */
+  /** A model call was refused, or its client left, before it reached an upstream. */
   refused(endpoint: string, code: ErrorCode | 'client_left'): void;
-  /** A model call was refused because this limit had no room; of several, the one that has to be waited for longest. */
+  /** A full limit refused a model call; of several, the one with the longest wait. */
   limited(owner: LimitOwner, limit: LimitName): void;
-  /** A model call was refused with 503 because the ledger could not decide about it in time. */
+  /** A model call got 503 because the ledger could not decide in time. */
   undecided(reason: UndecidedReason): void;
-  /** A call waits for room in limits of calls; `dequeued` is called later, once, whether it got in or not. */
+  /** A call waits for room in call limits; `dequeued` follows once, admitted or not. */
   queued(): void;
   dequeued(waitedMs: number): void;
-  /** An admitted call is about to be sent upstream; `settled` is called later, once. */
+  /** An admitted call is about to be sent upstream; `settled` follows once. */
   began(): void;
   /** The answer to a call that began is a stream. */
   streamBegan(): void;
   /** The first event of a stream came, `afterMs` after the request. */
   firstToken(afterMs: number): void;
   settled(wasStream: boolean): void;
-  /** The head of the answer is about to be written, `afterMs` after the request came. */
+  /** The head of the answer is about to be written, `afterMs` after the request. */
   firstByte(afterMs: number): void;
   /**
    * Counts an admitted call that has ended. `upstreamMs`: from sending it to the end of the upstream's answer.
-   * `addedMs`: the time that the gateway itself took to authorize, read, admit and settle it, without its wait for room
-   * in limits.
+   * `addedMs`: time the gateway took to authorize, read, admit and settle it, without the wait for room in limits.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }
 
 /**
- * Tracer of the request path. Without tracing, each of these calls costs one check for undefined. No method throws.
- * Times are in milliseconds.
+ * Tracer of the request path. Without tracing, each call site costs one check for undefined. No method throws. Times
+ * are in milliseconds.
  */
 export interface Tracing {
   /** A model call was refused before it reached an upstream. `call` is null if its key was not accepted. */
   refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: EnteredCall | null): void;
-  /**
-   * An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result is called later, once.
-   */
+  /** An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result follows once. */
   began(headers: IncomingHttpHeaders, call: ReadCall, sentAt: number): CallTrace;
 }
 
-/** The trace of one admitted call. */
 export interface CallTrace {
-  /**
-   * Puts the W3C trace context of this call into the upstream's headers (name and value in turn), in place of any that
-   * is there.
-   */
+  /** Sets the W3C trace context of this call in the upstream's headers (name and value in turn), replacing any. */
   passOn(headers: string[]): void;
-  /** The head of the upstream's answer came. */
+  /** The head of the upstream's answer arrived. */
   head(statusCode: number): void;
-  /** The first event of a stream came. */
+  /** The first event of a stream arrived. */
   firstToken(): void;
   /** `upstreamMs`: from sending the call to the end of the upstream's answer. */
   ended(ending: Ending, code: EndCode, charge: Micro, upstreamMs: number): void;

@@ -47,10 +47,10 @@ export interface PipelineParts {
   readonly response: ResponseContext;
   readonly queue: CallQueue<HeldCall>;
   readonly bounds: Bounds;
-  /** Treatment of requests that ask for something without a price: refused, or let through at the plain price. */
+  /** Whether requests for something without a price are refused or pass at the plain price. */
   readonly unpriced: 'refuse' | 'pass';
   readonly bodyLimitBytes: number;
-  /** The folder of large bodies while their calls last. */
+  /** Folder of large bodies of open calls. */
   readonly spools: SpoolFolder;
   readonly pools: Pools;
 }
@@ -82,7 +82,7 @@ export class Pipeline {
     this.#admitParts = { ...parts, metrics: parts.response.metrics };
   }
 
-  /** Step 1, before the body is received; afterwards `request.call` is there. */
+  /** Step 1, before the body is received. Sets `request.call`. */
   async enter(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
     const startedAt = performance.now();
     const { gatekeeper, pools } = this.#parts;
@@ -106,8 +106,8 @@ export class Pipeline {
   }
 
   /**
-   * Steps 2 to 5 for a call that has entered. Resolves when it is on its way upstream; its ResponseLifecycle answers
-   * and settles.
+   * Steps 2 to 5 for an entered call. Resolves when it is on its way upstream; its ResponseLifecycle answers and
+   * settles.
    */
   async run(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<void> {
     const { ledger, gatekeeper, response } = this.#parts;
@@ -115,13 +115,13 @@ export class Pipeline {
     try {
       read = await this.#read(request, entered);
     } catch (refusal) {
-      // Checks 1 to 8 come first, by the current record: a key that was just deleted is refused as that.
+      // Checks 1 to 8 come first, by the current record: a key that was just deleted gets that refusal.
       if (!entered.recordIsCurrent) await gatekeeper.authorize(request);
       throw refusal;
     }
     const held = await admit(request, reply, read, this.#admitParts);
     if (!held) {
-      // The client left while its call waited for room in its limits: there is nobody to answer.
+      // The client left while its call waited for room in its limits.
       response.metrics.refused(this.#endpoint.path, 'client_left');
       response.recorder.left(request, read);
       reply.hijack();
@@ -130,7 +130,7 @@ export class Pipeline {
     try {
       forward(request, reply, held, this.#parts);
     } catch (error) {
-      // Whatever failed here, the hold does not stay behind.
+      // Whatever failed here, release the hold.
       if (!request.lifecycle) {
         settleCall(ledger, held, NOT_FORWARDED, () => {});
         entered.isInLedger = true;
@@ -140,8 +140,8 @@ export class Pipeline {
   }
 
   /**
-   * Counts a call that is refused, and adds the headers about limits if its admission has not. A ResponseLifecycle
-   * counts its own refusals.
+   * Counts a refused call and adds the rate limit headers if its admission has not. A ResponseLifecycle counts its own
+   * refusals.
    */
   async refused(request: FastifyRequest, reply: FastifyReply, error: Error): Promise<void> {
     const { headers, call, lifecycle } = request;
@@ -166,11 +166,11 @@ export class Pipeline {
     try {
       setLimitHeaders(reply, format, await this.#parts.ledger.limitStates(key.accountId, key.id));
     } catch {
-      // The refusal is answered without the headers.
+      // Answer without the headers.
     }
   }
 
-  /** Steps 2 and 3. Afterwards only what later steps need of the body stays in memory: its bytes, and a few scalars. */
+  /** Steps 2 and 3. Afterwards only the body's bytes and a few scalars stay in memory. */
   async #read(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
     const { body } = request;
     checkEncoding(request.headers);
@@ -215,7 +215,7 @@ export class Pipeline {
     return await this.#bounded(request, read, { plan, others, findings, named });
   }
 
-  /** `reads`: those of the account, for a body that is large or has very many parts. */
+  /** `reads`: the account's, for a body that is large or has very many parts. */
   async #readJson(
     request: FastifyRequest,
     entered: EnteredCall,
@@ -225,7 +225,7 @@ export class Pipeline {
   ): Promise<ReadCall> {
     const { meter, members, asksForUsage } = this.#endpoint;
     const { catalog, bounds } = this.#parts;
-    // Each of the steps below takes some 10 ms for a body of very many parts.
+    // Each step below takes some 10 ms for a body of very many parts.
     const step = read.isHeavy && reads ? reads.heavyStep : atOnce;
     const value = await step(() => read.parse());
     entered.asked = askedOf(value, value.stream === true);
@@ -243,7 +243,7 @@ export class Pipeline {
     const { sounds = NONE } = plan;
     const source = spool ?? inMemory(bytes as Buffer);
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
-    // `sent` goes upstream; the original upload need not stay beside it.
+    // `sent` goes upstream; release the original upload.
     request.body = undefined;
     const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
@@ -251,7 +251,7 @@ export class Pipeline {
     return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });
   }
 
-  /** The end of step 3: what the request refers to, and its features without a price. */
+  /** End of step 3: references of the request and its unpriced features. */
   async #bounded(
     { headers, log }: FastifyRequest,
     read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
@@ -267,10 +267,11 @@ export class Pipeline {
       return (findings && unpricedIn(findings, at)) ?? unpricedIn(of, at);
     };
     const places = others ? targetPlans(model, plan, others) : undefined;
-    // A target without a price for something in the call is not asked.
+    // Skip targets that lack a price for something in the call.
     const priced = places?.filter((place) => refusalOf(place.target.model, place.plan) === undefined);
     const refusal = priced && priced.length > 0 ? undefined : refusalOf(model, plan);
-    // A tool without a price is refused whatever it names; for the rest, another account's object comes first.
+    // An unpriced tool is refused whatever it refers to; otherwise a reference to another account's object is refused
+    // first.
     if (refusal && plan.charges.some(isOfTool)) throw refusal;
     const stored = named.size > 0 ? await ownership.behind(named, body, compiled.key) : NOTHING_STORED;
     if (refusal) throw refusal;
@@ -279,7 +280,7 @@ export class Pipeline {
     const all = { ...bounds, storedTokens, soundTokens };
     const { serviceTiers } = plan;
     if (!places || !priced) return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
-    // A stored object is known to one credential alone, and encrypted reasoning can be read by one alone.
+    // Only one credential can use a stored object, and only one can read encrypted reasoning.
     const isEncrypted = encrypted.length > 0;
     const targets = places.map((place) => place.target);
     const only =
@@ -311,7 +312,7 @@ function askedOf(value: Readonly<Record<string, unknown>>, isStream: boolean): A
   return { model: typeof model === 'string' ? model : null, isStream };
 }
 
-/** The plans of a body at the other targets of its model; undefined if it has one target. */
+/** The body's plans at the other targets of its model, if any. */
 function otherPlans(body: CallBody, meter: Meter): readonly CostPlan[] | undefined {
   return body.model.targets?.slice(1).map(({ model }) => meter.plan({ ...body, model }));
 }
@@ -342,19 +343,18 @@ function highestCost(costs: readonly CallCost[]): CallCost {
 
 const NOTHING_STORED = { tokens: 0, target: undefined } as const;
 
-/** Surcharges, unknown members and references of a body. */
 interface Findings {
   readonly plan: CostPlan;
-  /** Those at the other targets of the model. */
+  /** Plans at the other targets of the model. */
   readonly others: readonly CostPlan[] | undefined;
   readonly findings: MemberFindings | undefined;
   readonly named: ReadonlyMap<string, string>;
-  /** Ids of its encrypted reasoning, if its model has several targets. */
+  /** Ids of encrypted reasoning, if the model has several targets. */
   readonly encrypted?: readonly string[] | undefined;
   readonly soundTokens?: number | undefined;
 }
 
-/** How a call ends whose forwarding failed before it began: nothing is charged. */
+/** Ending of a call whose forwarding failed before it began: nothing is charged. */
 const NOT_FORWARDED: Ending = {
   status: 500,
   outcome: 'upstream_unreachable',

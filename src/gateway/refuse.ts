@@ -9,7 +9,7 @@ import { LedgerUnavailable } from '../ledger/ledger.ts';
 import { answeredRefusal } from './codex.ts';
 import { closeAfterAnswer, lingeringEnd } from './lingering-end.ts';
 
-/** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
+/** Error types of Anthropic's API (reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -21,16 +21,13 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/**
- * What precedes the path of an endpoint when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or
- * nothing.
- */
+/** Prefixes of an endpoint's path when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or none. */
 const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
 const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
 
 const UNAVAILABLE = "The gateway can't process this call right now. Try again shortly.";
 
-/** The refusal that the client sees for any error; nothing of an unexpected error leaks. */
+/** Maps any error to the refusal that the client sees; unexpected errors leak nothing. */
 export function refusalFrom(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof LedgerUnavailable || error instanceof BookUnavailable) {
@@ -69,22 +66,22 @@ export function refusalFrom(error: unknown): GatewayError {
   );
 }
 
-/** The error handler of the whole app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
+/** Error handler of the app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
   if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
     request.log.warn({ err: refusal.cause }, 'request refused with 503');
-  // If the path cannot be read, the hook that sets this header has not run.
+  // If the path can't be parsed, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
-  // The unread rest of a body must not be taken for the next request.
+  // The unread rest of a body must not be read as the next request.
   if (!request.raw.complete) {
     reply.header('connection', 'close');
-    // The client sent a body that was worth reading until then: others get a second.
+    // The client was sending a body worth reading until now; others get a second.
     const isUpload = refusal.code === 'body_too_large';
     closeAfterAnswer(request.raw.socket, isUpload ? request.call?.compiled.key.accountId : undefined);
   }
-  // The route, not the address, decides the format: `/v1/%6dessages` leads to that of messages too.
+  // The route, not the address, decides the format: `/v1/%6dessages` leads to messages too.
   const url = request.routeOptions?.url ?? request.url;
   const format = formatFor(request, url);
   if (format === 'anthropic') reply.header('request-id', request.id);
@@ -96,7 +93,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .send(refusalText(answered, url, format));
 }
 
-/** The headers of a refusal (specification section 3), by the status that it is answered with. */
+/** Headers of a refusal with this status (specification section 3). */
 export function refusalHeaders(status: number, refusal: GatewayError): Record<string, string> {
   const { retryAfterS, retryAfterMs } = refusal;
   return {
@@ -105,15 +102,15 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
     'x-tollgate-source': 'gateway',
     ...(refusal.isFinal ? { 'x-should-retry': 'false' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
+    // RFC 9110 §15.5.22: names the required protocol.
     ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),
     ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
-    // OpenAI's and Anthropic's SDKs wait by this one if it is there.
+    // OpenAI's and Anthropic's SDKs prefer this one.
     ...(retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) }),
   };
 }
 
-/** The body of a refusal, in the shape of the route that was asked. */
+/** Body of a refusal, in the format of the requested route. */
 export function refusalText(refusal: GatewayError, url: string, format = errorFormat(url)): string {
   const body = refusal.body();
   if (format === 'openai') return JSON.stringify(body);
@@ -121,7 +118,7 @@ export function refusalText(refusal: GatewayError, url: string, format = errorFo
   return JSON.stringify({ type: 'error', error: { ...body.error, type } });
 }
 
-/** A refusal as the last event of a stream that has begun. */
+/** Last event of a stream that fails. */
 export function failureEvent(refusal: GatewayError, url: string): string {
   const data = refusalText(refusal, url);
   if (errorFormat(url) === 'anthropic') return `event: error\ndata: ${data}\n\n`;
@@ -130,19 +127,19 @@ export function failureEvent(refusal: GatewayError, url: string): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
 }
 
-/** Whether an endpoint's path after this prefix looks like the mistake of a base URL that ends in the wrong place. */
+/** Whether the text before an endpoint's path looks like a base URL that ends in the wrong place. */
 export function isMisplacedBase(prefix: string): boolean {
   return MISPLACED_BASE.test(prefix);
 }
 
-/** The wire format of the client that sent a request. Both formats read models at the same routes. */
+/** The client's wire format. Both formats read models at the same routes. */
 function formatFor({ headers }: FastifyRequest, url: string): WireFormat {
   return url.startsWith('/v1/models') && headers['anthropic-version'] !== undefined
     ? 'anthropic'
     : errorFormat(url);
 }
 
-/** The wire format of errors at a path or route, with or without a query: that of the clients who ask there. */
+/** Error format of a path or route, with or without a query. */
 function errorFormat(url: string): WireFormat {
   if (url.startsWith('/v1/messages')) return 'anthropic';
   const [path = ''] = url.split('?', 1);
@@ -184,8 +181,8 @@ const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
 };
 
 /**
- * Answers what Node's HTTP parser refuses. There is no request then, so the answer is written to the socket. If the
- * answer to an earlier request is still under way on the connection, the refusal is written after it.
+ * Answers requests that Node's HTTP parser refuses. There is no request object, so the answer is written to the socket,
+ * after any earlier answer in progress on the connection.
  */
 export class ConnectionRefuser {
   readonly #latest = new WeakMap<Socket, ServerResponse>();
@@ -199,7 +196,7 @@ export class ConnectionRefuser {
   /** Listener of Node's `clientError`. */
   readonly refuse = (error: Error & { code?: string }, socket: Socket): void => {
     if (this.#refused.has(socket)) return;
-    // The client has left, or was answered and told to close.
+    // The client has left, or was answered and asked to close.
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
@@ -209,16 +206,15 @@ export class ConnectionRefuser {
     const open = this.#latest.get(socket);
     if (!open || open.writableFinished || open.destroyed) writeRefusal(socket, answer);
     else if (open.req.complete) open.once('close', () => writeRefusal(socket, answer));
-    // The parser failed in the body of a request that was refused early, or that waits behind another answer.
+    // The parser failed in the body of a request that was refused early or waits behind another answer.
     else if (open.headersSent || open.socket === null) socket.destroy();
     else writeRefusal(socket, answer);
   };
 
   /**
-   * Listener of Node's `timeout`: nothing was read or written for `server.bodyTimeoutMs`, or, between two requests, for
-   * as long as an idle connection is kept. Breaks off the answer of a client that takes nothing of it, because it is
-   * kept in memory for that client, and closes an idle connection. Waiting for a model goes on; Node answers 408 to
-   * slow heads and bodies.
+   * Listener of Node's `timeout`: nothing was read or written for `server.bodyTimeoutMs`, or for the keep-alive time
+   * between requests. Closes idle connections and cuts off a client that reads nothing of its answer, which would stay
+   * in memory. Calls waiting for a model continue; Node answers slow heads and bodies with 408.
    */
   readonly timeOut = (socket: Socket): void => {
     const latest = this.#latest.get(socket);
@@ -227,14 +223,14 @@ export class ConnectionRefuser {
     if (isOver || socket.writableLength > 0) socket.destroy();
   };
 
-  /** Listener of Node's `connect`: the method CONNECT asks for a tunnel to somewhere else. */
+  /** Listener of Node's `connect`: CONNECT asks for a tunnel elsewhere. */
   readonly refuseTunnel = (_request: IncomingMessage, socket: Socket): void => {
     socket.on('error', () => {});
     writeRefusal(socket, NO_TUNNEL);
   };
 }
 
-/** Answers a connection that has no request, and ends it. */
+/** Answers and ends a connection that has no request. */
 export function writeRefusal(socket: Socket, { line, refusal }: ParseRefusal): void {
   if (!socket.writable) return;
   const body = JSON.stringify(refusal.body());

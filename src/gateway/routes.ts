@@ -16,16 +16,13 @@ import {
   type JobRouteParts,
 } from './resources/job-request.ts';
 
-/**
- * One POST route an endpoint, registered through @fastify/http-proxy. What the plugin does for a call, and what not, is
- * said in forward.ts.
- */
+/** Registers one POST route per endpoint through @fastify/http-proxy; forward.ts describes the plugin's role. */
 export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('call', null);
     app.decorateRequest('lifecycle', null);
     app.removeAllContentTypeParsers();
-    // The body is read as the endpoint takes it, whatever its content type says.
+    // The endpoint decides how to read the body, whatever its content type.
     app.addContentTypeParser(
       '*',
       bodyReceiver({
@@ -43,7 +40,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       const pipeline = new Pipeline(parts, endpoint, unknown);
       await app.register(async (scope) => {
         scope.addHook('onRequest', async (request, reply) => {
-          // Anthropic's clients look for the id here. It replaces the provider's, which the ledger does not know.
+          // Anthropic's clients read the id here. It replaces the provider's, which the ledger does not have.
           if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
           await pipeline.enter(request, reply);
         });
@@ -52,19 +49,19 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
-          // `done` is called for refusals only: the call is forwarded from here, and the plugin's own handler is not
-          // reached. It parses four URLs a call to be sure of a destination that is a row of the table (3 % of the
+          // `done` is called for refusals only: the pipeline forwards the call, and the plugin's own handler is never
+          // reached. That one parses four URLs per call to verify a destination that is a row of the table (3 % of the
           // CPU).
           preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
             // The hook above has let it enter.
             pipeline.run(request, reply, request.call as EnteredCall).catch(done);
           },
-          // The plugin wants one of `upstream` and this; only its own handler calls it.
+          // The plugin requires `upstream` or this; only its own handler calls it.
           replyOptions: { getUpstream: () => '' },
           undici: parts.transport,
-          // The body is read before it goes upstream; the plugin's own parser would stream it past bodyLimit.
+          // The gateway reads the body before it goes upstream; the plugin's own parser would stream it past bodyLimit.
           proxyPayloads: false,
-          // A call is sent once: no status, method or error is a reason to send it again.
+          // Never resend a call, whatever the status, method or error.
           retryMethods: [],
           disableRequestLogging: true,
         } as unknown as Parameters<typeof httpProxy>[1]);
@@ -73,7 +70,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   };
 }
 
-/** Most bytes of a request's body, which has no meaning here; some clients send `{}` with a DELETE. */
+/** Maximum bytes of a request body, which has no meaning here; some clients send `{}` with a DELETE. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
@@ -91,7 +88,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  */
 function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
   app.decorateRequest('callerKey', null);
-  // A body has no meaning on these routes; it is read and dropped.
+  // Read and drop bodies, which have no meaning on these routes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, _body, done) =>
     done(null),
@@ -140,7 +137,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     asking(labelOf(one), async (it) => {
       const job = await it.job();
       try {
-        // Once the job is deleted, the upstream can no longer say whether it failed.
+        // A deleted job can no longer be checked for failure.
         const state = await it.state(job);
         if (!isGood(state) && state.status !== 404) return it.answer(job, state);
         await it.refundIfFailed(job, state);
@@ -160,7 +157,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   );
 }
 
-/** A route of Fastify as metrics and documents write it: `/v1/videos/:id` → `/v1/videos/{id}`. */
+/** Formats a Fastify route for metrics and docs: `/v1/videos/:id` → `/v1/videos/{id}`. */
 function labelOf(route: string): string {
   return route.replace(':id', '{id}');
 }

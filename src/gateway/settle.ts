@@ -12,45 +12,45 @@ import type { Endpoint } from './endpoints.ts';
 import type { CallError } from './response/provider-error.ts';
 
 /**
- * Most bytes of ids that the journal carries for one answer; they take memory in Redis while the book is away. There is
- * room for some 1,200 ids of OpenAI's length (51 to 53 bytes); an agent's long answer has a few hundred items. Later
- * calls cannot refer to parts beyond that.
+ * Maximum bytes of ids in the journal per answer, which take memory in Redis while the book is down. Enough for some
+ * 1,200 ids of OpenAI's length (51 to 53 bytes); an agent's long answer has a few hundred items. Later calls can't
+ * refer to further parts.
  */
 const MAX_IDS_BYTES = 64 * 1024;
 /**
- * Longest id that is recorded. PostgreSQL indexes at most 2.7 KB and stores no U+0000; one bad id would block its
+ * Maximum length of a recorded id. PostgreSQL indexes at most 2.7 KB and stores no U+0000; one bad id would block its
  * batch.
  */
 const MAX_ID_BYTES = 2_000;
 
-/** Ending of a call: the answer to the client, and the usage that is charged (undefined: nothing is). */
+/** Ending of a call: the answer to the client, and the charged usage (undefined: nothing). */
 export interface Ending {
   /** 499 if the client left first. */
   readonly status: number;
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** What the answer reports of its bill beside the usage. */
+  /** What the answer reports about its bill besides the usage. */
   readonly terms?: Terms | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
-  /** Error that the client got; undefined: none. */
+  /** Error that the client got, if any. */
   readonly error?: CallError | undefined;
-  /** Milliseconds from the first byte of the call until the head of the answer; undefined: none came. */
+  /** Milliseconds from the start of the call to the head of the answer; undefined: no head. */
   readonly firstByteMs?: number | undefined;
   readonly userAgent?: string | null;
-  /** Each try of the call, the last one too. */
+  /** Every attempt of the call, including the last. */
   readonly attempts?: readonly TriedAttempt[] | undefined;
 }
 
-/** A try, with what it cost the operator if it failed and had reported usage. */
+/** An attempt, with its cost to the operator if it failed after reporting usage. */
 export interface TriedAttempt extends Attempt {
   readonly cost?: Micro | undefined;
 }
 
 /**
- * Turns the hold of a call into its charge, and returns the charge; `onWire` is called when the end of the answer may
- * follow. Throws RangeError, and leaves the hold as it is, if the usage costs more than a safe integer of micro-credits.
+ * Turns the hold of a call into its charge and returns the charge; calls `onWire` when the end of the answer may
+ * follow. Throws RangeError, leaving the hold, if the usage costs more than a safe integer of micro-credits.
  */
 export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
   if (call.isSettled) throw new Error('a call is being settled twice');
@@ -84,9 +84,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
   return charge;
 }
 
-/**
- * Tokens by which the use of a call differed from what its admission took; undefined if it has no limit of tokens.
- */
+/** Difference between used and admitted tokens; undefined without a token limit. */
 function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection | undefined {
   const { limits } = call.compiled;
   if (!limits || (limits.key.tpmLimit === null && limits.account.tpmLimit === null)) return undefined;
@@ -95,12 +93,12 @@ function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection
   return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
-/** The bill of a usage on this call's model. Throws RangeError as `settleCall` does. */
+/** Bills a usage on this call's model. Throws RangeError like `settleCall`. */
 export function billOfCall(call: ReadCall, usage: Usage, terms: Terms = {}): Bill {
   return billOf(call.body.model, usage, call.serviceTiers, terms);
 }
 
-/** The prices from which the charge can be computed again, and the cost to the provider if the list has it. */
+/** The prices that reproduce the charge, and the provider's cost if the price list has it. */
 function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' | 'multiplier' | 'cost'> {
   if (!bill) return { price: {} };
   const { price, passes, multiplier, cost } = bill;
@@ -112,7 +110,7 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
   };
 }
 
-/** What the client saw of the end of a call: `headAt` is when the head of the answer came, by `performance.now()`. */
+/** The end of a call as seen by the client; `headAt`: when the head of the answer arrived, by `performance.now()`. */
 export function seenEnd(
   { startedAt }: HeldCall,
   {
@@ -128,7 +126,6 @@ export function seenEnd(
   };
 }
 
-/** The end of the call as its client saw it. */
 function endOf({ error, firstByteMs, userAgent }: Ending) {
   const { code = null, message = null, param = null } = error ?? {};
   return {
@@ -140,7 +137,7 @@ function endOf({ error, firstByteMs, userAgent }: Ending) {
   };
 }
 
-/** The tries, if the rest of the entry does not say it all; what they cost the operator is a part of the call's cost. */
+/** The attempts, unless the rest of the entry says it all; their cost to the operator is part of the call's cost. */
 function attemptsOf(
   { attempts = [], status }: Ending,
   bill: Bill | undefined,
@@ -153,7 +150,7 @@ function attemptsOf(
   };
 }
 
-/** The kind of resource that an endpoint creates, by the word in its path: `responses`, `videos`. */
+/** Kind of resource that an endpoint creates, named as in its path: `responses`, `videos`. */
 export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
@@ -165,7 +162,7 @@ function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDr
   const upstream = targetName(body.model.upstream);
   const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
-  // Of an answer that its client left, too, it may know the id.
+  // A client may know the id of an answer even if it left.
   const isWhole = outcome === 'complete' || (outcome === 'client_left' && !estimated);
   if (!isWhole) return {};
   // A call that refers to the answer reads the whole conversation; one that refers to a part reads at most the output.
@@ -174,7 +171,7 @@ function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDr
   return { storedIds: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
 }
 
-/** The first of the ids that together stay within the journal's room for one answer. */
+/** The first ids that fit the journal's limit per answer. */
 function journalledIds(ids: readonly string[]): string[] {
   const journalled: string[] = [];
   let room = MAX_IDS_BYTES;

@@ -8,8 +8,8 @@ import type { ReadCall } from './call.ts';
 type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
 
 /**
- * The 402 of a call that the key's limit or the account's credits do not cover (specification section 3). `now`: milliseconds
- * since the epoch by Redis' clock.
+ * The 402 for a call that the key's limit or the account's credits can't cover (specification section 3). `now`:
+ * milliseconds since the epoch by Redis' clock.
  */
 export function shortage(short: Short, call: ReadCall, now: number): GatewayError {
   const metadata = shortfallOf(short, call);
@@ -37,7 +37,7 @@ interface HoldAdvice {
   readonly part: string;
 }
 
-/** Advice with the operator's way; empty if an overdraft cannot help. */
+/** Advice including the operator's option; empty if an overdraft can't help. */
 interface Advice extends HoldAdvice {
   readonly overdraft: string;
 }
@@ -62,7 +62,7 @@ function insufficient(
   { hold, compiled }: ReadCall,
   { advice, part, overdraft }: Advice,
 ): string {
-  // A key that cannot manage sees no balance (specification section 2, "What a key sees").
+  // A key that can't manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
       'The account has too few credits for this call, which could cost ' +
@@ -77,7 +77,7 @@ function insufficient(
   );
 }
 
-/** Names what makes up most of the hold, and what there is to leave out or to lower. */
+/** Names the largest part of the hold and the ways to lower it. */
 function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdvice {
   if (!bound) return { advice: '', part: '' };
   const { tools, media, answer } = partsOf(bound);
@@ -108,13 +108,13 @@ function counted(amount: Micro): string {
   return `${words} ${words === '1' ? 'credit' : 'credits'}`;
 }
 
-/** A sentence that names each way to have the call admitted; empty if there is none. */
+/** Lists the ways to get the call admitted; empty without any. */
 function remedies(ways: readonly string[]): string {
   const words = ways.filter(Boolean).join(', or ');
   return words && ` ${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** An overdraft lets the hold of a call go beyond what there is, never its estimate (specification section 5). */
+/** An overdraft lets the hold of a call exceed the available credits, never its estimate (specification section 5). */
 function overdraftAdvice(short: Short, call: ReadCall): string {
   if (!estimateFits(short, call, call.estimate)) return '';
   return `have the operator grant ${accountOf(short).overdraft > 0 ? 'a larger' : 'an'} overdraft`;
@@ -141,7 +141,7 @@ function lackOf(short: Short, { compiled: { key } }: ReadCall, now: number): Lac
   return { what: 'limit', resetsAtS: Date.parse(periodEndsAt(now, key.spendingPeriod)) / 1_000 };
 }
 
-/** The fields in which a 402 shows programs what would have fit. */
+/** Fields of a 402 that show programs what would have fit. */
 function shortfallOf(short: Short, call: ReadCall): Shortfall {
   const { bound, hold, estimate, compiled } = call;
   const { canManage, spendingLimit } = compiled.key;

@@ -15,21 +15,20 @@ import type { Share } from '../../shares/fair-pool.ts';
 export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
 
 /**
- * The waiting calls of one account, a line for each key. A head (the first call of a line) that lacks room in the
- * limits of its key waits for that alone. If the account has limits too, all other heads queue in one more line for
- * room in those, in the order in which they came.
+ * The waiting calls of one account, one line per key. The head of a line that lacks room in its key's limits waits only
+ * for that. If the account has limits too, all other heads also queue, in order of arrival, for room in those.
  */
 export class AccountLines<Held> {
   readonly lines = new Map<number, KeyLine<Held>>();
-  /** The first call of each line, in the order in which they came. */
+  /** The first call of each line, in order of arrival. */
   readonly heads: Waiter<Held>[] = [];
-  /** True if `CallQueue` is about to look whose turn it is. */
+  /** True if `CallQueue` is about to process these lines. */
   isPumped = false;
-  /** Calls that a newcomer must wait for, if its key has no line, in the line for room in the limits of the account. */
+  /** Calls queued for the account's limits ahead of a newcomer whose key has no line. */
   readonly #ahead: Ahead = { calls: 0, tokens: 0 };
   #known: Known | undefined;
 
-  /** True if the call has to wait behind others, because it would take room that they wait for. */
+  /** Whether the call must queue, because it would take room that others wait for. */
   isBehind({ keyId, limits, tokens }: Newcomer): boolean {
     const wantsPlaceOnly = !hasBuckets(limits.key) && !hasBuckets(limits.account);
     const holdsUp = (line: KeyLine<Held> | undefined) => {
@@ -42,7 +41,7 @@ export class AccountLines<Held> {
     return this.heads.some((head) => isQueuedForAccount(head) && holdsUp(this.lines.get(head.call.keyId)));
   }
 
-  /** Adds a call behind all others. Returns true if it is the head of its line. */
+  /** Adds a call at the end. Returns true if it heads its line. */
   add(waiter: Waiter<Held>): boolean {
     const { keyId } = waiter.call;
     const line = this.lines.get(keyId) ?? new KeyLine();
@@ -64,7 +63,7 @@ export class AccountLines<Held> {
     line.keyTokens -= waiter.tokens.key;
     line.accountTokens -= waiter.tokens.account;
     const [next] = line.waiting;
-    // Presumably the next call lacks the same as the first one.
+    // Assume the next call lacks the same as the first one.
     if (at === 0 && next) next.blockedBy = waiter.blockedBy;
     this.#recount(line);
     if (at > 0) return;
@@ -77,18 +76,17 @@ export class AccountLines<Held> {
     this.heads.splice(after < 0 ? this.heads.length : after, 0, next);
   }
 
-  /** Stores the state of the limits, as Redis just gave it, for `fullFor`. */
+  /** Stores the latest state of the limits for `fullFor`. */
   note(keyId: number, { key, account }: LimitStates): void {
     const at = performance.now();
     this.#known = { state: account, at };
     const line = this.lines.get(keyId);
     if (!line) return;
     line.known = { state: key, at };
-    // The key's record may have changed, and with it the limits that the head waits for.
+    // The key's record may have changed, and with it the limits that block the head.
     this.#recount(line);
   }
 
-  /** Stores what blocks a head. */
   setBlocked(head: Waiter<Held>, blockedBy: Waiter<Held>['blockedBy']): void {
     head.blockedBy = blockedBy;
     const line = this.lines.get(head.call.keyId);
@@ -96,8 +94,8 @@ export class AccountLines<Held> {
   }
 
   /**
-   * Limits that will have no room for a new call until the calls ahead of it have had theirs, each with its wait in
-   * milliseconds if that is known.
+   * Limits without room for a new call until the calls ahead have had theirs, each with its wait in milliseconds if
+   * known.
    */
   fullFor({
     keyId,
@@ -116,7 +114,7 @@ export class AccountLines<Held> {
     return ahead === 0 ? ofKey : [...ofKey, ...fullBehind('account', this.#known, ahead, taken)];
   }
 
-  /** Brings `ahead` up to date with what changed in a line: summed for each newcomer, 5,000 lines took a second. */
+  /** Updates `ahead` after a line changed: summing 5,000 lines for each newcomer took a second. */
   #recount(line: KeyLine<Held>): void {
     this.#ahead.calls -= line.ahead.calls;
     this.#ahead.tokens -= line.ahead.tokens;
@@ -126,7 +124,7 @@ export class AccountLines<Held> {
   }
 }
 
-/** What of a line goes before a call of another key, in the line for room in the limits of the account. */
+/** The part of a line that precedes a call of another key in the line for the account's limits. */
 function aheadIn<Held>({ waiting, accountTokens }: KeyLine<Held>): Ahead {
   const [head] = waiting;
   if (!head || !isQueuedForAccount(head)) return { calls: 0, tokens: 0 };
@@ -135,17 +133,17 @@ function aheadIn<Held>({ waiting, accountTokens }: KeyLine<Held>): Ahead {
   return { calls: waiting.length, tokens: accountTokens };
 }
 
-/** True if a call waits for tokens alone, so that one which takes none need not wait behind it. */
+/** Whether a call waits only for tokens, so that a call without tokens need not queue behind it. */
 function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
   return call.tokens > 0 && full.length > 0 && full.every(({ name }) => name === 'tpm_limit');
 }
 
-/** True if a call has a place, as far as is known, so that one which wants nothing else need not wait behind it. */
+/** Whether a call has a slot, as far as known, so that a call that needs only a slot need not queue behind it. */
 function lacksNoPlace<Held>({ full }: Waiter<Held>): boolean {
   return full.length > 0 && full.every(({ name }) => name !== 'max_parallel_requests');
 }
 
-/** True if a head waits for room in the limits of its account, so that later calls do not overtake it. */
+/** Whether a head waits for room in its account's limits, so that later calls do not overtake it. */
 export function isQueuedForAccount({
   blockedBy,
   call,
@@ -153,7 +151,7 @@ export function isQueuedForAccount({
   return blockedBy !== 'key' && hasCallLimits(call.limits.account);
 }
 
-/** Limits without room for a call behind `ahead` others; `tokens`: those of all these calls together. */
+/** Limits without room for a call behind `ahead` others; `tokens`: the sum of all these calls. */
 function fullBehind(owner: LimitOwner, known: Known | undefined, ahead: number, tokens: number): FullLimit[] {
   if (!known) return [];
   const { state, at } = known;
@@ -172,26 +170,26 @@ function fullBehind(owner: LimitOwner, known: Known | undefined, ahead: number, 
   return full;
 }
 
-/** Result of one attempt to admit a call: the admitted call, or the limits that have no room for it. */
+/** Result of one admission attempt: the admitted call, or the limits without room. */
 export type AttemptResult<Held> =
   | { readonly held: Held }
-  /** `onlyLimits`: the call lacks nothing else, so that waiting can help. */
+  /** `onlyLimits`: everything else fits, so that waiting can help. */
   | { readonly limits: LimitStates; readonly onlyLimits: boolean };
 
-/** A call that lacks room in its limits, as the queue sees it. */
+/** A call that lacks room in its limits. */
 export interface QueuedCall<Held> {
   readonly accountId: number;
   readonly keyId: number;
-  /** Limits by the record that the call was last checked by. */
+  /** Limits in the record of its last check. */
   readonly limits: KeyAndAccountLimits;
-  /** Tokens that it is likely to use. */
+  /** Estimated tokens. */
   readonly tokens: number;
   /**
    * Checks the call again by the current record and asks the ledger to admit it. Rejects with the refusal for the
    * client.
    */
   attempt(): Promise<AttemptResult<Held>>;
-  /** Gives back what the admission took of a call whose client has left meanwhile. */
+  /** Returns what the admission took if the client has left. */
   giveBack(held: Held): void;
 }
 
@@ -201,48 +199,45 @@ export type Outcome<Held> =
   | { readonly end: 'limited'; readonly full: readonly FullLimit[] }
   | { readonly end: 'left' };
 
-/**
- * Handle of a call in the queue. `outcome` rejects with the rejection of `attempt`, or with a 503 if the gateway
- * stops.
- */
+/** Handle of a queued call. `outcome` rejects with the error of `attempt`, or with a 503 if the gateway stops. */
 export interface Waiting<Held> {
   readonly outcome: Promise<Outcome<Held>>;
-  /** Takes the call out of the queue, because its client has left. */
+  /** Removes the call, because its client has left. */
   leave(): void;
-  /** To be called once a call that was refused has its answer: only so many waits end at once. */
+  /** Call it once a refused call has been answered: only a limited number of waits end at once. */
   answered(): void;
 }
 
 /**
- * A waiting call. States: behind others → ready (it asks when its turn comes) → asking → in, or refused, or waiting for room in
- * the limits of its key or of its account (`blockedBy`) → ready …
+ * A waiting call. States: behind others → ready (asks at its turn) → asking → in, refused, or waiting for room in the
+ * limits of its key or account (`blockedBy`) → ready …
  */
 export class Waiter<Held> {
   readonly call: QueuedCall<Held>;
-  /** Number of the call in the order of arrival. */
+  /** Arrival number. */
   readonly turn: number;
   readonly joinedAt = performance.now();
   readonly tokens: { readonly key: number; readonly account: number };
   readonly #settled = Promise.withResolvers<Outcome<Held>>();
-  /** Owner of the limits that had no room at the last attempt; undefined if that is not known. */
+  /** Owner of the limits that had no room at the last attempt, if known. */
   blockedBy: 'key' | 'account' | undefined;
   isReady = true;
   isAsking = false;
   /** True once the call has left the queue. */
   isOut = false;
-  /** True if room may have come since the last attempt. */
+  /** True if room may have been freed since the last attempt. */
   isWoken = false;
-  /** True if a call that ends may make the room that is lacking. */
+  /** True if the end of a call may free the needed room. */
   wakesOnEnd = false;
-  /** Limits without room when the call came or last asked, with their waits counted from `fullAt`. */
+  /** Limits without room when the call arrived or last asked, with waits counted from `fullAt`. */
   full: readonly FullLimit[] = [];
   fullAt = this.joinedAt;
   /** Share of the waiting room. */
   room: Share | undefined;
-  /** Share of the waits that end at once, from when the call is refused until it has its answer. */
+  /** Share of the waits that end at once, from refusal to answer. */
   ending: Share | undefined;
   isEnding = false;
-  /** Milliseconds that the call may wait. */
+  /** Maximum wait in milliseconds. */
   maxMs = 0;
   askTimer: NodeJS.Timeout | undefined;
   deadline: NodeJS.Timeout | undefined;
@@ -269,7 +264,7 @@ export class Waiter<Held> {
     this.#settled.reject(error);
   }
 
-  /** Limits without room, with the rest of their waits. */
+  /** Limits without room, with their remaining waits. */
   fullNow(): FullLimit[] {
     const passedMs = performance.now() - this.fullAt;
     return this.full.map((each) =>
@@ -278,36 +273,36 @@ export class Waiter<Held> {
   }
 }
 
-/** Share of the longest wait that waits end early. */
+/** Maximum share by which waits end early. */
 const JITTER = 0.05;
 
 /**
- * Milliseconds that a call may wait: earlier than `maxQueueMs` by a share that `random`, of 0 to 1, draws, so that calls
- * which came together do not end together; but no less than the `knownMs` that it takes to get room.
+ * Maximum wait in milliseconds: `maxQueueMs` shortened by a random share (`random`: 0 to 1), so that calls that arrived
+ * together do not end together, but at least the `knownMs` until room.
  */
 export function waitBound(maxQueueMs: number, knownMs: number, random: number): number {
   return maxQueueMs - random * Math.max(0, Math.min(maxQueueMs * JITTER, maxQueueMs - knownMs));
 }
 
-/** State of limits as Redis last gave it. `at` is by `performance.now()`. */
+/** Last known state of limits. `at` is by `performance.now()`. */
 interface Known {
   readonly state: LimitState;
   readonly at: number;
 }
 
-/** Calls, and the tokens that they take of the limits of their account. */
+/** Number of calls and the tokens they take from their account's limits. */
 interface Ahead {
   calls: number;
   tokens: number;
 }
 
-/** The waiting calls of one key, in the order in which they came. */
+/** The waiting calls of one key, in order of arrival. */
 class KeyLine<Held> {
   readonly waiting: Waiter<Held>[] = [];
-  /** Tokens that these calls take of the limits of their key, and of their account. */
+  /** Tokens that these calls take from the limits of their key and account. */
   keyTokens = 0;
   accountTokens = 0;
   known: Known | undefined;
-  /** What of this line goes before calls of other keys; `AccountLines` keeps it. */
+  /** The part of this line ahead of calls of other keys; maintained by `AccountLines`. */
   ahead: Ahead = { calls: 0, tokens: 0 };
 }

@@ -21,30 +21,27 @@ import {
   waitBound,
 } from './account-lines.ts';
 
-/**
- * Pause between attempts for a slot that a call at another gateway may have freed; longer if an account has very
- * many waiting keys.
- */
+/** Poll interval for a slot that another gateway may have freed; longer if an account has very many waiting keys. */
 const SLOT_POLL_MS = 100;
-/** Longest pause between attempts, because another gateway may give tokens back, or a limit be raised. */
+/** Maximum poll interval, because another gateway may return tokens or a limit may be raised. */
 const ASK_AGAIN_MS = 1_000;
-/** Most calls of an account that begin to ask in one step: each takes some 0.1 ms. */
+/** Maximum calls of an account that start asking in one step: each takes some 0.1 ms. */
 const ATTEMPTS_AT_ONCE = 20;
 
 interface CallQueueOptions {
-  /** Longest wait in milliseconds; 0: no call waits. */
+  /** Maximum wait in milliseconds; 0: calls don't wait. */
   readonly maxQueueMs: number;
-  /** Calls that wait, and waits that end at once: each shared by accounts. */
+  /** Waiting calls, and waits that end at once, shared fairly by accounts. */
   readonly pools: Pick<Pools, 'waiting' | 'ends'>;
   readonly turns: LoopTurns;
   readonly metrics: Pick<CallMetrics, 'queued' | 'dequeued'>;
 }
 
 /**
- * Queue of this gateway's calls that wait for room in limits of calls (specification section 11, `limits.maxQueueMs`).
- * Each limit serves first come, first served, and no key waits for another's limits. Only the head of a line asks the
+ * Queue of this gateway's calls that wait for room in call limits (specification section 11, `limits.maxQueueMs`). Each
+ * limit serves first come, first served, and no key waits for another key's limits. Only the head of a line asks the
  * ledger: when its bucket should have room, when a call of its key or account ends here, and every 100 ms for slots
- * that are freed at other gateways.
+ * freed at other gateways.
  */
 export class CallQueue<Held> {
   readonly #options: CallQueueOptions;
@@ -61,22 +58,19 @@ export class CallQueue<Held> {
     return this.#options.pools.waiting.use.places;
   }
 
-  /** True if the configuration lets calls wait. */
+  /** Whether the configuration allows waiting. */
   get isOn(): boolean {
     return this.#options.maxQueueMs > 0;
   }
 
-  /**
-   * True if a new call must join without asking the ledger first, because others wait for room that it would take.
-   */
+  /** Whether a new call must queue without asking the ledger, because others wait for the same room. */
   isBehind(call: Newcomer & Pick<QueuedCall<Held>, 'accountId'>): boolean {
     return this.#accounts.size > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 
   /**
-   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined if it has not been tried yet,
-   * because others are ahead of it. Refuses the call at once if its wait is known to be too long, or if the queue
-   * is full.
+   * Queues a call. `limits`: their state when the ledger refused the call; undefined if it was not tried because others
+   * are ahead. Refuses at once if the wait is known to be too long or the queue is full.
    */
   join(call: QueuedCall<Held>, limits?: LimitStates): Waiting<Held> {
     const tokens = {
@@ -116,10 +110,7 @@ export class CallQueue<Held> {
     return waiting;
   }
 
-  /**
-   * To be called when a call with limits has ended here: the heads that wait for its slot, or for tokens that it gave
-   * back, ask now.
-   */
+  /** Call it when a call with limits has ended here: the heads that wait for its slot or returned tokens ask now. */
   ended(accountId: number, keyId: number): void {
     const lines = this.#accounts.size > 0 ? this.#accounts.get(accountId) : undefined;
     if (!lines) return;
@@ -129,7 +120,7 @@ export class CallQueue<Held> {
     this.#pump(lines);
   }
 
-  /** Refuses all waiting calls, and all that join later, with 503, because the gateway stops. */
+  /** Refuses waiting and later calls with 503, because the gateway stops. */
   stop(): void {
     this.#isStopped = true;
     for (const lines of [...this.#accounts.values()]) {
@@ -144,7 +135,7 @@ export class CallQueue<Held> {
     return waiter.full.some(({ waitMs = 0 }) => waitMs > left);
   }
 
-  /** Has each head ask whose turn it is, in this turn of the event loop or in one of the next. */
+  /** Lets each head whose turn it is ask, in this or a later turn of the event loop. */
   #pump(lines: AccountLines<Held>): void {
     if (lines.isPumped) return;
     lines.isPumped = true;
@@ -154,7 +145,7 @@ export class CallQueue<Held> {
     });
   }
 
-  /** Those that wait for their key ask, and the first that waits for the account. */
+  /** Heads that wait for their key ask, and the first that waits for the account. */
   #askNext(lines: AccountLines<Held>): void {
     let attempts = 0;
     for (const head of lines.heads) {
@@ -204,21 +195,18 @@ export class CallQueue<Held> {
     else if (isOver || !onlyLimits || this.#isTooLong(head)) this.#giveUp(lines, head);
     else {
       this.#wait(lines, head);
-      // Room may have come while the answer was on its way.
+      // Room may have been freed while the reply was in transit.
       if (head.isWoken) this.#wake(head);
     }
   }
 
-  /**
-   * Lets the head ask again once there may be room in the limits that it lacks: first in those of its key, then in
-   * those of its account.
-   */
+  /** Schedules the next attempt for when there may be room: first in the key's limits, then in the account's. */
   #wait(lines: AccountLines<Held>, head: Waiter<Held>): void {
     const lacksKey = head.full.some(({ owner }) => owner === 'key');
     const awaited = head.full.filter(({ owner }) => owner === (lacksKey ? 'key' : 'account'));
     lines.setBlocked(head, lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account');
     head.wakesOnEnd = awaited.every(({ name }) => name !== 'rpm_limit');
-    // All keys of an account together ask about once a millisecond at most.
+    // All keys of an account together ask about once per millisecond at most.
     const pollMs = Math.max(SLOT_POLL_MS, lines.heads.length);
     const waits = awaited.map(({ waitMs = pollMs }) => waitMs);
     const ms = Math.min(ASK_AGAIN_MS, Math.max(waits.length === 0 ? pollMs : 1, ...waits));
@@ -247,9 +235,8 @@ export class CallQueue<Held> {
   }
 
   /**
-   * Ends a wait with a refusal, once few enough others are being refused: each asks Redis once more, and all that end
-   * in one turn of the event loop would hold it. Does nothing if the call is asking just now: the ledger's answer
-   * decides.
+   * Ends a wait with a refusal once few enough others are being refused: each asks Redis once more, and a mass of them
+   * would block the event loop. Does nothing while the call is asking; the ledger then decides.
    */
   async #end(lines: AccountLines<Held>, waiter: Waiter<Held>, settle: () => void): Promise<void> {
     if (waiter.isOut || waiter.isEnding || waiter.isAsking) return;
@@ -284,7 +271,7 @@ export class CallQueue<Held> {
   }
 }
 
-/** All limits of both lists; of one that is in both, the entry with the longer wait. */
+/** Merges both lists; for a limit in both, keeps the longer wait. */
 function longer(full: readonly FullLimit[], behind: readonly FullLimit[]): FullLimit[] {
   const isSame = (one: FullLimit, other: FullLimit) => one.owner === other.owner && one.name === other.name;
   const longest = full.map((each) => {

@@ -1,19 +1,19 @@
 import type { LoggedCalls } from '../../config/config.ts';
 import type { Log } from '../../log/log.ts';
 
-/** Lines of one key and code in a second; the others are one more line with their number. */
+/** Lines per key and code in a second; one more line counts the rest. */
 const LINES_PER_SECOND = 5;
 const SECOND_MS = 1_000;
 
 export interface CallLine {
   readonly reqId: string;
-  /** Null for a value that is no key. */
+  /** Null if the value is no key. */
   readonly accountId: number | null;
   readonly keyId: number | null;
   readonly model: string | null;
   readonly endpoint: string;
   readonly status: number;
-  /** Null for a call that ended as it should, and if the client got no error. */
+  /** Null for a successful call. */
   readonly code: string | null;
   readonly upstream: string | null;
   readonly upstreamStatus: number | null;
@@ -39,7 +39,7 @@ export class CallLog {
     this.#logged = logged;
   }
 
-  /** `line` is made if it is written: of a flood, most calls are counted only. */
+  /** `line` is only called if it is written: in a flood, most calls are only counted. */
   refused(keyId: number | null, code: string, line: () => CallLine): void {
     if (this.#logged !== 'none') this.#write(`${keyId} ${code}`, line, false, 'call refused');
   }
@@ -50,7 +50,7 @@ export class CallLog {
     if (this.#logged !== 'none') this.#write(name, () => line, isProviders, 'call failed');
   }
 
-  /** Whether calls that ended as they should have a line. */
+  /** Whether successful calls are logged. */
   get hasAll(): boolean {
     return this.#logged === 'all';
   }

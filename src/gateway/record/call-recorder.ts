@@ -26,10 +26,10 @@ interface RecorderParts {
   readonly log: CallLog;
 }
 
-/** The end of a refused call, as its client got it. */
+/** End of a refused call, as the client got it. */
 type Refusal = Pick<RefusedCall, 'status' | 'message' | 'param' | 'detail'>;
 
-/** Error of a call whose client left while the call waited for room in its limits. */
+/** Error of a call whose client left while it waited for room in its limits. */
 const LEFT: Refusal = {
   status: 499,
   message: 'The client left while the call waited for room in its limits.',
@@ -37,7 +37,7 @@ const LEFT: Refusal = {
   detail: null,
 };
 
-/** Records what became of model calls, refused ones too (specification section 14). */
+/** Records the outcome of model calls, including refused ones (specification section 14). */
 export class CallRecorder {
   readonly #parts: RecorderParts;
 
@@ -45,7 +45,7 @@ export class CallRecorder {
     this.#parts = parts;
   }
 
-  /** Records a call that was refused before it reached an upstream, by the key that it presents. Never rejects. */
+  /** Records a call refused before it reached an upstream, under the key that it presents. Never rejects. */
   refused(request: FastifyRequest, endpoint: Endpoint, error: GatewayError): void {
     const { code } = error;
     const refusal = (): Refusal => {
@@ -67,7 +67,7 @@ export class CallRecorder {
     this.#refused(request, call.endpoint, 'client_left', () => LEFT, call.compiled.key);
   }
 
-  /** `refusal` is made if it is recorded: a flood is counted only. */
+  /** `refusal` is only called if it is recorded; a flood is only counted. */
   #refused(
     { id, call, headers }: FastifyRequest,
     { path }: Endpoint,
@@ -117,7 +117,7 @@ export class CallRecorder {
     });
   }
 
-  /** Writes the log's line of a call that was settled; the ledger is its record. */
+  /** Logs a settled call; the ledger has its record. */
   ended({ requestId, compiled, body, endpoint, startedAt }: HeldCall, ending: Ending): void {
     const { log } = this.#parts;
     const { outcome, status, error, attempts } = ending;
@@ -142,8 +142,8 @@ export class CallRecorder {
 }
 
 /**
- * Codes of checks 1 to 8, which come before the body. By a cached record the body may be read first; equal calls have equal
- * records all the same.
+ * Codes of checks 1 to 8, which precede the body. With a cached record the body may be read first; the records of equal
+ * calls must not differ by that.
  */
 const BEFORE_THE_BODY: ReadonlySet<RefusedCode> = new Set([
   'missing_api_key',
@@ -153,7 +153,7 @@ const BEFORE_THE_BODY: ReadonlySet<RefusedCode> = new Set([
 
 const NOT_ASKED = { model: null, isStream: null } as const;
 
-/** Whether a provider's status says that it failed or refused the gateway's credential; null: it did not answer. */
+/** Whether a provider's status means that it failed or refused the gateway's credential; null: no answer. */
 function isProviders(status: number | null): boolean {
   return status === null || status >= 500 || status === 401 || status === 403;
 }

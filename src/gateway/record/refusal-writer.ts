@@ -5,23 +5,23 @@ import { Loop } from '../../log/loop.ts';
 import type { FairPool, Share } from '../../shares/fair-pool.ts';
 import { WAITING_REFUSALS } from '../../shares/pools.ts';
 
-/** Sums that wait for the book at most; more are dropped. */
+/** Maximum sums waiting for the book; more are dropped. */
 const MOST_SUMS = WAITING_REFUSALS.all;
-/** Most pairs of key and code that are counted separately in one minute. */
+/** Maximum pairs of key and code counted separately per minute. */
 const MOST_GROUPS = 50_000;
-/** Records of one transaction, which the book's other writers wait for. */
+/** Records per transaction, which blocks the book's other writers. */
 const AT_ONCE = 500;
 const WRITE_EVERY_MS = 500;
 const LONGEST_BACKOFF_MS = 5_000;
 const FORGET_EVERY_MS = 60_000;
-/** Records that one statement removes: it takes some milliseconds. */
+/** Records deleted per statement: some milliseconds. */
 const FORGET_AT_ONCE = 2_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 interface RefusalSettings {
-  /** Records of one key, code and minute; all others of the minute are one more. */
+  /** Records per key, code and minute; one more counts the rest. */
   readonly refusalsPerMinute: number;
   readonly refusalDays: number;
   readonly refusalRows: number;
@@ -31,13 +31,12 @@ interface Parts {
   readonly book: Pick<BookRefusals, 'recordRefusals' | 'forgetRefusals'>;
   readonly log: Log;
   readonly settings: RefusalSettings;
-  /** Places of the records that wait, so that an account with thousands of keys leaves room for others. */
+  /** Slots for waiting records, shared so that an account with thousands of keys leaves room for others. */
   readonly places: Pick<FairPool, 'take'>;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
 
-/** Calls that wait to be added to the sums. */
 type Waiting = Omit<RefusedCount, 'count'> & { count: number };
 
 /** Calls of one key, code and minute. */
@@ -49,8 +48,9 @@ interface Group {
 }
 
 /**
- * Writes refused calls to the book, in batches behind the requests (specification section 14). A flood takes `refusalsPerMinute` records
- * and a counter. A batch whose commit is in doubt is written again: records keep their ids, but counters may count it twice.
+ * Writes refused calls to the book in batches, in the background (specification section 14). A flood takes
+ * `refusalsPerMinute` records and a counter. A batch whose commit is in doubt is written again: records keep their ids,
+ * but counters may count it twice.
  */
 export class RefusalWriter {
   readonly #parts: Parts;
@@ -59,7 +59,7 @@ export class RefusalWriter {
   readonly #forgetting: Loop;
   readonly #groups = new Map<string, Group>();
   #calls: RefusedCall[] = [];
-  /** The places of these calls, in their order. */
+  /** Slots of these calls, in the same order. */
   readonly #shares: Share[] = [];
   #counts = new Map<string, Waiting>();
   #dropped = 0;
@@ -78,7 +78,7 @@ export class RefusalWriter {
     );
   }
 
-  /** Refused calls that were not recorded because too many waited. */
+  /** Number of refused calls that were not recorded because too many waited. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -93,7 +93,10 @@ export class RefusalWriter {
     this.#forgetting.wake();
   }
 
-  /** Writes all waiting refusals, the counters of the running minute too. Refusals that the book does not take then are lost. */
+  /**
+   * Writes all waiting refusals, including the current minute's counters. Refusals that the book does not accept are
+   * lost.
+   */
   async stop(): Promise<void> {
     await Promise.all([this.#writing.stop(), this.#forgetting.stop()]);
     try {
@@ -104,8 +107,8 @@ export class RefusalWriter {
   }
 
   /**
-   * Counts a call whose key, code and minute have all their records, as most of a flood have. False: it is to be noted. A flood
-   * took 145 µs of CPU a refusal if each was made ready to be noted, and takes 128 so (its answer included).
+   * Counts a call whose key, code and minute already have all their records, like most of a flood. False: record it.
+   * Preparing each record took 145 µs of CPU per refusal in a flood; now it takes 128 (including the answer).
    */
   countRepeated({
     keyId,
@@ -145,7 +148,7 @@ export class RefusalWriter {
     group.repeated++;
   }
 
-  /** Adds the call to the sums that wait. False: too many of them do. */
+  /** Adds the call to the waiting sums. False: too many wait. */
   #count({ accountId, keyId, slug, createdAt }: RefusedCall): boolean {
     const name = countName(keyId, createdAt, slug);
     const known = this.#counts.get(name);
@@ -155,7 +158,7 @@ export class RefusalWriter {
     return true;
   }
 
-  /** Writes the waiting refusals. Rejects as the book does; then everything waits on. */
+  /** Writes the waiting refusals. If the book rejects, rejects too, and everything keeps waiting. */
   async write({ isLast = false } = {}): Promise<void> {
     const { book, settings } = this.#parts;
     do {
@@ -177,7 +180,7 @@ export class RefusalWriter {
     } while (this.#calls.length > 0);
   }
 
-  /** Takes the groups of past minutes, so that calls counted while they are written are not lost. */
+  /** Takes the groups of past minutes, so that calls counted during the write are not lost. */
   #takeGroupsThatAreOver(isLast: boolean): [string, Group][] {
     const minute = isLast ? Number.POSITIVE_INFINITY : Math.floor(this.#now() / MINUTE_MS);
     const over = [...this.#groups].filter(([, group]) => group.minute < minute);
@@ -203,7 +206,7 @@ export class RefusalWriter {
     }
   }
 
-  /** Removes records that are too old, or too many. */
+  /** Deletes records that are too old or too many. */
   async forget(): Promise<void> {
     const { book, settings } = this.#parts;
     const before = this.#now() - settings.refusalDays * DAY_MS;

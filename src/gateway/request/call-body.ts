@@ -9,14 +9,14 @@ import { type ReadJson, readJson } from './json/json-reader.ts';
 import { INSPECTED_FIELDS, InspectedNames } from './members.ts';
 import type { Upload } from './spool/spool.ts';
 
-/** The body of a call once it has been read, whether it came as JSON or as a form. */
+/** The parsed body of a call, from JSON or a form. */
 export interface CallBody extends MeteredBody {
   /**
-   * The bytes of JSON as the client sent them; of a form as they go upstream, with the provider's name of the model. An
-   * Upload if the body is in a file.
+   * JSON as the client sent it; a form as it goes upstream, with the provider's model name. An Upload if the body is in
+   * a file.
    */
   readonly bytes: Buffer | Upload;
-  /** Of a form whose model has several targets: its bytes with another name of the model. */
+  /** A form with another model name, if its model has several targets. */
   readonly named?: (upstreamModel: string) => Buffer | Upload;
 }
 
@@ -26,8 +26,8 @@ export interface JsonBody extends CallBody {
 }
 
 /**
- * Check 9 of specification section 3: the body names a model, which is in the catalog and fit for the endpoint, and what
- * decides what the call is and may cost has the right type. Throws GatewayError.
+ * Check 9 of specification section 3: the body names a model of the catalog that fits the endpoint, and every field
+ * that decides kind or cost has the right type. Throws GatewayError.
  */
 export function checkJsonBody(
   read: ReadJson,
@@ -55,8 +55,8 @@ export function checkJsonBody(
 }
 
 /**
- * A body as it stays in memory while its call runs: of the inspected fields those that are no lists or objects, and these
- * without what is in them. `hints`: what its meter found; `bytes`: what goes upstream.
+ * Reduces a body to what stays in memory during the call: inspected scalars, and inspected lists and objects without
+ * their content. `hints`: findings of its meter; `bytes`: the bytes that go upstream.
  */
 export function retainScalars(
   body: JsonBody,
@@ -73,9 +73,7 @@ export function retainScalars(
   return { ...body, value, bytes, hints };
 }
 
-/**
- * The model of the catalog that a request names. Throws the GatewayError of check 9 if there is none for the endpoint.
- */
+/** Returns the requested model. Throws the GatewayError of check 9 if the catalog has none for the endpoint. */
 export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
   if (name === undefined || name === '' || name === null) {
     throw new GatewayError(
@@ -123,13 +121,13 @@ export function checkCount(name: string, value: unknown): void {
 }
 
 /**
- * Whether a body is read as JSON or as a form. The endpoint decides, whatever the Content-Type says, unless it takes both.
+ * Whether to read a body as JSON or as a form. The endpoint decides, whatever the Content-Type, unless it takes both.
  */
 export function isJson({ headers }: FastifyRequest, { body }: Endpoint): boolean {
   return body === 'json' || (body === 'either' && !isForm(headers['content-type']));
 }
 
-/** The one pass over the bytes of a JSON body in memory (specification section 4). Throws GatewayError. */
+/** Scans a JSON body in memory, in one pass (specification section 4). Throws GatewayError. */
 export function readJsonBody(body: unknown): ReadJson {
   if (!Buffer.isBuffer(body) || body.length === 0)
     throw invalidJson('The request body is empty. Send a JSON object.');

@@ -5,8 +5,7 @@ import { ENDPOINTS } from '../endpoints.ts';
 import type { RootNames } from './json/json-reader.ts';
 
 /**
- * Names of the fields that checks and holds read, of all endpoints. None may be repeated, since an upstream could read the
- * other one.
+ * Fields that checks and holds read, of all endpoints. None may repeat, because an upstream could read the other one.
  */
 export const INSPECTED_FIELDS: ReadonlySet<string> = new Set(
   ENDPOINTS.flatMap(({ members = [] }) =>
@@ -14,7 +13,7 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The inspected fields of a body, none of which may come twice, in another spelling, or with escapes in its name. */
+/** Refuses inspected fields that repeat, in any spelling, or have escapes in their name. */
 export class InspectedNames implements RootNames {
   readonly #seen = new Set<string>();
 
@@ -24,7 +23,7 @@ export class InspectedNames implements RootNames {
     if (this.#seen.has(folded)) {
       throw invalidJson(`The request body has the field "${folded}" more than once. Send it once.`, folded);
     }
-    // An upstream that ignores the case of names would read a value that was not checked.
+    // An upstream that ignores case would read an unchecked value.
     if (name !== folded) throw otherCase('The body', name, folded);
     if (isEscaped) {
       throw invalidJson(
@@ -38,10 +37,10 @@ export class InspectedNames implements RootNames {
 }
 
 const DAY_MS = 86_400_000;
-/** Names that are logged in a day: clients make names up. */
+/** Maximum names logged per day: clients can make names up. */
 const MOST_NAMES = 500;
 
-/** Logs members of requests that are in no table: each name once a day (UTC). */
+/** Logs unknown members of requests: each name once a day (UTC). */
 export class UnknownMembers {
   readonly #reported = new Set<string>();
   #day = 0;

@@ -3,16 +3,14 @@ import type { Model } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { refuseUnpriced } from '../../metering/plan.ts';
 
-/**
- * Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2); those of a user, path or query are not among them.
- */
+/** Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2), without those of a user, path or query. */
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/i;
 
 /**
- * The path and query of a request whose target may be a whole URL, which a server must accept (RFC 9112 §3.2.2). Its host counts
- * as little as the Host header does.
+ * Path and query of a request. Its target may be a full URL, which a server must accept (RFC 9112 §3.2.2); its host is
+ * ignored like the Host header.
  */
 export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   if (url.charCodeAt(0) === 0x2f) return url;
@@ -21,15 +19,17 @@ export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Versions of OpenAI's API, divided by commas, that turn subagents on: `responses_multi_agent=v1`. */
+/**
+ * Matches a version of OpenAI's API, in a comma-separated list, that turns on subagents: `responses_multi_agent=v1`.
+ */
 const MULTI_AGENT = /(?:^|,)\s*responses_multi_agent\b/i;
 const CHARGES = [
   { param: 'OpenAI-Beta', what: 'responses_multi_agent, because nothing limits its subagents' },
 ];
 
 /**
- * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2,
- * §6.1; specification section 4: what the gateway checked is what the upstream gets). Throws 400 `invalid_request`.
+ * Refuses request heads that Node's parser accepts but servers could read differently (RFC 9112 §3.2, §6.1;
+ * specification section 4). Throws 400 `invalid_request`.
  */
 export function checkHead(request: IncomingMessage): void {
   const { url = '', httpVersionMajor, httpVersionMinor, headers } = request;
@@ -39,14 +39,14 @@ export function checkHead(request: IncomingMessage): void {
   }
   if (url.includes('#')) throw faulty('The request target must not contain a fragment (#).');
   const coding = headers['transfer-encoding'];
-  // Another transfer coding than chunked is not decoded here, and a server that decodes it would read another body.
+  // Only chunked is decoded here; a server that decodes another transfer coding would read another body.
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     throw faulty('Send the body with Content-Length or with Transfer-Encoding: chunked.');
   }
   checkNames(request, httpVersionMinor);
 }
 
-/** Refuses repeated Host and Authorization headers: Node keeps the first of two, other servers keep the last. */
+/** Refuses repeated Host and Authorization headers: Node keeps the first, other servers the last. */
 function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: number): void {
   let hosts = 0;
   let credentials = 0;
@@ -62,8 +62,8 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
 }
 
 /**
- * Throws 415 if the body is compressed: the gateway checks the bytes as they came, without decompressing them, and
- * Content-Encoding does not go upstream (specification section 4: what the gateway checked is what the upstream gets).
+ * Throws 415 for a compressed body: the gateway checks bytes without decompressing them, and Content-Encoding does not
+ * go upstream (specification section 4).
  */
 export function checkEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];
@@ -74,7 +74,7 @@ export function checkEncoding(headers: IncomingHttpHeaders): void {
   );
 }
 
-/** Throws 400 `unpriced_parameter` for a header that turns on what no hold can bound, unless the model is free. */
+/** Throws 400 `unpriced_parameter` for a header that enables costs no hold can bound, unless the model is free. */
 export function refuseBetas(headers: IncomingHttpHeaders, model: Model): void {
   const betas = headers['openai-beta'];
   if (betas !== undefined && MULTI_AGENT.test(String(betas))) refuseUnpriced({ charges: CHARGES }, model);

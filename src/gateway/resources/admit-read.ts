@@ -10,19 +10,19 @@ import type { Endpoint } from '../endpoints.ts';
 import { ReplacedValue } from '../gatekeeper.ts';
 import { allLimits, setLimitHeaders } from '../limits.ts';
 
-/** A read of an existing job, by a key that may use the job's model. */
+/** A read of a job by a key that may use the job's model. */
 interface JobRead {
   readonly callerKey: CompiledKey;
   readonly resource: ProviderResource;
   readonly endpoint: Endpoint;
-  /** The route's path, as metrics write it. */
+  /** The route's path in metrics. */
   readonly label: string;
 }
 
 /**
- * Takes a place among the calls in flight and a request of those of a minute (specification section 11), if key or account have
- * limits of calls; they were none before this, so that a key with a limit of 1 could poll without bound. Credits are not asked for.
- * Throws the GatewayError of the first check that fails. A read does not wait for room: the next poll is the next try.
+ * Takes a slot and a request from the limits of key and account (specification section 11), so that a key with a limit
+ * of 1 can't poll without bound. Needs no credits. Throws the GatewayError of the first check that fails. A read does
+ * not wait for room: the client polls again.
  *
  * Resolves with the function that ends the read.
  */
@@ -38,7 +38,7 @@ export async function admitRead(
     const { limits } = callerKey;
     if (!limits) return noPlace;
     const { accountId, id: keyId } = callerKey.key;
-    // Those that wait in this gateway come first.
+    // Calls waiting in this gateway come first.
     if (queue.isOn && queue.isBehind({ accountId, keyId, limits, tokens: 0 }))
       throw refusalBy(allLimits(limits), parts);
     const admission = admissionOf(request.id, { ...read, callerKey });
@@ -83,7 +83,7 @@ function end({ requestId, accountId, keyId }: HoldId, { ledger, queue }: AdmitPa
   queue.ended(accountId, keyId);
 }
 
-/** A read uses no tokens, so that an overdrawn limit of tokens does not keep it. */
+/** A read uses no tokens, so an overdrawn token limit does not block it. */
 function fullFor(states: LimitStates): FullLimit[] {
   return fullLimits(states, 0).filter(({ name }) => name !== 'tpm_limit');
 }

@@ -26,28 +26,28 @@ export interface JobRouteParts extends AdmitParts {
   readonly requestTimeoutMs: number;
 }
 
-/** A job (such as a video) that belongs to the asking account, and the upstream that runs it. */
+/** A job (such as a video) of the calling account, and its upstream. */
 interface OwnJob {
   readonly resource: ProviderResource;
   readonly upstream: Upstream;
-  /** The name of its model there. */
+  /** The upstream's name of its model. */
   readonly upstreamModel: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authorized key by its current record; null on all routes but those of jobs. */
+    /** The authorized key by its current record; null except on job routes. */
     callerKey: CompiledKey | null;
   }
 }
 
 export type JobFastifyRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** One request about an existing job: its state, its content or its deletion. */
+/** A request for an existing job: its state, content or deletion. */
 export class JobRequest {
   readonly #parts: JobRouteParts;
   readonly #endpoint: Endpoint;
-  /** The route's path, as metrics and the log write it. */
+  /** The route's path in metrics and logs. */
   readonly #label: string;
   readonly #request: JobFastifyRequest;
   readonly #reply: FastifyReply;
@@ -69,8 +69,8 @@ export class JobRequest {
   }
 
   /**
-   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in routes.ts).
-   * Throws GatewayError. `end` must follow, or `pass`.
+   * Returns the job if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in
+   * routes.ts). Throws GatewayError. Call `end` or `pass` afterwards.
    */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
@@ -96,17 +96,17 @@ export class JobRequest {
     );
   }
 
-  /** Frees the place that the request had among the calls in flight. */
+  /** Frees the request's slot. */
   end(): void {
     this.#endRead();
   }
 
-  /** The upstream's whole answer about the job. Throws the GatewayError for the client if there is no usable one. */
+  /** Fetches the upstream's whole answer. Throws the GatewayError for the client if it is unusable. */
   fetch(method: UpstreamRequest['method'], job: OwnJob): Promise<WholeAnswer> {
     return this.#fetch(this.#requestOf(method, job, ''));
   }
 
-  /** The upstream's whole answer about the state of the job, if the client asked for something else. */
+  /** Fetches the state of the job, if the client asked for something else. */
   state(job: OwnJob): Promise<WholeAnswer> {
     const { upstream, upstreamModel } = job;
     const endpoint = this.#endpoint.path;
@@ -135,15 +135,15 @@ export class JobRequest {
     return answer;
   }
 
-  /** Refunds the charge of a job that has failed. Rejects if the refund is uncertain, so that the client asks again. */
+  /** Refunds the charge of a failed job. Rejects if the refund is uncertain, so that the client retries. */
   async refundIfFailed({ resource }: OwnJob, answer: WholeAnswer): Promise<void> {
     if (!isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
     await this.#parts.refunds.refund(resource.accountId, resource.chargeId);
   }
 
-  /** Answers with what the upstream of the job answered. */
+  /** Sends the upstream's answer. */
   answer({ upstream }: OwnJob, { status, headers, body: whole }: WholeAnswer): FastifyReply {
-    // A job that failed says why, in the words of the provider.
+    // A failed job has the reason in the provider's words.
     const text = whole.toString('latin1');
     const shown = status < 400 ? withoutCredential(text, upstream) : shownError(text, upstream);
     const body = Buffer.from(shown, 'latin1');
@@ -152,7 +152,7 @@ export class JobRequest {
       ...(status === 204 || status === 304 ? {} : { 'content-length': body.length }),
       ...sourceOf(status),
     };
-    // Before the answer, so that the next poll finds the place free.
+    // Before the answer, so that the next poll finds the slot free.
     this.end();
     reply.hijack();
     reply.raw.writeHead(status, clientHeaders(headers, upstream, reply.getHeaders(), own));
@@ -161,10 +161,7 @@ export class JobRequest {
     return reply;
   }
 
-  /**
-   * Streams the upstream's answer to the client: that of the job's path and `suffix`. Rejects with the refusal if there is no
-   * usable answer.
-   */
+  /** Streams the upstream's answer for the job's path and `suffix`. Rejects with the refusal if it is unusable. */
   pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
@@ -208,12 +205,12 @@ export class JobRequest {
     const endpoint = this.#endpoint.path;
     const path = `${endpoint}/${resource.id}${suffix}`;
     const { accountId } = resource;
-    // The body of the client's request is dropped.
+    // The client's request body is dropped.
     const client = { headers: this.#request.headers, accountId, contentType: undefined };
     return { upstream, upstreamModel, method, path, endpoint, query, client };
   }
 
-  /** An exchange that is cancelled when the client leaves. */
+  /** Creates an exchange that is cancelled when the client leaves. */
   #exchange(): Exchange {
     const exchange = new Exchange();
     const left = () => exchange.cancel(new Error('the client left'));
@@ -228,7 +225,6 @@ export class JobRequest {
   }
 }
 
-/** True if the upstream answered with success. */
 export function isGood({ status }: WholeAnswer): boolean {
   return status >= 200 && status < 300;
 }
@@ -249,12 +245,12 @@ function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
 /** Outcome of relaying an answer. */
 type Passed = 'ok' | 'client_left' | 'upstream_broke';
 
-/** Relay for an answer that is neither read nor charged, such as a finished video. Has back-pressure. */
+/** Relay for answers that are neither read nor charged, such as a finished video. Has back-pressure. */
 class ContentRelay implements AnswerSink {
   readonly #raw: FastifyReply['raw'];
   readonly #ended: (how: Passed) => void;
 
-  /** Takes the reply out of Fastify's hands and writes the head. */
+  /** Takes over the reply from Fastify and writes the head. */
   constructor(
     reply: FastifyReply,
     exchange: Exchange,

@@ -9,11 +9,9 @@ import type { Log } from '../../log/log.ts';
 import { isResourceId } from '../../metering/meter.ts';
 import type { CallBody } from '../request/call-body.ts';
 
-/**
- * Longest wait for the journal to be drained to the book when a call names an unknown id. Normally it takes 6 to 24 ms.
- */
+/** Maximum wait for the journal to drain when a call names an unknown id. Normally 6 to 24 ms. */
 const FLUSH_WITHIN_MS = 2_000;
-/** Most ids that one request may name; real requests name a few dozen. They stay in memory while the book is asked. */
+/** Maximum ids per request; real requests have a few dozen. They stay in memory during the query. */
 const MAX_NAMED = 1_000;
 
 interface ResourceOwnershipParts {
@@ -31,9 +29,9 @@ export class ResourceOwnership {
   }
 
   /**
-   * Tokens of the stored content that a request refers to, which the model reads besides the body, and the target of the model
-   * that keeps it. `named` maps each id to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` if the
-   * account does not own all of them at one target of the model, and BookUnavailable if that cannot be determined.
+   * Returns the tokens of the stored content that a request refers to, which the model reads besides the body, and the
+   * target that has it. `named` maps each id to its member (referenced-ids.ts). Throws 404 `object_not_found` unless
+   * the account owns all of them at one target of the model, and BookUnavailable if that can't be determined.
    */
   async behind(
     named: ReadonlyMap<string, string>,
@@ -55,8 +53,8 @@ export class ResourceOwnership {
   }
 
   /**
-   * The target of the model that made the first of these items of encrypted reasoning that is known; undefined if none is, or
-   * while the book is away.
+   * Returns the target that produced the first known item of this encrypted reasoning; undefined if none is known or
+   * the book is down.
    */
   async makerOf(
     encrypted: readonly string[],
@@ -107,8 +105,8 @@ export class ResourceOwnership {
   }
 
   /**
-   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, even if
-   * another account has it, and BookUnavailable if that cannot be determined now.
+   * Returns the account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, even
+   * if another account does, and BookUnavailable if that can't be determined.
    */
   async ownedBy(
     { accountId }: Pick<KeyRecord, 'accountId'>,
@@ -143,9 +141,9 @@ export class ResourceOwnership {
   }
 
   /**
-   * Searches again with `find` after draining the account's journal, because an id reaches the book together with the
-   * charge of its answer. Throws BookUnavailable if the drain is late and the resource still unknown: the client is
-   * then told to retry, and not that its own response does not exist.
+   * Repeats `find` after draining the account's journal, because an id reaches the book together with the charge of its
+   * answer. Throws BookUnavailable if the drain is late and the resource still unknown, so that the client retries
+   * instead of being told that its response does not exist.
    */
   async #afterFlush<T>(accountId: number, find: () => Promise<T>, isAll: (found: T) => boolean): Promise<T> {
     const isFlushed = await this.#parts.ledger.flush(accountId, FLUSH_WITHIN_MS);
@@ -155,8 +153,8 @@ export class ResourceOwnership {
   }
 
   /**
-   * Ends the ownership of a resource that was deleted at its upstream. Never rejects: if the book keeps the row, the
-   * upstream answers 404 for it.
+   * Ends the ownership of a resource deleted at its upstream. Never rejects: if the book keeps the row, the upstream
+   * answers 404 for it.
    */
   async release(resource: ProviderResource): Promise<void> {
     try {

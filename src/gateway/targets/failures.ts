@@ -5,21 +5,21 @@ import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
 
-/** Most characters of a provider's words that are kept. */
+/** Maximum kept characters of a provider's message. */
 const MAX_WORDS = 300;
 const MS_PER_S = 1_000;
 
-/** Statuses of a provider that cannot serve the call now. */
+/** Statuses of a provider that can't serve the call now. */
 const CANNOT: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
-/** Statuses of a refused credential of the gateway. */
+/** Statuses that refuse the gateway's credential. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
-/** Whether a status says that the target failed, and not the call. */
+/** Whether a status is the target's failure, not the call's. */
 export function isTargetFailure(status: number): boolean {
   return CANNOT.has(status) || REFUSED.has(status);
 }
 
-/** The failure that an answer with such a status is, with the provider's words. */
+/** The failure for such an answer, with the provider's message. */
 export function failureOfAnswer(
   { statusCode: status, headers }: Pick<UpstreamAnswer, 'statusCode' | 'headers'>,
   body: Buffer,
@@ -33,7 +33,7 @@ export function failureOfAnswer(
   };
 }
 
-/** The failure of a target that gave no answer. */
+/** The failure of a target that did not answer. */
 export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'upstream'>): TargetFailure {
   const { code = '' } = error as NodeJS.ErrnoException;
   const isTls = code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT');
@@ -44,7 +44,7 @@ export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'ups
   };
 }
 
-/** A provider's text as it may be shown: without the credential, in one line, cut. */
+/** A provider's text for display: without the credential, on one line, truncated. */
 export function wordsOf(text: string, upstream: Upstream): string {
   const bytes = shownError(Buffer.from(text).toString('latin1'), upstream);
   const plain = Buffer.from(bytes, 'latin1').toString('utf8').replace(/\s+/g, ' ').trim();
@@ -59,12 +59,12 @@ export function messageOf(text: string): string {
     if (typeof error === 'string') return error;
     if (isObject(error) && typeof error.message === 'string') return error.message;
   } catch {
-    // No JSON: its text says what it says.
+    // Not JSON: use the text.
   }
   return text;
 }
 
-/** The wait that an answer asks for, in milliseconds; undefined if it asks for none. */
+/** The retry delay that an answer asks for, in milliseconds. */
 function retryAfterMs(headers: UpstreamAnswer['headers']): number | undefined {
   const ms = Number(headers['retry-after-ms'] || Number.NaN);
   if (ms >= 0) return ms;

@@ -15,31 +15,31 @@ import { unforwardableStatus } from '../upstream/failure.ts';
 import { failureOfAnswer, failureOfConnection, wordsOf } from './failures.ts';
 import { type FailureKind, type Route, type TargetSettings, Tries } from './tries.ts';
 
-/** The call's answering side, as a hand-over needs it. */
+/** The answering side of a call. */
 export interface Answering extends Recipient {
-  /** True from the head of an answer until the call is being settled. */
+  /** True from the head of an answer until the call settles. */
   readonly isRelaying: boolean;
-  /** Sends the call, as it is now, with a new exchange. */
+  /** Sends the call in its current form with a new exchange. */
   sendAgain(): void;
-  /** The sink for an answer that the client gets. */
+  /** Returns the sink for an answer to the client. */
   sinkFor(answer: UpstreamAnswer): AnswerSink;
   /** The relay that reads the answer. */
   set relay(relay: Relay);
   streamBegan(): void;
-  /** Writes a sign of life of a stream whose answer has not begun. */
+  /** Writes a keep-alive to a stream whose answer has not begun. */
   ping(answer: UpstreamAnswer, event: string): void;
-  /** Ends the call with a refusal, uncharged. */
+  /** Ends the call with a refusal, without charge. */
   fail(refusal: GatewayError, outcome: Outcome): void;
 }
 
-/** An error that a provider gave: as its answer, or within a stream. */
+/** A provider's error: its answer, or an event in a stream. */
 type ProviderError =
   | { readonly call: HeldCall; readonly answer: UpstreamAnswer; readonly body: Buffer }
   | { readonly call: HeldCall; readonly message: string };
 
 /**
- * Takes a call from one target to the next while nothing of an answer has been shown (specification section 12). If none is
- * left, the answer is the last error that a provider gave.
+ * Moves a call from one target to the next while the client has seen nothing of an answer (specification section 12).
+ * After the last one, the client gets the last provider error.
  */
 export class Handover {
   readonly #answering: Answering;
@@ -53,7 +53,7 @@ export class Handover {
     this.#call = callAt(call, this.#tries.model);
   }
 
-  /** The call as it goes to its current target. */
+  /** The call as sent to its current target. */
   get call(): HeldCall {
     return this.#call;
   }
@@ -63,15 +63,15 @@ export class Handover {
     return this.#tries.all;
   }
 
-  /** Longest wait for the head of an answer that is not streamed, which comes last; 0: no bound but that of the call. */
+  /** Maximum wait for the head of an unstreamed answer, which comes last; 0: only the call's own bound. */
   wholeTimeoutMs(wholeMs: number): number {
     const { most, retriesUnsure } = this.#tries;
     return most > 1 && retriesUnsure ? Math.ceil(wholeMs / most) : 0;
   }
 
   /**
-   * Longest wait for the head of the current try, of `wholeMs` for all of them, of which `elapsedMs` are over; undefined: as the
-   * connections have it.
+   * Maximum wait for the head of the current attempt, out of `wholeMs` for all attempts, of which `elapsedMs` have
+   * passed; undefined: the connections' default.
    */
   headTimeoutMs(wholeMs: number, elapsedMs: number): number | undefined {
     const { most, retriesUnsure, isFirst } = this.#tries;
@@ -79,12 +79,12 @@ export class Handover {
     return isFirst ? undefined : Math.max(1, wholeMs - elapsedMs);
   }
 
-  /** The head of an answer came. */
+  /** The head of an answer arrived. */
   head(status: number): void {
     this.#tries.head(status);
   }
 
-  /** The target has answered as it should. */
+  /** The target answered correctly. */
   answered(): void {
     this.#tries.answered();
   }
@@ -94,12 +94,12 @@ export class Handover {
     this.#tries.abandoned();
   }
 
-  /** An answer broke off that had begun. */
+  /** An answer broke off. */
   broke(error: Error): void {
     this.#tries.broke(failureOfConnection(error, this.#call.body.model).error);
   }
 
-  /** No answer came. True if the call goes on elsewhere, or has its answer. */
+  /** No answer came. Returns true if the call continues elsewhere or has its answer. */
   noHead(error: Error, mayGoOn: boolean): boolean {
     const isUnsent = this.#answering.exchange.sentAt === undefined;
     this.#tries.failed(failureOfConnection(error, this.#call.body.model), this.#call);
@@ -109,7 +109,7 @@ export class Handover {
     return true;
   }
 
-  /** A provider refused the call: it goes on at the next target, or the refusal is the answer. */
+  /** A provider refused the call: try the next target, or answer with the refusal. */
   refused(answer: UpstreamAnswer, held: HeldError): void {
     if (!this.#answering.isRelaying) return;
     const { body } = held;
@@ -119,20 +119,20 @@ export class Handover {
     else this.#passRefusal(answer, held);
   }
 
-  /** The answer cannot be passed on, and is no reason to ask another target. */
+  /** The answer can't be forwarded and does not justify another target. */
   unfit(status: number, refusal: GatewayError): void {
     this.#tries.failed({ status, error: `HTTP ${status}: ${refusal.message}` }, this.#call);
     this.#answering.fail(refusal, 'upstream_error');
   }
 
-  /** What came in place of a stream whose head the client has: it cannot be shown but as an error. */
+  /** Something else came instead of a stream whose head the client has: show it as an error. */
   answeredWithin(answer: UpstreamAnswer, held: HeldError): void {
     if (!this.#answering.isRelaying) return;
     const { error } = failureOfAnswer(answer, held.body, this.#call.body.model.upstream);
     this.#failAs({ call: this.#call, message: error });
   }
 
-  /** The opening of a stream, held if the model has several targets; undefined: the stream is shown as it comes. */
+  /** The held opening of a stream if the model has several targets; undefined: the stream is relayed directly. */
   openingOf(answer: UpstreamAnswer): HeldOpening | undefined {
     const kindOf = this.#tries.isOfSeveral ? OPENINGS[this.#call.endpoint.path] : undefined;
     if (!kindOf || this.#answering.hasLeft) return undefined;
@@ -182,7 +182,7 @@ export class Handover {
     relay.error(error);
   }
 
-  /** Sends the call to its next target, if there is one after a failure of this kind. */
+  /** Sends the call to its next target, if this kind of failure allows one. */
   #goOn(kind: FailureKind): boolean {
     if (this.#answering.hasLeft) return false;
     const model = this.#tries.next(kind, this.#call.endpoint.makesJob === true);
@@ -208,7 +208,7 @@ export class Handover {
   }
 }
 
-/** The usage that the opening of a stream reports; undefined if it reports none. */
+/** Usage reported in the opening of a stream, if any. */
 function reportedIn(events: Buffer, meter: StreamMeter): Usage | undefined {
   const reader = new EventReader(meter);
   reader.push(events);
@@ -218,7 +218,7 @@ function reportedIn(events: Buffer, meter: StreamMeter): Usage | undefined {
   return counted.length > 0 ? Object.fromEntries(counted) : undefined;
 }
 
-/** The call as it goes to a target of its model. */
+/** The call in the form for another target of its model. */
 function callAt(call: HeldCall, model: Model): HeldCall {
   if (model === call.body.model) return call;
   const { body, upstreamBody } = call;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Model, type Target, targetName } from '../../domain/catalog.ts';
 import { CONVERSATION_HEADERS } from '../../domain/clients.ts';
 
-/** Whether a target may be asked now, and if not, when again: by `Date.now()`. */
+/** Whether a target may be used now, or else when, by `Date.now()`. */
 export interface Availability {
   readonly isAvailable: boolean;
   /** 0 for a target that is up. */
@@ -11,9 +11,9 @@ export interface Availability {
 }
 
 /**
- * The order in which targets are asked for a call: the lowest priority number first, and within it by weight, the same for each
- * call with this affinity (rendezvous hashing: a target more or less moves only the calls that it takes or leaves). Targets that
- * are out are not asked, unless all are: then the one that comes back first.
+ * Orders the targets of a call: lowest priority number first, then by weight, and the same for all calls of one
+ * affinity (rendezvous hashing: adding or removing a target moves only its own calls). Skips targets that are out,
+ * unless all are; then the first to come back is used.
  */
 export function orderOf(
   targets: readonly Target[],
@@ -33,20 +33,20 @@ export function orderOf(
   return available.map(({ target }) => target);
 }
 
-/** The targets that are out while others are not, the one that comes back first at the front. */
+/** Targets that are out while others are not, the first to come back first. */
 export function outOf(targets: readonly Target[], availability: (target: Target) => Availability): Target[] {
   const out = targets.filter((target) => !availability(target).isAvailable);
   if (out.length === targets.length) return [];
   return out.sort((a, b) => availability(a).outUntil - availability(b).outUntil);
 }
 
-/** Digits of the hash that make its number: 48 bits. */
+/** Hex digits of the hash used as a number: 48 bits. */
 const HEX_DIGITS = 12;
 const RANGE = 16 ** HEX_DIGITS;
 
 /**
- * Weighted rendezvous hashing: with -weight/ln(u) for u evenly in (0, 1), the largest score is a target's with a probability in
- * proportion to its weight.
+ * Weighted rendezvous hashing: with -weight/ln(u) for u uniform in (0, 1), a target has the largest score with a
+ * probability proportional to its weight.
  */
 function scoreOf(target: Target, affinity: string): number {
   const digits = hash('sha256', `${placeOf(target.model)} ${affinity}`).slice(0, HEX_DIGITS);
@@ -59,10 +59,10 @@ export function placeOf({ upstream, upstreamModel }: Pick<Model, 'upstream' | 'u
   return `${targetName(upstream)} ${upstreamModel}`;
 }
 
-/** Conversations whose last target is remembered: some 400 bytes each. */
+/** Maximum remembered conversations, at some 400 bytes each. */
 const MAX_PLACES = 10_000;
 
-/** The target that answered each conversation last, in this process. */
+/** The last target of each conversation, in this process. */
 export class LastPlaces {
   readonly #places = new Map<string, string>();
 
@@ -81,8 +81,8 @@ export class LastPlaces {
 }
 
 /**
- * The only target for a call with encrypted reasoning that no target is known to have made: the one that answered its
- * conversation last, else the one that the conversation belongs to while all are up.
+ * The only target for a call with encrypted reasoning that no known target produced: the one that answered its
+ * conversation last, else the one that the conversation maps to while all are up.
  */
 export function onlyPlaceOf(
   targets: readonly Target[],
@@ -97,7 +97,7 @@ const UP: Availability = { isAvailable: true, outUntil: 0 };
 
 const MAX_AFFINITY_CHARS = 256;
 
-/** What the calls of one conversation have in common, as providers' prompt caches are per credential; else the key. */
+/** What the calls of a conversation share, because prompt caches are per credential; else the key. */
 export function affinityOf(
   { prompt_cache_key: cacheKey }: Readonly<Record<string, unknown>>,
   headers: IncomingHttpHeaders,

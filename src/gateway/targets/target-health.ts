@@ -2,49 +2,49 @@ import { type Model, targetName } from '../../domain/catalog.ts';
 import type { Log } from '../../log/log.ts';
 import type { Availability } from './order.ts';
 
-/** Time for which a target is left out after its first failure, and the most after more of them. */
+/** How long a target is out after its first failure, and at most after more. */
 const FIRST_OUT_MS = 1_000;
 const LONGEST_OUT_MS = 60_000;
-/** Most that a provider's Retry-After counts. */
+/** Maximum honored Retry-After. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
-/** Time for which a target is left out that refuses its credential, or whose certificate is refused. */
+/** How long a target is out if it refuses its credential or its certificate is refused. */
 export const REFUSED_OUT_MS = 60_000;
-/** Part of a new latency in the average. */
+/** Weight of a new latency in the average. */
 const LATENCY_SHARE = 0.1;
 
-/** What went wrong at a target. */
+/** A failure of a target. */
 export interface TargetFailure {
   /** HTTP status; null if none came. */
   readonly status: number | null;
-  /** In the provider's words, without its credential. */
+  /** The provider's message, without its credential. */
   readonly error: string;
-  /** Time to leave it out, if the provider or the kind of the failure says so; else it doubles. */
+  /** How long the target is out, if the provider or the kind of failure determines it; otherwise it doubles. */
   readonly outMs?: number | undefined;
 }
 
-/** State of a target as gateways share it. */
+/** Health of a target as gateways share it. */
 export interface SharedState {
-  /** By `Date.now()`; 0: it is up. */
+  /** By `Date.now()`; 0: up. */
   readonly outUntil: number;
   readonly failures: number;
-  /** Time of the change, by `Date.now()`: older news change nothing. */
+  /** Time of the change, by `Date.now()`; older reports are ignored. */
   readonly changedAt: number;
 }
 
-/** What gateways tell each other. Nothing waits for it, and it may fail. */
+/** Messages between gateways. Nothing waits for them, and they may fail. */
 export interface HealthHints {
-  /** Tells the others about a target that went out, or came back. */
+  /** Announces that a target went out or came back. */
   publish(name: string, state: SharedState): void;
-  /** Asks for the one trial of a target that was out; resolves with whether this gateway makes it. Never rejects. */
+  /** Claims the single trial of a target that was out; resolves to whether this gateway got it. Never rejects. */
   claimTrial(name: string): Promise<boolean>;
-  /** The trial that this gateway made is over, and its outcome published. */
+  /** This gateway's trial is over and its outcome published. */
   trialEnded(name: string): void;
 }
 
-/** No other gateways: each trial is ours. */
+/** Without other gateways, every trial is ours. */
 const ALONE: HealthHints = { publish() {}, claimTrial: async () => true, trialEnded() {} };
 
-/** A target as the operator sees it. */
+/** A target as shown to the operator. */
 export interface TargetReport {
   readonly target: string;
   readonly model: string;
@@ -59,14 +59,14 @@ export interface TargetReport {
   readonly failed: number;
 }
 
-/** One try at a target. Exactly one of the methods but `noted` is called, once. */
+/** One attempt at a target. Exactly one method besides `noted` is called, once. */
 export interface HealthOfTry {
-  /** The provider answered, `ms` after it was asked. */
+  /** The provider answered, after `ms`. */
   answered(ms: number): void;
   failed(failure: TargetFailure): void;
-  /** The try ended in a way that says nothing about the target: its client left. */
+  /** The attempt says nothing about the target, because its client left. */
   abandoned(): void;
-  /** The answer broke off after its beginning: reported to the operator, but the target stays in. */
+  /** The answer broke off after it began: shown to the operator, but the target stays in. */
   noted(error: string): void;
 }
 
@@ -77,9 +77,9 @@ class State implements Availability, SharedState {
   outUntil = 0;
   failures = 0;
   changedAt = 0;
-  /** Whether the one call that may find out if the target is back is allowed, and under way. */
+  /** Whether the single call that tests the target is allowed or in progress. */
   trial: 'none' | 'free' | 'taken' = 'none';
-  /** Counts how often it went out: a try that began before says nothing about it since. */
+  /** Number of times it went out; an earlier attempt says nothing about it since. */
   generation = 0;
   timer: NodeJS.Timeout | undefined;
   lastError: string | undefined;
@@ -100,15 +100,14 @@ class State implements Availability, SharedState {
 }
 
 /**
- * Health of the targets of this process, for each credential and model (specification section 12). States of a target: up → out
- * (until a time) → on trial (one call at a time) → up, or out again for twice as long. Other gateways' news of it count as our
- * own.
+ * Health of this process' targets, per credential and model (specification section 12). States: up → out (until a time)
+ * → on trial (one call at a time) → up, or out again for twice as long. Reports of other gateways count like our own.
  */
 export class TargetHealth {
   readonly #log: Log;
   readonly #hints: HealthHints;
   readonly #states = new Map<string, State>();
-  /** States by the model of the catalog, which a reload replaces. */
+  /** States by the catalog's model, which a reload replaces. */
   readonly #byModel = new WeakMap<Model, State>();
 
   constructor({ log, hints = ALONE }: { readonly log: Log; readonly hints?: HealthHints }) {
@@ -138,7 +137,7 @@ export class TargetHealth {
       failed: (failure) => {
         state.failed++;
         note(state, failure.error);
-        // Calls that were sent together fail together: that is one failure.
+        // Calls sent together fail together, which counts as one failure.
         if (isCurrent()) this.#goesOut(state, failure, wasFree);
         else if (failure.outMs !== undefined) this.#staysOut(state, failure.outMs);
       },
@@ -149,7 +148,7 @@ export class TargetHealth {
     };
   }
 
-  /** Takes up what another gateway says of a target. True where that is new. */
+  /** Applies another gateway's report of a target. Returns true if it is new. */
   heard(name: string, { outUntil, failures, changedAt }: SharedState): boolean {
     const state = this.#states.get(name);
     if (!state || changedAt <= state.changedAt) return false;
@@ -167,7 +166,7 @@ export class TargetHealth {
     return reportOf(this.#stateOf(model));
   }
 
-  /** Every target that was asked in this process, or is in the catalog's reports. */
+  /** Every target used in this process or known from the catalog. */
   reports(): TargetReport[] {
     return [...this.#states.values()].map(reportOf);
   }
@@ -218,7 +217,7 @@ export class TargetHealth {
     state.timer.unref();
   }
 
-  /** Lets one call try the target, of all gateways; if it is another's, its news are waited for. */
+  /** Lets one call of all gateways try the target; if another gateway has the trial, waits for its report. */
   async #tryAgain(state: State): Promise<void> {
     const { generation } = state;
     const isOurs = await this.#hints.claimTrial(state.name);

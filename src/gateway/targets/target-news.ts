@@ -4,12 +4,12 @@ import { placesOf } from '../../domain/catalog.ts';
 import type { SharedHints } from '../../ledger/redis/shared-hints.ts';
 import type { HealthHints, SharedState, TargetHealth, TargetReport } from './target-health.ts';
 
-/** Interval at which other gateways' news are read. */
+/** Interval for reading other gateways' reports. */
 const EVERY_MS = 1_000;
-/** Ticks after which a report is renewed that has not changed, and the age from which on another gateway's is not believed. */
+/** Ticks after which an unchanged report is renewed, and the age from which another gateway's is ignored. */
 const RENEW_TICKS = 20;
 const REPORT_AGE_MS = 60_000;
-/** Time for which a gateway keeps the trial of a target to itself; another may make it then. */
+/** How long a gateway's claim of a trial lasts; then another gateway may take it. */
 const TRIAL_MS = 5_000;
 
 const STATES = 'targets';
@@ -21,7 +21,7 @@ interface Report {
   readonly targets: readonly TargetReport[];
 }
 
-/** The news of targets between gateways: who is out, whose turn a trial is, and what each gateway saw. */
+/** Shares target health between gateways: who is out, who has the trial, and what each gateway saw. */
 export class TargetNews implements HealthHints {
   readonly #hints: SharedHints;
   readonly #catalog: () => Catalog;
@@ -37,14 +37,14 @@ export class TargetNews implements HealthHints {
     this.#catalog = catalog;
   }
 
-  /** Begins to read the others' news for `health`. */
+  /** Starts reading other gateways' reports for `health`. */
   start(health: TargetHealth): void {
     this.#health = health;
     this.#timer = setInterval(() => void this.#tick(health), EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Ends reading, and takes this gateway's report away. */
+  /** Stops reading and removes this gateway's report. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#health?.close();
@@ -53,11 +53,11 @@ export class TargetNews implements HealthHints {
 
   publish(name: string, { outUntil, failures, changedAt }: SharedState): void {
     const text = JSON.stringify({ outUntil, failures, changedAt } satisfies SharedState);
-    // A hint that is lost costs another gateway one failed try.
+    // A lost hint costs another gateway one failed attempt.
     this.#hints.leave(STATES, name, text).catch(() => {});
   }
 
-  /** The news come first, because the trial of another gateway may have ended since they were read. */
+  /** Reads the reports first, because another gateway's trial may have ended since. */
   async claimTrial(name: string): Promise<boolean> {
     try {
       const text = await this.#hints.one(STATES, name);
@@ -69,11 +69,11 @@ export class TargetNews implements HealthHints {
   }
 
   trialEnded(name: string): void {
-    // Where this is lost, the next trial waits for the end of the claim.
+    // If this is lost, the next trial waits until the claim expires.
     this.#hints.release(name).catch(() => {});
   }
 
-  /** What all gateways know of every target of the catalog, in its order. */
+  /** What all gateways know about the catalog's targets, in its order. */
   async reports(): Promise<TargetReport[]> {
     const others = await this.#othersReports();
     return this.#ownReports().map((own) => {
@@ -109,7 +109,7 @@ export class TargetNews implements HealthHints {
       }
       await this.#report();
     } catch {
-      // Redis is away: this gateway goes by what it sees itself.
+      // Redis is down: this gateway uses only its own observations.
     } finally {
       this.#isReading = false;
     }
@@ -126,7 +126,10 @@ export class TargetNews implements HealthHints {
   }
 }
 
-/** One report of what two gateways saw of a target. Whether it is out is said by the first, which hears of the others' news. */
+/**
+ * Merges two gateways' reports of a target. The first one, which receives the others' reports, decides whether it is
+ * out.
+ */
 function joined(own: TargetReport, other: TargetReport): TargetReport {
   const newest = (other.lastErrorAt ?? 0) > (own.lastErrorAt ?? 0) ? other : own;
   const calls = own.calls + other.calls;

@@ -5,38 +5,38 @@ import { billOfCall, type TriedAttempt } from '../settle.ts';
 import { type LastPlaces, placeOf } from './order.ts';
 import type { HealthOfTry, TargetFailure, TargetHealth } from './target-health.ts';
 
-/** How a try failed, which decides whether the call goes on (specification section 12). */
+/** How an attempt failed, which decides whether the call continues (specification section 12). */
 export type FailureKind =
-  /** Nothing was sent: the provider cannot have begun to bill. */
+  /** Nothing was sent: the provider can't have begun to bill. */
   | 'unsent'
-  /** The provider said so, before anything of an answer was shown. */
+  /** The provider reported it before the client saw anything of an answer. */
   | 'answered'
-  /** It was sent, and no answer came: the provider may have begun to bill. */
+  /** It was sent but not answered: the provider may have begun to bill. */
   | 'unsure';
 
-/** `limits.attempts` if it is not set. */
+/** Default of `limits.attempts`. */
 export const DEFAULT_ATTEMPTS = 3;
 
 export interface TargetSettings {
   readonly health: TargetHealth;
-  /** Most targets that are asked for one call. */
+  /** Maximum targets per call. */
   readonly attempts: number;
-  /** Whether a call goes on after an `unsure` failure. */
+  /** Whether a call continues after an `unsure` failure. */
   readonly retryUnsure: boolean;
   readonly lastPlaces: LastPlaces;
 }
 
-/** The targets that may be asked for one call. */
+/** The possible targets of one call. */
 export interface Route {
   /** The call's model at each of them, in order. */
   readonly order: readonly Model[];
-  /** The same at targets that are out: the first of them is asked once all the others are out, too. */
+  /** The same for targets that are out: the first one is used once all others are out too. */
   readonly out?: readonly Model[];
-  /** The conversation that the call belongs to, if its model has several targets. */
+  /** The call's conversation, if its model has several targets. */
   readonly conversation?: string | undefined;
 }
 
-/** The tries of one call, one after the other. States of each: begun → answered or failed. */
+/** The attempts of one call, in sequence. States of each: begun → answered or failed. */
 export class Tries {
   /** Most tries that this call can have. */
   readonly most: number;
@@ -52,7 +52,7 @@ export class Tries {
   #sentAt = performance.now();
   #health: HealthOfTry;
   #isOver = false;
-  /** Whether the health of the current target has heard of this try. */
+  /** Whether the target's health has this attempt's outcome. */
   #isReported = false;
 
   constructor({ order, out = [], conversation }: Route, settings: TargetSettings) {
@@ -64,12 +64,12 @@ export class Tries {
     this.#health = settings.health.begin(this.#model);
   }
 
-  /** The model at the target that is asked now. */
+  /** The model at the current target. */
   get model(): Model {
     return this.#model;
   }
 
-  /** Whether the model has several targets, of which this call may ask one or more. */
+  /** Whether the model has several targets that this call may use. */
   get isOfSeveral(): boolean {
     return this.#conversation !== undefined;
   }
@@ -78,7 +78,7 @@ export class Tries {
     return this.#failed.length === 0;
   }
 
-  /** Status of the current try; null: none came yet. */
+  /** Status of the current attempt; null: none yet. */
   get status(): number | null {
     return this.#status;
   }
@@ -87,17 +87,17 @@ export class Tries {
     return this.#settings.retryUnsure;
   }
 
-  /** Each try so far, the current one too. */
+  /** All attempts, including the current one. */
   get all(): readonly TriedAttempt[] {
     return this.#isOver ? this.#failed : [...this.#failed, this.#attempt()];
   }
 
-  /** The head of an answer came. */
+  /** The head of an answer arrived. */
   head(status: number): void {
     this.#status = status;
   }
 
-  /** The target has answered as it should. */
+  /** The target answered correctly. */
   answered(): void {
     this.#isReported = true;
     this.#health.answered(performance.now() - this.#sentAt);
@@ -105,13 +105,13 @@ export class Tries {
       this.#settings.lastPlaces.note(this.#conversation, placeOf(this.model));
   }
 
-  /** The call is over; a try without an answer says nothing about its target then. */
+  /** The call is over; an unanswered attempt says nothing about its target. */
   abandoned(): void {
     if (!this.#isReported) this.#health.abandoned();
     this.#isReported = true;
   }
 
-  /** The current try has failed. `usage`: what it reported before. */
+  /** The current attempt failed. `usage`: reported before the failure. */
   failed(failure: TargetFailure, call: HeldCall, usage?: Usage): void {
     if (!this.#isReported) this.#health.failed(failure);
     this.#isReported = true;
@@ -120,12 +120,12 @@ export class Tries {
     this.#isOver = true;
   }
 
-  /** The answer of the current try broke off after its beginning. */
+  /** The answer of the current attempt broke off. */
   broke(error: string): void {
     if (this.#isReported) this.#health.noted(error);
   }
 
-  /** Begins the next try after a failure of this kind, and returns the model at its target; undefined: there is none. */
+  /** Begins the next attempt after a failure of this kind and returns the model at its target; undefined: none left. */
   next(kind: FailureKind, isJob: boolean): Model | undefined {
     if (isJob ? kind !== 'unsent' : kind === 'unsure' && !this.#settings.retryUnsure) return undefined;
     if (this.#failed.length >= this.#settings.attempts) return undefined;

@@ -1,6 +1,6 @@
 import type { Upstream } from '../../domain/catalog.ts';
 
-/** The beginning of every endpoint's path. */
+/** Start of every endpoint's path. */
 const VERSION = '/v1';
 
 /** An address at an upstream. */
@@ -8,19 +8,19 @@ interface Address {
   /** `https://host:port` */
   readonly origin: string;
   readonly path: string;
-  /** Without its question mark; '' for none. */
+  /** Without the question mark; '' for none. */
   readonly query: string;
 }
 
-/** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
+/** The `https://host:port` of an upstream's address; the rest is the path prefix. */
 function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   return end < 0 ? url : url.slice(0, end);
 }
 
 /**
- * The address of a call at an upstream. `path`: the gateway's own, which begins with `/v1`. `endpoint`: that of the endpoint,
- * if `path` goes on after it.
+ * Builds the upstream address of a call. `path`: the gateway's own, which begins with `/v1`. `endpoint`: the endpoint's
+ * path, if `path` continues after it.
  */
 export function addressOf(
   { url, path: prefix, paths }: Pick<Upstream, 'url' | 'path' | 'paths'>,

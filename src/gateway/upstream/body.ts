@@ -8,15 +8,15 @@ import { type Edit, edited, renamer, type Upload } from '../request/spool/spool.
 
 export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
-  /** True if the request was changed to ask for usage, which the relay removes from the answer again. */
+  /** True if the request was changed to ask for usage, which the relay removes from the answer. */
   readonly injectedUsage: boolean;
-  /** Body with another name of the model; only if the model has several targets. */
+  /** The body with another model name; only if the model has several targets. */
   readonly named?: ((upstreamModel: string) => Buffer | Upload) | undefined;
 }
 
-/** What the gateway asks of a provider beyond the request. */
+/** What the gateway adds to the request. */
 interface UpstreamNeeds {
-  /** A stream of this endpoint must be asked for its usage. */
+  /** Streams of this endpoint must be asked for their usage. */
   readonly asksForUsage: boolean;
   /** Bounds of the provider's tools that the request leaves open. */
   readonly sets: readonly FieldToSet[];
@@ -24,9 +24,9 @@ interface UpstreamNeeds {
 }
 
 /**
- * The body that goes upstream: the bytes that came, unless the upstream has another name for the model, a chat stream
- * would not report its usage, or a bound of the provider's tools is open. Then only those values are replaced or added in the
- * text, so that big numbers, the order of members and white space stay (specification sections 4 and 5).
+ * Builds the body that goes upstream: the original bytes, unless the upstream has another model name, a chat stream
+ * would not report its usage, or a bound of the provider's tools is open. Then only those values are replaced or added
+ * in the text, which preserves big numbers, member order and white space (specification sections 4 and 5).
  */
 export function upstreamJson(
   body: JsonBody,
@@ -51,17 +51,17 @@ export function upstreamJson(
   return { bytes: sent, injectedUsage, named: (name) => rename(JSON.stringify(name)) };
 }
 
-/** Whether none of the places where the model may run has to be asked for usage. */
+/** Whether no upstream of the model has to be asked for usage. */
 function reportsUnasked({ upstream, targets }: Model): boolean {
   if (!targets) return upstream.reportsUnasked === true;
   return targets.every(({ model }) => model.upstream.reportsUnasked === true);
 }
 
-/** The edit of the text by which the upstream is asked to report usage; undefined if it is asked already. */
+/** The edit that asks the upstream to report usage; undefined if the request already does. */
 function includeUsage({ value: { stream_options: options } }: JsonBody, read: ReadJson): Edit | undefined {
   const span = read.spanOf('stream_options');
   if (!span) return added(read, '"stream_options":{"include_usage":true}');
-  // An invalid value is left for the upstream to refuse.
+  // The upstream refuses an invalid value.
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     return options === null ? { ...span, text: '{"include_usage":true}' } : undefined;
   }
@@ -80,8 +80,8 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
 /**
- * Edits of the body's text that send the bounds which the request leaves open. What says `null` is replaced; a member that is
- * missing is put before the others of its object.
+ * Edits that send the bounds that the request leaves open. Replaces `null`; inserts a missing member before the others
+ * of its object.
  */
 function toolBoundEdits(
   { value }: JsonBody,
@@ -103,7 +103,7 @@ function toolBoundEdits(
   return edits;
 }
 
-/** Edits that give an object these members. */
+/** Edits that set these members of an object. */
 function objectEdits(read: ReadJson, sets: readonly FieldToSet[], bounds: Bounds): Edit[] {
   const edits: Edit[] = [];
   const members: string[] = [];
@@ -124,8 +124,8 @@ interface ToolSpan {
 }
 
 /**
- * The places of objects in the text of a value that JSON.parse made them from. The text and the value are walked side by side,
- * once, without recursion, because a client decides how deep its JSON is.
+ * Finds the positions of objects in the text that JSON.parse read them from. Walks text and value side by side, without
+ * recursion, because a client decides how deep its JSON is.
  */
 function placesOf(
   text: string,
@@ -151,7 +151,7 @@ function placesOf(
     at = skipSpace(text, at);
     while (text.charCodeAt(at) === CLOSE_ARRAY || text.charCodeAt(at) === CLOSE_OBJECT) {
       open.pop();
-      // What comes after the value belongs to others.
+      // The text after the value belongs to others.
       if (open.length === 0) return places;
       at = skipSpace(text, at + 1);
     }
@@ -170,12 +170,12 @@ function placesOf(
 
 const EVERY_NAME = { take: () => true };
 
-/** An object within the text of a body, with the places of its own members. */
+/** An object in the text of a body, with the positions of its members. */
 function readWithin({ text }: ReadJson, { start, end }: Span): ReadJson {
   return readJson(Buffer.from(text.slice(start, end), 'latin1'), EVERY_NAME);
 }
 
-/** Edits of the text of `read`, as edits of the bytes that it was read from, which begin at `from`. */
+/** Converts edits of the text of `read` to edits of the bytes it was read from, which begin at `from`. */
 function placed(edits: readonly Edit[], read: ReadJson, from: number): Edit[] {
   return edits.map(({ start, end, text }) => ({
     start: from + read.offsetOf(start),
@@ -184,7 +184,7 @@ function placed(edits: readonly Edit[], read: ReadJson, from: number): Edit[] {
   }));
 }
 
-/** The edit that puts members before the others of the outermost object. */
+/** The edit that inserts members before the others of the outermost object. */
 function added({ openAt, isEmpty }: ReadJson, members: string): Edit {
   const at = openAt + 1;
   return { start: at, end: at, text: `${members}${isEmpty ? '' : ','}` };

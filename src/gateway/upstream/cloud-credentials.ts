@@ -2,30 +2,33 @@ import { createHash } from 'node:crypto';
 import type { Upstream } from '../../domain/catalog.ts';
 import type { Upload } from '../request/spool/spool.ts';
 
-/** A cloud gave no credential: nothing was sent to the provider. */
+/** A cloud gave no credential, so nothing was sent to the provider. */
 export class NoCloudCredential extends Error {
   constructor(cause: unknown) {
     super(`no credential of the cloud: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** A request that is about to be sent. */
+/** A request to be sent. */
 interface UnsignedRequest {
   readonly method: string;
   readonly origin: string;
-  /** With its query. */
+  /** Including its query. */
   readonly path: string;
   readonly body: Buffer | Upload | undefined;
 }
 
-/** Whether an upstream's requests are signed, or have a token that is exchanged. A credential in the configuration is sent as it is. */
+/**
+ * Whether an upstream's requests are signed or use an exchanged token. A credential in the configuration is sent
+ * directly.
+ */
 export function isOfCloud({ auth, apiKey }: Upstream): boolean {
   return apiKey === '' && (auth === 'google' || auth === 'aws');
 }
 
 /**
- * The headers, name and value in turn, by which a cloud accepts a request. The vendor's own library finds the credentials in the
- * environment, and is loaded at the first call. Rejects with NoCloudCredential.
+ * Headers, name and value in turn, that authenticate a request to a cloud. The vendor's library finds the credentials
+ * in the environment and is loaded at the first call. Rejects with NoCloudCredential.
  */
 export async function cloudHeaders({ auth }: Upstream, request: UnsignedRequest): Promise<string[]> {
   try {
@@ -43,7 +46,7 @@ export async function cloudHeaders({ auth }: Upstream, request: UnsignedRequest)
 let tokens: Promise<() => Promise<string>> | undefined;
 let signer: Promise<(request: UnsignedRequest) => Promise<string[]>> | undefined;
 
-/** Tokens of the application default credentials, which the library renews before they expire. */
+/** Tokens of the application default credentials; the library renews them before they expire. */
 async function openTokens(): Promise<() => Promise<string>> {
   const { GoogleAuth } = await import('google-auth-library');
   const auth = new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/cloud-platform'] });
@@ -54,10 +57,10 @@ async function openTokens(): Promise<() => Promise<string>> {
   };
 }
 
-/** Host of a service in a region: `bedrock-runtime.eu-west-1.amazonaws.com`. */
+/** Host of a regional service: `bedrock-runtime.eu-west-1.amazonaws.com`. */
 const REGIONAL = /^[a-z-]+\.([a-z0-9-]+)\.amazonaws\.com$/;
 
-/** Signatures (AWS Signature Version 4) by the credentials that the default chain finds. */
+/** Signs requests (AWS Signature Version 4) with the default chain's credentials. */
 async function openSigner(): Promise<(request: UnsignedRequest) => Promise<string[]>> {
   const [{ SignatureV4 }, { fromNodeProviderChain }, { Sha256 }] = await Promise.all([
     import('@smithy/signature-v4'),

@@ -1,30 +1,30 @@
 import type { Upstream } from '../../domain/catalog.ts';
 import type { AnswerSink, UpstreamAnswer } from './exchange.ts';
 
-/** Shortest credential that is looked for; shorter ones are placeholders, as `none`, and words of many sentences. */
+/** Minimum length of a searched credential; shorter ones are placeholders such as `none`, or common words. */
 const LEAST_CHARS = 6;
-/** `…` in UTF-8, a byte a character. */
+/** `…` in UTF-8, one character per byte. */
 const REPLACEMENT = Buffer.from('…').toString('latin1');
-/** Characters of the longest spelling of a character: `\u002b`. */
+/** Maximum length of an escaped character: `\u002b`. */
 const LONGEST_SPELLING = 6;
 
-/** Ids of the operator's organization and project at a provider, which errors about limits and access name. */
+/** Ids of the operator's organization and project, which provider errors about limits and access contain. */
 const OPERATOR_IDS = /\b(?:org(?:-|\\u002d)|proj(?:_|\\u005f))(?:[a-z0-9_-]|\\u00(?:2d|5f)){3,}/gi;
 const IN_ID = /[a-z0-9_\\-]/i;
-/** Longest id that is kept together, in characters. */
+/** Maximum characters of an id that is kept together. */
 const LONGEST_ID = 128;
 
 const patterns = new WeakMap<Upstream, RegExp>();
 
 /**
- * A provider's text (a byte a character) without the gateway's credential, which some providers quote. It is found as it is,
- * and as JSON or an address spells it.
+ * Removes the gateway's credential, which some providers quote, from a provider's text (one character per byte). Also
+ * finds its spellings in JSON and addresses.
  */
 export function withoutCredential(text: string, upstream: Upstream): string {
   return upstream.apiKey.length < LEAST_CHARS ? text : text.replace(patternOf(upstream), REPLACEMENT);
 }
 
-/** A provider's error (a byte a character) without the gateway's credential and the operator's ids. */
+/** Removes the gateway's credential and the operator's ids from a provider's error (one character per byte). */
 export function shownError(text: string, upstream: Upstream): string {
   return withoutIds(withoutCredential(text, upstream));
 }
@@ -41,21 +41,21 @@ function patternOf(upstream: Upstream): RegExp {
   return pattern;
 }
 
-/** The character itself, and escaped as JSON (`\/`, `\u002f`) or an address (`%2f`) does. */
+/** The character itself, and its escapes in JSON (`\/`, `\u002f`) and addresses (`%2f`). */
 function spellings(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
   return `(?:\\\\?\\x${hex}|\\\\u00${hex}|%${hex})`;
 }
 
-/** The head of an answer that a ErrorFilter may shorten. */
+/** Head of an answer that an ErrorFilter may shorten. */
 export function unmeasured<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
 }
 
 /**
- * Takes the gateway's credential and the operator's ids out of an error of any size as it passes; keeps back only what may be the
+ * Removes the gateway's credential and the operator's ids from a streamed error of any size. Holds back only a possible
  * beginning of one.
  */
 export class ErrorFilter implements AnswerSink {
@@ -95,7 +95,7 @@ export class ErrorFilter implements AnswerSink {
   }
 }
 
-/** The last place up to `at` that is not within a word that may be an id. */
+/** The last position up to `at` outside a word that may be an id. */
 function startOfWord(text: string, at: number): number {
   let start = Math.max(0, at);
   while (start > Math.max(0, at - LONGEST_ID) && IN_ID.test(text[start - 1] ?? '')) start--;

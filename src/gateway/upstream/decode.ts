@@ -12,9 +12,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/**
- * Decoder for an answer's content encoding; 'none' if it is not encoded, undefined if the encoding is unknown.
- */
+/** Decoder for an answer's content encoding; 'none' without encoding, undefined for an unknown one. */
 export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transform | 'none' | undefined {
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
@@ -23,15 +21,15 @@ export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transfo
   return Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
 }
 
-/** The answer without the headers that describe its encoded form. */
+/** Removes headers that describe the encoded form. */
 export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
 }
 
 /**
- * True if an answer is a stream of events. Some providers do not say so: they send no Content-Type, or text/plain. Relayed as
- * a plain answer, such a stream would be held back to its end.
+ * Whether an answer is an event stream. Some providers send no Content-Type, or text/plain. Relayed as a plain answer,
+ * such a stream would be held back to its end.
  */
 export function isEventStream(
   { statusCode, headers }: Pick<UpstreamAnswer, 'statusCode' | 'headers'>,
@@ -45,10 +43,9 @@ export function isEventStream(
 }
 
 /**
- * Decodes the answer of an upstream that compresses although the gateway asks for identity: the relay must read the
- * answer to charge it. Decoding is incremental, with back-pressure on both sides, so a small answer cannot expand to
- * more than a buffer or two in memory. The client gets the decoded form, because the upstream was not asked for the
- * encodings that the client accepts.
+ * Decodes answers of upstreams that compress although the gateway asks for identity: the relay must read the answer to
+ * charge it. Decoding is incremental, with back-pressure on both sides, so a small answer can't expand to more than a
+ * buffer or two in memory. The client gets the decoded form, because its accepted encodings were not sent upstream.
  */
 export class DecodingSink implements AnswerSink {
   readonly #decoder: Transform;
@@ -69,7 +66,7 @@ export class DecodingSink implements AnswerSink {
     });
     decoder.on('drain', () => exchange.resume());
     raw.on('drain', () => decoder.resume());
-    // After the client has left, its back-pressure must not stop the reading for the usage.
+    // After the client has left, its back-pressure must not stop reading for the usage.
     raw.once('close', () => decoder.resume());
   }
 
@@ -85,7 +82,7 @@ export class DecodingSink implements AnswerSink {
 
   error(error: Error): void {
     const finish = () => this.#finish(() => this.#sink.error(error));
-    // What has arrived is delivered first, unless the client's back-pressure holds it up.
+    // Deliver received data first, unless the client's back-pressure holds it up.
     if (this.#decoder.isPaused()) finish();
     else this.#decoder.write(Buffer.alloc(0), finish);
   }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 import { NoCloudCredential } from './cloud-credentials.ts';
 
-/** Thrown if a call took longer than `limits.requestTimeoutMs`, so that the gateway gave it up. */
+/** Thrown when a call exceeds `limits.requestTimeoutMs`. */
 export class RequestTimeout extends Error {
   constructor() {
     super('the call took too long');
@@ -22,14 +22,14 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ]);
 
-/** True for an error of undici, or of the gateway, that says that something took too long. */
+/** Whether an error of undici or the gateway is a timeout. */
 export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /**
- * The refusal for the client and the ledger's outcome for a call that failed with this error. `isCharged`: what the provider
- * may have billed is charged, so a repeat after a timeout could be charged again.
+ * The client's refusal and the ledger's outcome for a call that failed with this error. `isCharged`: the possible
+ * provider bill is charged, so a retry after a timeout could be charged again.
  */
 export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outcome] {
   const charged = isCharged
@@ -57,9 +57,8 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
 }
 
 /**
- * The error for an upstream's status that concerns the gateway and not the client (specification section 4): 401 and
- * 403 refuse the gateway's credential, and a redirect would send it elsewhere. Undefined for any status that is passed
- * on.
+ * The error for an upstream status that concerns the gateway, not the client (specification section 4): 401 and 403
+ * refuse the gateway's credential, and a redirect would send it elsewhere. Undefined for forwarded statuses.
  */
 export function unforwardableStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) return credentialRefused();
@@ -75,7 +74,7 @@ function credentialRefused(): GatewayError {
   return new GatewayError('upstream_auth_failed', message);
 }
 
-/** The error for an answer in an encoding that was not asked for and that the gateway cannot read. */
+/** The error for an unrequested encoding that the gateway can't read. */
 export function undecodable(): GatewayError {
   return new GatewayError(
     'upstream_unavailable',

@@ -6,20 +6,20 @@ import { RequestTimeout } from './failure.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
-/** Bytes of the largest answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
+/** Maximum bytes of an answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A request without a body about a resource at an upstream. */
+/** A bodyless request about a resource at an upstream. */
 export interface UpstreamRequest {
   readonly upstream: Upstream;
   readonly method: 'GET' | 'DELETE';
-  /** Path of the resource as clients have it: `/v1/videos/ID`. */
+  /** Path of the resource at the gateway: `/v1/videos/ID`. */
   readonly path: string;
   /** The endpoint's part of it: `/v1/videos`. */
   readonly endpoint: string;
-  /** Query, without its question mark. */
+  /** Without the question mark. */
   readonly query: string;
-  /** The model's name, if the upstream has it in its paths. */
+  /** The model's name, for upstreams that have it in their paths. */
   readonly upstreamModel: string;
   /** The client's request; undefined if the gateway itself asks. */
   readonly client: ClientRequest | undefined;
@@ -32,8 +32,8 @@ export interface WholeAnswer {
 }
 
 /**
- * Sends the question once. `onHead` is called once, with the head of the answer or the reason why there is none; it
- * must pipe the answer to a sink before it returns.
+ * Sends the request once. Calls `onHead` once, with the head of the answer or the error; it must pipe the answer to a
+ * sink before it returns.
  */
 export function send(
   transport: UpstreamTransport,
@@ -58,8 +58,8 @@ export function send(
 }
 
 /**
- * Sends the question and resolves with the whole, decoded answer. Rejects if the answer breaks off, is too large, or
- * has not ended within `timeoutMs`.
+ * Sends the request and resolves with the whole, decoded answer. Rejects if the answer breaks off, is too large, or
+ * exceeds `timeoutMs`.
  */
 export async function fetchAnswer(
   transport: UpstreamTransport,
@@ -80,7 +80,7 @@ export async function fetchAnswer(
   }
 }
 
-/** The answer with its body decompressed: some upstreams compress although they are asked not to. */
+/** Decompresses the answer: some upstreams compress although asked not to. */
 async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
   const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
   if (decoder === 'none') return answer;

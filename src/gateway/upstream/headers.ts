@@ -6,8 +6,9 @@ import type { Endpoint } from '../endpoints.ts';
 import { withoutCredential } from './credential.ts';
 
 /**
- * Request headers of a client that go upstream, besides CLIENT_HEADER_FAMILIES and `passHeaders` (specification section 4). A list of what passes, because a gateway behind the upstream's address would obey headers that nobody can
- * list: where to send the call, with whose credential, under which path.
+ * Client headers that go upstream, besides CLIENT_HEADER_FAMILIES and `passHeaders` (specification section 4). An
+ * allowlist, because a gateway behind the upstream's address would obey headers that nobody can list: where to send the
+ * call, with whose credential, under which path.
  */
 const PASSED: ReadonlySet<string> = new Set([
   'accept',
@@ -21,9 +22,9 @@ const PASSED: ReadonlySet<string> = new Set([
 const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /**
- * Response headers that never reach the client: hop-by-hop, cookies, those about the provider's account or edge, and
- * those that act on the browser or on the retries of the client. What a browser does is for the page that asked, and
- * what is repeated is for the gateway to say.
+ * Response headers that never reach the client: hop-by-hop headers, cookies, those about the provider's account or
+ * edge, and those that control the browser or the client's retries. The calling page controls the browser, and the
+ * gateway controls retries.
  */
 const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'connection',
@@ -75,23 +76,23 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'public-key-pins-report-only',
 ]);
 
-/** Matches response headers about the provider's rate limits of the operator's account (specification section 4). */
+/** Matches response headers about rate limits of the operator's account (specification section 4). */
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
 
-/** The request that a call upstream is made for. */
+/** The client request behind an upstream call. */
 export interface ClientRequest {
   readonly headers: IncomingHttpHeaders;
   readonly accountId: number;
-  /** What the body goes upstream as, which is how the gateway read it; undefined: there is no body. */
+  /** Content type as which the gateway read the body; undefined: no body. */
   readonly contentType: string | undefined;
 }
 
 /**
- * Headers of a request to an upstream, name and value in turn: those of the client that pass, then the credential.
- * `client` is undefined if the gateway itself asks.
+ * Headers of a request to an upstream, name and value in turn: allowed client headers, then the credential. `client` is
+ * undefined if the gateway itself asks.
  */
 export function upstreamHeaders(client: ClientRequest | undefined, upstream: Upstream): string[] {
-  // The answer must not be compressed, because usage is read from it on the way.
+  // Usage is read from the answer on its way, so it must not be compressed.
   const out = ['accept-encoding', 'identity'];
   if (client) addClientHeaders(out, client, upstream);
   const { apiKey, auth = upstream.format === 'anthropic' ? 'x-api-key' : 'bearer' } = upstream;
@@ -124,17 +125,16 @@ function isOfFamily(name: string): boolean {
 }
 
 /**
- * The idempotency key of an account as the provider gets it. All accounts have one credential there, so that two who
- * chose the same key would get one answer.
+ * The idempotency key that the provider gets. All accounts share one credential there, so two accounts with the same
+ * key would otherwise get one answer.
  */
 function idempotencyKey(accountId: number, value: string): string {
   return hash('sha256', `${accountId}:${value}`);
 }
 
 /**
- * Headers of the client's answer, name and value in turn: those that `upstream` answered less DROPPED_FROM_RESPONSE, then
- * those set on the reply, which replace the upstream's of their names, then `own`, whose names must be in
- * DROPPED_FROM_RESPONSE.
+ * Headers of the client's answer, name and value in turn: those of `upstream` without DROPPED_FROM_RESPONSE; then those
+ * set on the reply, which replace the upstream's; then `own`, whose names must be in DROPPED_FROM_RESPONSE.
  */
 export function clientHeaders(
   answered: Record<string, string | string[] | undefined>,
@@ -155,12 +155,12 @@ export function clientHeaders(
   return out;
 }
 
-/** The header that says of an answer of 400 and above whose it is; other answers have none (specification section 14). */
+/** Header that names the origin of an answer of 400 and above; other answers have none (specification section 14). */
 export function sourceOf(status: number): Readonly<Record<string, string>> {
   return status < 400 ? {} : { 'x-tollgate-source': 'provider' };
 }
 
-/** A header's value without the gateway's credential; most are too short to have one. */
+/** A header's value without the gateway's credential; most are too short to contain it. */
 function shown(value: string | string[] | undefined, upstream: Upstream): string | string[] | undefined {
   if (typeof value === 'string') {
     return value.length < upstream.apiKey.length ? value : withoutCredential(value, upstream);
@@ -182,9 +182,9 @@ function connectionNames(value: string | string[] | undefined): string[] | undef
     .map((name) => name.trim());
 }
 
-/** Query parameters of a client that go upstream (specification section 4). Anthropic's SDKs send `?beta=true`. */
+/** Client query parameters that go upstream (specification section 4). Anthropic's SDKs send `?beta=true`. */
 const PASSED_QUERY: ReadonlySet<string> = new Set(['beta']);
-/** Those of jobs page and choose: `?variant=thumbnail` of a video's content. */
+/** Those of jobs paginate and select: `?variant=thumbnail` of a video's content. */
 const PASSED_JOB_QUERY: ReadonlySet<string> = new Set([
   ...PASSED_QUERY,
   'limit',
@@ -194,9 +194,9 @@ const PASSED_JOB_QUERY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The query that goes upstream, without its question mark; '' for none. A list of what passes, because some providers
- * take from the query what the answer shows of itself (`fields`), or whose account is billed. Values are encoded again:
- * some servers read `;` as `&`.
+ * The query that goes upstream, without its question mark; '' for none. An allowlist, because some providers read from
+ * the query what the answer shows (`fields`) or whose account is billed. Values are encoded again, because some servers
+ * read `;` as `&`.
  */
 export function upstreamQuery(url: string, { makesJob }: Pick<Endpoint, 'makesJob'>): string {
   const at = url.indexOf('?');

@@ -14,8 +14,8 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
  * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
- * follow the file. The bytes go upstream as they came, except for the value of `model` if the upstream has another
- * name for it. `asked` is called with the fields before they are checked. Throws GatewayError.
+ * follow the file. The bytes go upstream unchanged, except for the value of `model` if the upstream has another name
+ * for it. `asked` gets the fields before they are checked. Throws GatewayError.
  */
 export async function readFormBody(
   sent: unknown,
@@ -61,7 +61,7 @@ export async function readFormBody(
 }
 
 /**
- * Refuses an inspected field that comes twice, as a file, or in another spelling that an upstream could take for it.
+ * Refuses an inspected field that is repeated, is a file, or is spelled so that an upstream could read it as the field.
  */
 function refuseRepeated({ fields, files }: Form): void {
   const seen = new Set<string>();
@@ -79,7 +79,7 @@ function refuseRepeated({ fields, files }: Form): void {
   if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
 }
 
-/** Names of fields with the address of a sound, which some providers load instead of the file. Only the file is measured. */
+/** Fields with the address of audio, which some providers load instead of the file. Only the file is measured. */
 const NAMES_AN_ADDRESS = /(?:ur[il]|source)s?$/;
 
 function refuseAddresses({ fields }: Form): void {
@@ -92,7 +92,7 @@ function refuseAddresses({ fields }: Form): void {
   }
 }
 
-/** The name of a field without the brackets of a list. */
+/** The field's name without list brackets. */
 function plainName(name: string): string {
   return name.trim().replace(/\[[^\]]*\]$/, '');
 }
@@ -124,13 +124,12 @@ function upstreamBytes(sent: unknown, source: ByteSource, edits: readonly Edit[]
 }
 
 const PARAMETER = /;[ \t]*([A-Za-z]+)=(?:"([^"\\]*)"|([^\s;"]+))[ \t]*/gy;
-/** Characters and length of a boundary (RFC 2046 §5.1.1), without the space, which some servers trim. */
+/** Characters and length of a boundary (RFC 2046 §5.1.1), except the space, which some servers trim. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/;
 
 /**
- * Boundary named by a Content-Type of `multipart/form-data`. Only its plain forms are accepted (RFC 2046): if a
- * header could be read in two ways, the gateway and the upstream might cut the same bytes differently. Throws 400
- * `invalid_json`.
+ * Reads the boundary from a Content-Type of `multipart/form-data`. Accepts only its plain forms (RFC 2046): if a header
+ * were ambiguous, gateway and upstream could cut the same bytes differently. Throws 400 `invalid_json`.
  */
 function boundaryOf(contentType: string | undefined): string {
   const [type = ''] = (contentType ?? '').split(';', 1);

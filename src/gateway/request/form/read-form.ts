@@ -5,19 +5,19 @@ import { Busboy } from '@fastify/busboy';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, indexOf, piecesOf } from '../../../metering/byte-source.ts';
 
-/** Most bytes of the text of all fields together. Providers accept prompts of 32,000 characters at most. */
+/** Maximum text bytes of all fields together. Providers accept prompts of 32,000 characters at most. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_NAME_BYTES = 256;
 
-/** The text fields and the files of a form, each in the order of the body, with the offsets of their contents. */
+/** Text fields and files of a form, each in body order, with the offsets of their contents. */
 export interface Form {
   readonly fields: readonly { readonly name: string; readonly text: string; readonly part: Part }[];
   readonly files: readonly Part[];
 }
 
 /**
- * Reads a multipart body without copying its files. Two parsers must agree on it: a widely used one, which gives the
- * values, and the strict one below, which gives their offsets. Throws 400 `invalid_json`.
+ * Reads a multipart body without copying its files. Two parsers must agree: a widely used one for the values, and the
+ * strict one below for their offsets. Throws 400 `invalid_json`.
  */
 export async function readForm(body: ByteSource, contentType: string, boundary: string): Promise<Form> {
   const parts = await partsOf(body, boundary);
@@ -36,16 +36,16 @@ export async function readForm(body: ByteSource, contentType: string, boundary: 
 
 interface Parsed {
   readonly name: string;
-  /** Value of a text field; undefined for a file. */
+  /** Text of the field; undefined for a file. */
   readonly text: string | undefined;
 }
 
 async function agree(body: ByteSource, part: Part, { name, text }: Parsed): Promise<boolean> {
   if (part.name !== name) return false;
-  // Some servers take a part of type application/octet-stream for a file even if it has no file name.
+  // Some servers treat a part of type application/octet-stream as a file even without a file name.
   if (text === undefined) return true;
   if (part.isFile || part.end - part.start > MAX_TEXT_BYTES) return false;
-  // Text is read as UTF-8, whatever charset the part claims, because few servers look at that.
+  // Read as UTF-8 whatever charset the part declares, because few servers honor it.
   const content = await body.read(part.start, part.end);
   return isUtf8(content) && content.toString('utf8') === text;
 }
@@ -82,7 +82,7 @@ function unreadable() {
   );
 }
 
-/** One part of a form: its name, and the bytes [start, end) of the body that are its content. */
+/** A part of a form: its name, and its content as the bytes [start, end) of the body. */
 interface Part {
   readonly name: string;
   readonly isFile: boolean;
@@ -90,24 +90,24 @@ interface Part {
   readonly end: number;
 }
 
-/** Most parts of a form. No call of a provider's API has as many, and each costs time. */
+/** Maximum parts of a form. No provider's API has as many, and each costs time. */
 const MAX_PARTS = 256;
 const MAX_HEADER_BYTES = 8 * 1024;
 const CRLF = '\r\n';
 
-/** One parameter of a Content-Disposition. A quoted value may hold anything but quotes and a backslash before one. */
+/** A parameter of a Content-Disposition. A quoted value may contain anything but quotes and a backslash before one. */
 const DISPOSITION_PARAMETER = /;[ \t]*([a-zA-Z]+\*?)=(?:"((?:[^"\\]|\\(?!"))*)"|([^\s;"]+))[ \t]*/gy;
-/** Encodings that change nothing; others are obsolete (RFC 7578 §4.7), and only some servers decode them. */
+/** Encodings without effect; others are obsolete (RFC 7578 §4.7), and only some servers decode them. */
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Parts of a multipart body, with their offsets, so that single values can be replaced while every other byte stays as
- * it came.
+ * Finds the parts of a multipart body and their offsets, so that single values can be replaced and every other byte
+ * kept.
  *
- * It refuses more than parsers do, on purpose. Parsers differ in how they read bare line feeds, a delimiter inside a
- * line, escapes and repeated headers. A client who knew such a difference between the gateway and an upstream could
- * name one model to the gateway and another to the provider (specification section 4: what the gateway checked is what
- * the upstream gets). Forms of common clients have none of these. Throws 400 `invalid_json`.
+ * It is stricter than common parsers on purpose. Parsers differ in bare line feeds, delimiters inside a line, escapes
+ * and repeated headers. A client could use such a difference to name one model to the gateway and another to the
+ * provider (specification section 4: the upstream gets exactly the checked request). Forms of common clients have none
+ * of these. Throws 400 `invalid_json`.
  */
 async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
   const delimiter = Buffer.from(`--${boundary}`);
@@ -120,7 +120,7 @@ async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
     if (parts.length === MAX_PARTS) throw malformed(`has more than ${MAX_PARTS} parts`);
     const next = await indexOf(body, delimiter, at);
     if (next < 0 || (await text(next - 2, next)) !== CRLF) throw malformed('is cut off');
-    // Far enough for the line break after the delimiter, the headers, and the empty line that ends them.
+    // Covers the line break after the delimiter, the headers, and the empty line that ends them.
     const end = Math.min(next - 2, at + MAX_HEADER_BYTES + 4);
     parts.push(partFrom(await text(at, end), at, next - 2));
     at = next + delimiter.length;
@@ -133,8 +133,8 @@ async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
 }
 
 /**
- * The part whose delimiter ends at `from` of the body and whose content ends at `end`. `start` is the text from `from`
- * on: at least the line break after the delimiter and all headers of the part.
+ * Parses the part whose delimiter ends at `from` and whose content ends at `end`. `start` is the text from `from` on,
+ * at least through the part's headers.
  */
 function partFrom(start: string, from: number, end: number): Part {
   const headEnd = start.indexOf(`${CRLF}${CRLF}`);
@@ -150,7 +150,7 @@ function partFrom(start: string, from: number, end: number): Part {
 }
 
 function headerOf(line: string): readonly [name: string, value: string] {
-  // A bare CR, LF or NUL, or a line that continues the one before it, is read differently by different servers.
+  // Servers differ in reading a bare CR, LF or NUL, or a continuation line.
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw malformed('has a part with a malformed head');
   return [name.toLowerCase(), value.trim()];
@@ -174,7 +174,7 @@ function nameIn(disposition = ''): { name: string; isFile: boolean } {
     found.set(key.toLowerCase(), quoted ?? plain ?? '');
   }
   const name = found.get('name');
-  // Some servers decode these in names before they compare. In the name of a file they decide nothing.
+  // Some servers decode these in field names before they compare. In a file name they decide nothing.
   if (
     type.trim().toLowerCase() !== 'form-data' ||
     end !== disposition.length ||

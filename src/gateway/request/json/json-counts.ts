@@ -2,44 +2,44 @@ import { randomInt } from 'node:crypto';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 
 /**
- * Most weighted parts (values, names, lists, objects) of a body, so that no step of parsing and checking it takes long.
- * Measured with `node bench/worst-json.ts` (Node 24.21): JSON.parse takes 20 to 140 ns for a part, of which the most
- * expensive kinds count more (WEIGHTS), and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools
- * weighs 275,000, a prompt of 300,000 token numbers 300,000.
+ * Maximum weighted parts (values, names, lists, objects) of a body, so that no step of parsing and checking takes long.
+ * By `node bench/worst-json.ts` (Node 24.21), JSON.parse takes 20 to 140 ns per part, of which expensive kinds weigh
+ * more (WEIGHTS), and 600 to 1,000 ns per new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
+ * 300,000 token numbers 300,000.
  */
 const MAX_PARTS = 400_000;
 const MAX_NAMES = 10_000;
 /**
- * Most levels of nesting. JSON.parse takes 140 ns for each, and more if it must grow its stack: 40 ms for 130,000
- * levels, 3 ms for these.
+ * Maximum nesting. JSON.parse takes 140 ns per level, and more when its stack grows: 40 ms for 130,000 levels, 3 ms for
+ * these.
  */
 const MAX_DEPTH = 20_000;
-/** Parts and names from which on a body is parsed and checked in heavy steps; JSON.parse takes 2 ms for these. */
+/** Parts and names from which a body is parsed and checked in heavy steps; JSON.parse takes 2 ms for these. */
 const HEAVY_PARTS = 20_000;
 const HEAVY_NAMES = 1_000;
-/** So many names are counted as different without a look at them. An agent's history has as many, of a few dozen kinds. */
+/** This many names count as distinct without comparison. An agent's history has as many, of a few dozen kinds. */
 const UNCOMPARED_NAMES = 4_000;
 
-/** Weights: each comma means one more value and each colon a name; an opened list or object costs three. */
+/** Weights: each comma means one more value and each colon a name; an opening bracket counts three. */
 const BRACKET_PARTS = 3;
 /**
- * Weight of an elided string, which takes 0.9 KB of memory. A body of 45 MB can hold 87,000 of them; with this weight
- * 57,000 are accepted.
+ * Weight of an elided string, which takes 0.9 KB of memory. A body of 45 MB can contain 87,000; this weight admits
+ * 57,000.
  */
 const ELIDED_PARTS = 6;
-/** Weight of a name that is not plain, which must be decoded and folded. */
+/** Weight of a name that must be decoded and folded. */
 const ODD_NAME_PARTS = 4;
 
-/** Bytes of the longest name that is compared with others; each longer one counts as a new name. */
+/** Maximum bytes of a compared name; each longer one counts as new. */
 const COMPARED_BYTES = 48;
-/** Size of the table of names by their hash, as a power of two: so large that few of MAX_NAMES share a place. */
+/** Size of the hash table of names, as a power of two: large enough that few of MAX_NAMES collide. */
 const PLACE_BITS = 18;
-/** Random seed of the hash, so that a client cannot make up names with the same hash. */
+/** Random hash seed, so that clients can't construct collisions. */
 const SEED = randomInt(2 ** 31);
 
 /**
- * Counter of the values, names and levels of JSON before it is parsed. The counts of text that is no JSON mean nothing,
- * which does no harm, since JSON.parse refuses that.
+ * Counts the values, names and levels of JSON before it is parsed. The counts are meaningless for invalid JSON, which
+ * JSON.parse refuses anyway.
  */
 export class JsonCounts {
   #parts = 0;
@@ -48,7 +48,7 @@ export class JsonCounts {
   #newNames = 0;
   #noted: Uint8Array | undefined;
 
-  /** True if parsing and checking the body takes so long that other calls should run in between. */
+  /** True if parsing and checking take so long that other calls should run in between. */
   get isHeavy(): boolean {
     return this.#parts > HEAVY_PARTS || this.#newNames > HEAVY_NAMES;
   }
@@ -58,12 +58,12 @@ export class JsonCounts {
     return this.#depth;
   }
 
-  /** Throws 413 `body_too_large`, as do all others that count parts. */
+  /** Throws 413 `body_too_large`, like all methods that count parts. */
   comma(): void {
     this.#add(1);
   }
 
-  /** Throws 400 `invalid_json` for JSON that is nested too deep. */
+  /** Throws 400 `invalid_json` for JSON nested too deeply. */
   open(): void {
     this.#add(BRACKET_PARTS);
     if (++this.#depth > MAX_DEPTH)
@@ -82,7 +82,7 @@ export class JsonCounts {
     this.#add(ELIDED_PARTS);
   }
 
-  /** Counts the name in [from, end), without its quotes; an empty one if it was elided. */
+  /** Counts the name in [from, end), without its quotes; an elided name is empty. */
   name(bytes: Buffer, from: number, end: number): void {
     this.#add(1);
     if (++this.#names <= UNCOMPARED_NAMES) return;

@@ -7,37 +7,36 @@ import { decoded, NamesWithin } from './names-within.ts';
 import { faultIn, notJson } from './not-json.ts';
 import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, SIGNS, searchable, stringEnd } from './scan.ts';
 
-/** Bytes of the longest string that is kept. Ids and names that are looked for fit even if fully escaped. */
+/** Maximum bytes of a kept string. Relevant ids and names fit even if fully escaped. */
 const KEPT_STRING_MAX_BYTES = 512;
-/** Bytes of a value with free names from which on it is left out, as JSON.parse is faster for shorter ones. */
+/** Minimum bytes for eliding a value with free names; JSON.parse is faster for shorter ones. */
 const LONG_FREE_BYTES = 128;
-/** Bytes of the largest body that is kept whole, as JSON.parse is faster than placeholders are. */
+/** Maximum bytes of a body kept whole; there, JSON.parse is faster than placeholders. */
 const KEPT_WHOLE_BYTES = 8 * 1024;
 /**
- * Most MiB of the text without its long strings: JSON.parse would take over 20 ms for more, and twice its size in
- * memory.
+ * Maximum MiB of the text without long strings: beyond, JSON.parse would take over 20 ms, and twice its size in memory.
  */
 const KEPT_MAX_MIB = 6;
-/** Bytes from which on the text without its long strings is parsed and checked in heavy steps. */
+/** Bytes from which the text without long strings is parsed and checked in heavy steps. */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
-/** Bytes of the body from which on an estimate of its tokens samples a share of its text and not all of it. */
+/** Bytes from which a token estimate samples the body's text. */
 const SAMPLED_BYTES = 4 * 1024 * 1024;
 
-// Stand for the place of a name that is none, and of one that was elided.
+// Markers for the position of no name, and of an elided one.
 const NO_NAME = 0;
 const LONG_NAME = -1;
 
-/** Offsets of a member's value in the text: it is `text.slice(start, end)`. */
+/** Offsets of a member's value: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The names of the outermost object that a reader looks for. */
+/** Names of the outermost object that a reader looks for. */
 export interface RootNames {
   /**
-   * Takes each name in turn; `isEscaped`: it is written with escapes. Returns whether its value's place is wanted. Throws
-   * GatewayError for a name that must not be.
+   * Receives each name in turn; `isEscaped`: it is written with escapes. Returns whether the position of its value is
+   * needed. Throws GatewayError for forbidden names.
    */
   take(name: string, isEscaped: boolean): boolean;
 }
@@ -46,23 +45,23 @@ export interface RootNames {
 export interface ReadJson {
   /** Bytes of the body. */
   readonly size: number;
-  /** Latin-1: a byte is a character. */
+  /** Latin-1: one character per byte. */
   readonly text: string;
-  /** Undefined if the body has no long string. */
+  /** Undefined without long strings. */
   readonly elidedStrings: ElidedStrings | undefined;
-  /** True if parsing and checking the text takes so long that other calls should run in between. */
+  /** True if parsing and checking the text take so long that other calls should run in between. */
   readonly isHeavy: boolean;
-  /** Place of the value of a wanted member of the outermost object. */
+  /** Span of a wanted member of the outermost object. */
   spanOf(name: string): Span | undefined;
   readonly openAt: number;
   readonly isEmpty: boolean;
-  /** Byte offset in the body of the character at `index` of `text`, which must be outside of placeholders. */
+  /** Byte offset in the body of the character at `index` of `text`, which must be outside placeholders. */
   offsetOf(index: number): number;
   /** Parses the text. Throws 400 `invalid_json` if its value is not an object. */
   parse(): Record<string, unknown>;
 }
 
-/** Reads a body that is in memory. Throws as JsonReader does. */
+/** Reads a body in memory. Throws like JsonReader. */
 export function readJson(bytes: Buffer, names: RootNames): ReadJson {
   if (!isUtf8(bytes)) throw invalidJson('The request body is not valid UTF-8.');
   const reader = new JsonReader(names, { bytes });
@@ -70,13 +69,13 @@ export function readJson(bytes: Buffer, names: RootNames): ReadJson {
     reader.push(bytes, 0, true);
     return reader.end(bytes.length);
   } catch (error) {
-    // A fault that the reader sees; JSON.parse sees the others.
+    // The reader found the error; JSON.parse finds the others.
     const fault = error instanceof GatewayError && error.code === 'invalid_json' && faultIn(bytes);
     throw fault ? notJson(fault) : error;
   }
 }
 
-/** Reads a body piece by piece, so that other calls run in between. Throws as JsonReader does. */
+/** Reads a body in chunks, so that other calls run in between. Throws like JsonReader. */
 export async function readJsonInPieces(
   source: ByteSource,
   names: RootNames,
@@ -100,16 +99,16 @@ export async function readJsonInPieces(
 }
 
 /**
- * Reads JSON once, from its bytes: keeps its structure and its short strings, and replaces long strings (base64, documents,
- * results of tools), which it checks as they pass, by placeholders. Counts what parsing would take, refuses names that could
- * be read in two ways (names-within.ts), and finds the members of the outermost object.
+ * Reads JSON bytes in one pass. Keeps the structure and short strings; checks long strings (base64, documents, tool
+ * results) and replaces them by placeholders. Counts the cost of parsing, refuses names that could be read in two ways
+ * (names-within.ts), and finds the members of the outermost object.
  *
- * Throws 400 `invalid_json` for a long string that is invalid (any other fault is left to JSON.parse) and for such names,
- * and 413 `body_too_large` for what would take too long to parse.
+ * Throws 400 `invalid_json` for an invalid long string (JSON.parse finds all other errors) or for such names, and 413
+ * `body_too_large` for a body that would take too long to parse.
  */
 class JsonReader {
   readonly #rootNames: RootNames;
-  /** The whole body, if it is in memory. */
+  /** The whole body, if in memory. */
   readonly #body: Buffer | undefined;
   readonly #sampled: number;
   #keptStringBytes = KEPT_STRING_MAX_BYTES;
@@ -119,21 +118,21 @@ class JsonReader {
   readonly #kept: string[] = [];
   #length = 0;
   #isAscii = true;
-  /** The long string that began in an earlier window and has not ended yet. */
+  /** A long string that began in an earlier window. */
   #long: ElidedString | undefined;
   #longAt = 0;
-  /** Pairs of offsets, one pair for the end of each placeholder: in the kept text, and in the body. */
+  /** Pairs of offsets, one for the end of each placeholder: in the kept text and in the body. */
   readonly #marks: number[] = [0];
   readonly #offsets: number[] = [0];
   readonly #spans = new Map<string, Span>();
-  /** The wanted member whose value is being read. */
+  /** The wanted member being read. */
   #wanted: { readonly name: string; readonly start: number } | undefined;
   #openAt = -1;
   #isEmpty = true;
-  /** Place of the last string in the window, without its quotes, if a colon may make it a name. */
+  /** Position of the window's last string, without quotes, if a colon may make it a name. */
   #nameFrom = NO_NAME;
   #nameEnd = 0;
-  /** True if the value to come is the type of an object that is checked. */
+  /** True if the next value is the type of a checked object. */
   #isType = false;
 
   constructor(rootNames: RootNames, { bytes, sampled = 0 }: { bytes?: Buffer; sampled?: number }) {
@@ -144,7 +143,7 @@ class JsonReader {
   }
 
   /**
-   * Takes bytes that begin at `offset` of the body. Returns how many of them it took: a short string that they cut off, or
+   * Takes bytes that begin at `offset` of the body and returns how many it consumed. A short string that is cut off, or
    * that could be a name, must come again, whole, with the next bytes.
    */
   push(window: Buffer, offset: number, isLast: boolean): number {
@@ -175,7 +174,7 @@ class JsonReader {
           this.#endLong(this.#long, offset + close);
           from = close;
         } else {
-          // A string that the window cuts off comes again. One that never ends is refused by JSON.parse.
+          // A cut-off string comes again. JSON.parse refuses one that never ends.
           if (close < 0) return this.#keep(bytes, from, isLast ? length : at);
           this.#short(bytes, at + 1, close);
         }
@@ -284,7 +283,7 @@ class JsonReader {
     this.#wanted = undefined;
   }
 
-  /** Index in the kept text of a byte of the window, whose bytes are kept up to `from`. */
+  /** Index in the kept text of a byte of the window, which is kept up to `from`. */
   #indexOf(from: number, at: number): number {
     return this.#length + at - from;
   }
@@ -303,7 +302,7 @@ class JsonReader {
     return end;
   }
 
-  /** The long string that begins at `from`; `close` is its end, or the complement of what is here of it. */
+  /** The long string that begins at `from`; `close` is its end, or the complement of the part in this window. */
   #longString(bytes: Buffer, from: number, close: number, offset: number): ElidedString {
     this.#longAt = offset + from;
     this.#elidedStrings ??= new ElidedStrings();
@@ -323,21 +322,21 @@ class JsonReader {
     this.#mark(offset);
   }
 
-  /** The kept text goes on with the byte at `offset` of the body. */
+  /** Records that the kept text continues with the byte at `offset` of the body. */
   #mark(offset: number): void {
     this.#marks.push(this.#length);
     this.#offsets.push(offset);
   }
 }
 
-/** The span of the value itself. */
+/** Trims the span to the value. */
 function withoutSpace(text: string, { start, end }: Span): Span {
   const value = text.slice(start, end);
   const before = value.length - value.trimStart().length;
   return { start: start + before, end: start + value.trimEnd().length };
 }
 
-/** Parses JSON text whose value must be an object. `body`: the whole, if it is in memory. Throws 400 `invalid_json`. */
+/** Parses JSON text whose value must be an object. `body`: the whole, if in memory. Throws 400 `invalid_json`. */
 export function parseObject(text: string, body?: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
@@ -351,7 +350,7 @@ export function parseObject(text: string, body?: Buffer): Record<string, unknown
   return value as Record<string, unknown>;
 }
 
-/** Largest length to which `bytes` can be cut without cutting a character. They begin with a whole one. */
+/** Largest cut of `bytes` that splits no character. They begin with a whole one. */
 function characterEnd(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] as number;

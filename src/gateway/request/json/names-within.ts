@@ -3,8 +3,8 @@ import type { JsonCounts } from './json-counts.ts';
 import { notJson } from './not-json.ts';
 
 /**
- * Members of the request within which no object may have a name twice, because what they say decides what a call is, costs,
- * or refers to: an upstream could read the first one, and JSON.parse keeps the last.
+ * Members of the request whose objects may not repeat a name, because their content decides kind, cost or references:
+ * an upstream could read the first one, and JSON.parse keeps the last.
  */
 const CHECKED: ReadonlySet<string> = new Set([
   'messages',
@@ -25,9 +25,9 @@ const CHECKED: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** Members with names that the client or the model made up, none of which decides or is an id. */
+/** Members with names that the client or the model made up; none decides anything or is an id. */
 export const MADE_UP_NAMES = [
-  // Labels of a call or a turn; Codex sends the last two.
+  // Labels of a call or a turn; the last two are Codex's.
   'metadata',
   'client_metadata',
   'internal_chat_message_metadata_passthrough',
@@ -44,10 +44,10 @@ export const MADE_UP_NAMES = [
   'action',
 ] as const;
 
-/** Members whose names may appear twice. */
+/** Members whose names may repeat. */
 const FREE: ReadonlySet<string> = new Set([...MADE_UP_NAMES, 'input_examples', 'attributes']);
 
-/** Members with names that a client, a server or a tool made up: any spelling, but each name once. */
+/** Members with names made up by a client, a server or a tool: any spelling, but no repeats. */
 const SPELLED_FREELY: ReadonlySet<string> = new Set([
   'headers',
   'env',
@@ -58,12 +58,12 @@ const SPELLED_FREELY: ReadonlySet<string> = new Set([
   'provider_specific_fields',
 ]);
 
-/** Nested names that decide: an upstream that ignores case would read them in another spelling. */
+/** Nested names that decide: an upstream that ignores case would read other spellings too. */
 const DECIDING: ReadonlySet<string> = new Set([
   'type',
   'include_usage',
   'budget_tokens',
-  // Names within tools: who runs them, how often, and which model.
+  // In tools: who runs them, how often, and which model.
   'execution',
   'environment',
   'model',
@@ -71,7 +71,7 @@ const DECIDING: ReadonlySet<string> = new Set([
   'tools',
   'max_uses',
   'max_content_tokens',
-  // Names within messages and edits of the conversation.
+  // In messages and edits of the conversation.
   'tool',
   'definition',
   'tool_changes',
@@ -83,49 +83,49 @@ const DECIDING: ReadonlySet<string> = new Set([
   'compact_threshold',
 ]);
 
-/** Value of `type` that marks the call of a tool, whose `input` has the tool's own names. */
+/** `type` of a tool call, whose `input` has the tool's own names. */
 export const TOOL_USE = /tool_use$/;
 const PLAIN = /^[a-z0-9_]*$/;
-/** Plain names that came, by a number made of their bytes: the same few dozen come again and again. */
+/** Length of names that are remembered by a number made of their bytes: the same few dozen recur. */
 const LONGEST_KNOWN = 40;
 const KNOWN: (string | undefined)[] = new Array(512).fill(undefined);
-/** Names of one object from which on a set compares them. */
+/** Number of names in an object from which a set compares them. */
 const MANY_NAMES = 16;
-/** Stands among the numbers of names for a list. */
+/** Marks a list among the numbers of names. */
 const LIST = -1;
 
-/** A name that appears twice, or in another spelling than `folded`, which it could be read as. */
+/** A name that is repeated, or a spelling that could be read as `folded`. */
 interface Found {
   readonly name: string;
   readonly folded?: string;
 }
 
 /**
- * Refuses nested names that an upstream could read in two ways: one that an object has twice, in any spelling, or one that
- * decides and is not in plain lower case. It receives the objects, lists and names of a body in their order.
+ * Refuses nested names that an upstream could read in two ways: one repeated in an object, in any spelling, or a
+ * deciding one that is not in plain lower case. It receives the objects, lists and names of a body in order.
  */
 export class NamesWithin {
   readonly #counts: JsonCounts;
   /** Names of the open objects, outermost first; for each open object or list the index of its first name, or LIST. */
   readonly #names: string[] = [];
   readonly #firsts: number[] = [];
-  /** Names of open objects that have many, by the number of open objects and lists around them. */
+  /** Name sets of large open objects, by depth. */
   #many: Map<number, Set<string>> | undefined;
-  /** What names that are not plain were folded to: a client can send the same one very often. */
+  /** Folded forms of unusual names: a client can repeat the same one very often. */
   #spellings: Map<string, string> | undefined;
-  /** For each open object: whether it calls a tool. */
+  /** Whether each open object is a tool call. */
   readonly #callsTool: boolean[] = [];
-  /** Number of open objects and lists from the first one on whose names are free. */
+  /** Depth from which names are free. */
   #free = 0;
-  /** Numbers of open objects and lists where an `input` begins, which is free if the object that has it calls a tool. */
+  /** Depths at which an `input` begins, which is free if its object is a tool call. */
   readonly #inputs: number[] = [];
-  /** What was found first in the `input` of the object at this depth, which is refused unless the object calls a tool. */
+  /** First finding in the `input` of the object at this depth; refused unless the object is a tool call. */
   #suspicion: { readonly depth: number; readonly found: Found } | undefined;
-  /** Number of open objects and lists around the outermost value with freely spelled names; 0: there is none. */
+  /** Depth of the outermost value with freely spelled names; 0: none. */
   #spelledFreely = 0;
   /** Last name of the innermost object. */
   #member = '';
-  /** Name of the request's member that is being read. */
+  /** The member of the request being read. */
   #root = '';
 
   constructor(counts: JsonCounts) {
@@ -138,12 +138,12 @@ export class NamesWithin {
     this.#member = name;
   }
 
-  /** Whether the names of the innermost object are checked. Those of the request itself are not. */
+  /** Whether the names of the innermost object are checked; the request's own are not. */
   get isChecking(): boolean {
     return this.#free === 0 && this.#firsts.length > 1 && this.#firsts.at(-1) !== LIST;
   }
 
-  /** Whether the names in the value that begins now are the client's or the model's own. */
+  /** Whether the value that begins now has made-up names. */
   get isFreeNext(): boolean {
     return this.isChecking && FREE.has(this.#member);
   }
@@ -158,7 +158,7 @@ export class NamesWithin {
     this.#callsTool.push(false);
   }
 
-  /** Throws 400 `invalid_json` for what was found in `input` of an object that is no call of a tool. */
+  /** Throws 400 `invalid_json` for a finding in the `input` of an object that is no tool call. */
   close(): void {
     if (this.#free > 0) {
       this.#free--;
@@ -178,8 +178,8 @@ export class NamesWithin {
   }
 
   /**
-   * A name of an object that is checked: the bytes [from, end), without quotes. Returns whether its value is the type of
-   * the object. Throws 400 `invalid_json`.
+   * Handles a name of a checked object: the bytes [from, end), without quotes. Returns whether its value is the
+   * object's type. Throws 400 `invalid_json`.
    */
   name(bytes: Buffer, from: number, end: number): boolean {
     const name = knownName(bytes, from, end) ?? this.#spelled(bytes, from, end);
@@ -191,12 +191,12 @@ export class NamesWithin {
     return name === 'type';
   }
 
-  /** A name that is too long to be one that decides. */
+  /** A name too long to be a deciding one. */
   longName(): void {
     this.#member = '';
   }
 
-  /** The type of the innermost object, as it stands between its quotes. */
+  /** The innermost object's type, as written between its quotes. */
   type(raw: string): void {
     if (TOOL_USE.test(raw.includes('\\') ? decoded(raw) : raw))
       this.#callsTool[this.#callsTool.length - 1] = true;
@@ -245,7 +245,7 @@ export class NamesWithin {
 
   #refuse(found: Found): void {
     const input = this.#inputs.at(-1);
-    // The object that has this `input` is the innermost one around it.
+    // The object with this `input` is the innermost one around it.
     if (input !== undefined) this.#suspicion ??= { depth: input - 1, found };
     else throw refusalOf(found, this.#root);
   }
@@ -257,7 +257,7 @@ function refusalOf({ name, folded }: Found, root: string): GatewayError {
   return invalidJson(`${root} has an object with the field "${shown}" more than once. Send it once.`, root);
 }
 
-/** The name in [from, end) if it came before and is plain, so that it is the same in every spelling. */
+/** The name in [from, end) if it is known and plain, so that all its spellings are equal. */
 function knownName(bytes: Buffer, from: number, end: number): string | undefined {
   const known = KNOWN[placeOf(bytes, from, end)];
   return known !== undefined && isAt(known, bytes, from, end) ? known : undefined;
@@ -274,7 +274,7 @@ function isAt(name: string, bytes: Buffer, from: number, end: number): boolean {
   return true;
 }
 
-/** The text of a string as it stands between its quotes. Throws 400 `invalid_json`. */
+/** Decodes a string as written between its quotes. Throws 400 `invalid_json`. */
 export function decoded(raw: string): string {
   try {
     return JSON.parse(`"${Buffer.from(raw, 'latin1').toString()}"`) as string;

@@ -1,11 +1,11 @@
 import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
 
-/** Most values, names and signs that are read to find a fault, so that a body of a million commas costs a millisecond. */
+/** Maximum tokens read to find an error, so that a body of a million commas costs a millisecond. */
 const MOST_STEPS = 10_000;
 
-/** Bytes of a body in which a fault is looked for. In 1.3 MB of line ends or escapes that took 66 ms; in this much, 10. */
+/** Maximum bytes searched for an error. 1.3 MB of line ends or escapes took 66 ms; this much takes 10. */
 const MOST_BYTES = 128 * 1024;
-/** Bytes of the longest word or escape, which may be cut in two where the search ends. */
+/** Longest word or escape, in bytes, which may be cut off at the end of the search. */
 const CUT_BYTES = 16;
 
 const VALUE = /[{["]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -13,21 +13,21 @@ const SPACE = /[ \t\n\r]*/y;
 const PLAIN = /[ !#-[\]-\xff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** What comes after a value: the end of the object, of the list, or of the text. */
+/** Expected after a value: the end of the object, the list, or the text. */
 const AFTER: Readonly<Record<string, string>> = { '}': '"," or "}"', ']': '"," or "]"', '': 'nothing more' };
 const FIRST_NAME = 'a name in double quotes or "}"';
 const NAME = 'a name in double quotes';
 const FIRST_ITEM = 'a value or "]"';
 const ITEM = 'a value';
 
-/** 400 `invalid_json`. `fault`: where the body is wrong, if that is known. */
+/** 400 `invalid_json`. `fault`: position of the error, if known. */
 export function notJson(fault?: string): GatewayError {
   return invalidJson(`The request body is not valid JSON${fault ? `: ${fault}` : ''}.`);
 }
 
 /**
- * The first place at which a body is no JSON, without its content: `expected ":" at line 1, column 9`. Undefined if it is
- * JSON, or if the place is beyond MOST_STEPS or MOST_BYTES.
+ * Describes the first JSON error without quoting content: `expected ":" at line 1, column 9`. Undefined if the body is
+ * valid, or the error is beyond MOST_STEPS or MOST_BYTES.
  */
 export function faultIn(body: Buffer): string | undefined {
   const text = body.toString('latin1', 0, MOST_BYTES);
@@ -83,7 +83,7 @@ function firstFault(text: string): JsonFault | undefined {
   return undefined;
 }
 
-/** Index after the quote that closes a string; else what was expected in it. */
+/** Index after the closing quote of a string, or what was expected in it. */
 function endOfString(text: string, from: number): number | JsonFault {
   for (let at = from; ; ) {
     const found = at + lengthAt(PLAIN, text, at);
@@ -105,7 +105,7 @@ function lengthAt(pattern: RegExp, text: string, at: number): number {
 
 function said(expected: string, text: string, at: number): string {
   const before = text.slice(0, at).split('\n');
-  // A byte of 10xxxxxx goes on with a character.
+  // A byte 10xxxxxx continues a character.
   const column = (before.at(-1) ?? '').replace(/[\x80-\xbf]/g, '').length + 1;
   return `expected ${expected} at line ${before.length}, column ${column}`;
 }

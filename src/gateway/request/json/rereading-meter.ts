@@ -7,8 +7,8 @@ import { parseObject, readJsonInPieces } from './json-reader.ts';
 const ANY_NAME = { take: () => false };
 
 /**
- * The endpoint for a call whose body was cut down to its scalars: an estimate reads the body once more. `reads`: by turns,
- * for a body that is large or has very many parts.
+ * The endpoint for a call whose body was reduced to scalars: an estimate reads the body again. `reads`: queued, for a
+ * body that is large or has very many parts.
  */
 export function rereading(endpoint: Endpoint, body: Buffer | ByteSource, reads?: LargeReads): Endpoint {
   const { meter } = endpoint;

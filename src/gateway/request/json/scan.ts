@@ -1,7 +1,7 @@
 import type { JsonCounts } from './json-counts.ts';
 import { notJson } from './not-json.ts';
 
-// Meanings of a byte of JSON outside of strings; 0 is any other byte.
+// Kinds of JSON bytes outside strings; 0 is any other byte.
 export const QUOTE = 1;
 export const COMMA = 2;
 export const COLON = 3;
@@ -9,7 +9,7 @@ export const OPEN_OBJECT = 4;
 const OPEN_LIST = 5;
 export const CLOSE = 6;
 
-/** The meaning of each byte. */
+/** Kind of each byte. */
 export const SIGNS = new Uint8Array(256);
 for (const [sign, meaning] of [
   ['"', QUOTE],
@@ -24,7 +24,7 @@ for (const [sign, meaning] of [
 
 const [QUOTE_BYTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20];
 
-// Meanings of the byte after a backslash.
+// Kinds of bytes after a backslash.
 const SHORT = 1;
 const HEX = 2;
 const ESCAPED = new Uint8Array(256);
@@ -34,28 +34,28 @@ const HEX_DIGITS = 4;
 const IS_HEX = new Uint8Array(256);
 for (const digit of '0123456789abcdefABCDEF') IS_HEX[digit.charCodeAt(0)] = 1;
 
-/** Bytes of JSON, also as words of four bytes, which are searched twice as fast. */
+/** JSON bytes, also as words of four bytes, which are searched twice as fast. */
 interface Searchable {
   readonly bytes: Buffer;
   readonly words: Int32Array;
 }
 
-/** The bytes are copied if they are not aligned; a body is. */
+/** Copies unaligned bytes; a body is aligned. */
 export function searchable(bytes: Buffer): Searchable {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
   return { bytes: aligned, words: new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2) };
 }
 
 /**
- * Index of the quote that closes the string whose content goes on at `from`, outside of an escape. If the string does not
- * end in these bytes, `~index`, where `index` is that of the first byte that was not read: the length, or that of an escape
- * that is cut off. Throws 400 `invalid_json` for a string that JSON.parse refuses.
+ * Finds the closing quote of the string whose content continues at `from`, outside an escape. If these bytes don't end
+ * the string, returns `~index` of the first unread byte: the length, or the start of a cut-off escape. Throws 400
+ * `invalid_json` for a string that JSON.parse refuses.
  */
 export function stringEnd({ bytes, words }: Searchable, from: number): number {
   const { length } = bytes;
   let at = from;
-  // Text of a program has an escape every 20 bytes: the search goes on in the middle of a word, which takes a third less
-  // than a loop up to the next whole one.
+  // Source code has an escape every 20 bytes. Resuming in the middle of a word takes a third less time than looping to
+  // the next whole one.
   for (let word = at >> 2; word < words.length; word = at >> 2) {
     let found = specialsOf(words[word] as number) & (-1 << ((at & 3) << 3));
     while (found === 0 && ++word < words.length) found = specialsOf(words[word] as number);
@@ -76,8 +76,8 @@ export function stringEnd({ bytes, words }: Searchable, from: number): number {
 }
 
 /**
- * The highest bit of each byte is set if the byte is below 0x20, a quote, or a backslash; of the bytes above such a one it
- * may be set by mistake.
+ * Sets the highest bit of each byte that is below 0x20, a quote, or a backslash. Bytes above such a one may be set by
+ * mistake.
  */
 function specialsOf(four: number): number {
   const quotes = four ^ 0x22222222;
@@ -90,7 +90,7 @@ function specialsOf(four: number): number {
   );
 }
 
-/** Index after the escape at `at`; `~at` if these bytes cut it off. */
+/** Index after the escape at `at`; `~at` if it is cut off. */
 function escapeEnd(bytes: Buffer, at: number): number {
   const end = at + 2;
   if (end > bytes.length) return ~at;
@@ -120,8 +120,8 @@ const A_COMMA = 8;
 const AN_END = 16;
 
 /**
- * Index of the bracket that closes the object or list which opens at `open`. Checks that it is valid JSON, so that nobody has
- * to parse it: a schema, of which an agent sends dozens with each call. Throws 400 `invalid_json`.
+ * Index of the bracket that closes the object or list opened at `open`. Validates the JSON, so that nobody has to parse
+ * it: an agent sends dozens of schemas with each call. Throws 400 `invalid_json`.
  */
 export function freeEnd(search: Searchable, open: number, counts: JsonCounts): number {
   const { bytes } = search;
@@ -179,7 +179,7 @@ function scalarEnd(bytes: Buffer, from: number): number {
   return end;
 }
 
-/** Index after the number at `from`; undefined if there is none. The text after it is checked as the next token. */
+/** Index after the number at `from`, if there is one. The text after it is checked as the next token. */
 function numberEnd(bytes: Buffer, from: number): number | undefined {
   const first = bytes[from] === MINUS ? from + 1 : from;
   let end = digitsEnd(bytes, first);

@@ -6,9 +6,8 @@ import { GatewayError } from '../../../domain/errors.ts';
 import { type ByteSource, piecesOf } from '../../../metering/byte-source.ts';
 
 /**
- * The body of one call in a file whose name is removed before anything is written to it, so that the system frees it
- * when it is closed or the process ends in any way. States: being written → complete and read, any number of times →
- * closed.
+ * The body of one call in an unnamed file: its name is removed before the first write, so that the system frees it when
+ * it is closed or the process ends in any way. States: being written → complete and read, any number of times → closed.
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
@@ -25,7 +24,7 @@ export class Spool implements ByteSource {
     return this.#size;
   }
 
-  /** Appends bytes. Throws 503 `service_unavailable` if the file cannot be written, as on a full disk. */
+  /** Appends bytes. Throws 503 `service_unavailable` if the file can't be written, for example on a full disk. */
   async append(bytes: Buffer): Promise<void> {
     try {
       for (let from = 0; from < bytes.length; ) {
@@ -38,7 +37,7 @@ export class Spool implements ByteSource {
     }
   }
 
-  /** Reads [start, end). Throws if the file was closed, because the client has left, or cannot be read. */
+  /** Reads [start, end). Throws if the file is closed, because the client has left, or can't be read. */
   async read(start: number, end: number): Promise<Buffer> {
     if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was interrupted.');
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, this.#size) - start));
@@ -50,27 +49,27 @@ export class Spool implements ByteSource {
     return bytes;
   }
 
-  /** Frees the file; reads under way end first. Safe to call again; never rejects. */
+  /** Frees the file after pending reads. Idempotent; never rejects. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onClose();
-    // The content is not needed any more, so an error loses nothing.
+    // The content is no longer needed, so an error loses nothing.
     await this.#file.close().catch(() => {});
   }
 }
 
-/** The folder of the files of large bodies. It looks empty, because the files have no names. */
+/** Folder for the files of large bodies. It looks empty, because the files have no names. */
 export class SpoolFolder {
   readonly #path: string;
-  /** Bodies whose calls are under way. */
+  /** Bodies of open calls. */
   readonly #open = new Set<Spool>();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Opens an empty file for one body. Throws 503 `service_unavailable` if it cannot. */
+  /** Opens an empty file for one body. Throws 503 `service_unavailable` on failure. */
   async create(): Promise<Spool> {
     try {
       const spool = new Spool(await this.#nameless(), () => this.#open.delete(spool));
@@ -81,7 +80,7 @@ export class SpoolFolder {
     }
   }
 
-  /** Throws the system's error if no file can be created here. A full disk is no error: it may have room later. */
+  /** Throws the system's error if no file can be created here. Ignores a full disk, which may have room later. */
   async check(): Promise<void> {
     try {
       await (await this.#nameless()).close();
@@ -90,7 +89,7 @@ export class SpoolFolder {
     }
   }
 
-  /** Number and bytes of the bodies whose calls are under way. */
+  /** Number and bytes of the bodies of open calls. */
   get kept(): { readonly bodies: number; readonly bytes: number } {
     let bytes = 0;
     for (const spool of this.#open) bytes += spool.size;
@@ -128,14 +127,14 @@ function cannotKeep(cause: unknown): GatewayError {
   );
 }
 
-/** A change of a body on its way upstream: the bytes [start, end) become `text`. */
+/** An edit of a body: replaces the bytes [start, end) by `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** A body with edits. */
+/** Applies edits to a body. */
 export function edited(bytes: Buffer | Upload, edits: readonly Edit[]): Buffer | Upload {
   if (edits.length === 0) return bytes;
   if (!Buffer.isBuffer(bytes)) return bytes.edited(edits);
@@ -149,8 +148,7 @@ export function edited(bytes: Buffer | Upload, edits: readonly Edit[]): Buffer |
 }
 
 /**
- * Writes another text in the place of the model's name. `edits` are those that made `sent` of `original`; `place` is in
- * `original`.
+ * Returns a function that writes another model name. `edits` produced `sent` from `original`; `place` is in `original`.
  */
 export function renamer(
   original: Buffer | Upload,
@@ -160,7 +158,7 @@ export function renamer(
 ): (text: string) => Buffer | Upload {
   const others = edits.filter(({ start }) => start !== place.start);
   if (!Buffer.isBuffer(original)) return (text) => original.edited([...others, { ...place, text }]);
-  // Only what is sent stays in memory.
+  // Only the sent bytes stay in memory.
   const growth = ({ start, end, text }: Edit) => Buffer.byteLength(text) - (end - start);
   const before = others.filter(({ start }) => start < place.start);
   const start = before.reduce((sum, edit) => sum + growth(edit), place.start);
@@ -169,19 +167,16 @@ export function renamer(
   return (text) => edited(sent, [{ start, end, text }]);
 }
 
-/** Bytes that are read at a time, and all of the body that is in memory: as many as the kernel takes in one write. */
+/** Bytes per read, and of an in-memory body: as many as the kernel takes in one write. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * A body in a file as it goes upstream: the bytes that the client sent, with edits. It is read piece by piece, as fast
- * as the upstream accepts it.
- */
+/** A body in a file on its way upstream, with edits. It is read in chunks, as fast as the upstream accepts it. */
 export class Upload implements AsyncIterable<Buffer> {
   readonly #source: ByteSource;
   readonly #edits: readonly Edit[];
   readonly size: number;
 
-  /** `edits` must not overlap; their order does not matter. */
+  /** `edits` must not overlap; their order is irrelevant. */
   constructor(source: ByteSource, edits: readonly Edit[] = []) {
     this.#source = source;
     this.#edits = edits.toSorted((a, b) => a.start - b.start);
@@ -191,7 +186,7 @@ export class Upload implements AsyncIterable<Buffer> {
     );
   }
 
-  /** Another upload of the same source, with these edits in place of this one's. */
+  /** Another upload of the same source with only these edits. */
   edited(edits: readonly Edit[]): Upload {
     return new Upload(this.#source, edits);
   }
