@@ -31,7 +31,9 @@ const SCENES: readonly {
 }[] = [
   { name: 'nobody else', accounts: 0, kinds: {} },
   { name: '900 bodies of 64 KB', accounts: 1, kinds: { bodies: 900 } },
+  { name: '300 uploads', accounts: 1, kinds: { uploads: 300 } },
   { name: '1,000 uploads', accounts: 1, kinds: { uploads: 1_000 } },
+  { name: '150 answers', accounts: 1, kinds: { answers: 150 } },
   { name: '500 answers', accounts: 1, kinds: { answers: 500 } },
   { name: '500 streams', accounts: 1, kinds: { streams: 500 } },
   { name: '3 × 500 streams', accounts: 3, kinds: { streams: 500 } },

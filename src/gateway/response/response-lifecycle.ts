@@ -54,6 +54,8 @@ export class ResponseLifecycle implements Answering {
   readonly #reply: FastifyReply;
   readonly #context: ResponseContext;
   readonly #timer: NodeJS.Timeout;
+  /** Among the open calls. */
+  readonly #place: number;
   readonly #handover: Handover;
   readonly #send: () => void;
   #exchange: Exchange;
@@ -90,7 +92,7 @@ export class ResponseLifecycle implements Answering {
     this.#context = context;
     this.#exchange = this.#newExchange();
     this.#timer = setTimeout(() => this.timeIsUp(), context.requestTimeoutMs);
-    context.openCalls.began(this);
+    this.#place = context.openCalls.began(this);
     context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
@@ -382,7 +384,7 @@ export class ResponseLifecycle implements Answering {
       const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts, ...end };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
-        openCalls.settled(this);
+        openCalls.settled(this.#place);
         after(charge);
         if (this.#hasLeft || this.#isClosed) this.call.memory.free();
         const { compiled, startedAt, waitedMs } = this.call;

@@ -5,7 +5,7 @@ test('a stop waits for the calls that are open', async (t) => {
   const calls = new OpenCalls({ readOnMs: 60_000 });
   await calls.ended();
   const call = { hasLeft: true, timeIsUp: () => t.fail('it has time') };
-  calls.began(call);
+  const place = calls.began(call);
   t.equal(calls.readOn, 1);
   let isOver = false;
   const ended = calls.ended().then(() => {
@@ -13,7 +13,7 @@ test('a stop waits for the calls that are open', async (t) => {
   });
   await new Promise(setImmediate);
   t.notOk(isOver);
-  calls.settled(call);
+  calls.settled(place);
   await ended;
   t.ok(isOver);
 });
@@ -22,14 +22,13 @@ test('a stop that has waited long enough ends calls, and reads no more of them o
   const calls = new OpenCalls({ readOnMs: 60_000 });
   const over: number[] = [];
   for (const number of [1, 2]) {
-    const call = {
+    const place = calls.began({
       hasLeft: number === 1,
       timeIsUp() {
         over.push(number);
-        setImmediate(() => calls.settled(call));
+        setImmediate(() => calls.settled(place));
       },
-    };
-    calls.began(call);
+    });
   }
   const ended = calls.ended();
   t.equal(calls.readOnMs, 60_000);
