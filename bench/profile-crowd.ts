@@ -45,7 +45,8 @@ const MEMORY_MB = 512;
 const HEAP_MB = 259;
 const CALLS_PER_SECOND = 50;
 const WARM_UP_SECONDS = 4;
-const CONNECTIONS = 64;
+/** Fewer than the 64 that are kept for an address (src/shares/pools.ts). */
+const CONNECTIONS = 48;
 
 /** Of the loopback addresses of Linux, one that the crowd does not come from. */
 const OTHER_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : undefined;
