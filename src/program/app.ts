@@ -22,7 +22,7 @@ import { LIMIT_HEADERS } from '../gateway/limits.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { ConnectionRefuser, refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
-import { checkHead, toOriginForm } from '../gateway/request/request-head.ts';
+import { checkHead, originForm } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/log.ts';
 import type { LoopTurns } from '../shares/loop-turns.ts';
@@ -90,13 +90,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     frameworkErrors: refuse,
     clientErrorHandler: (error, socket) =>
       parts.turns.run(connections, () => connections.refuse(error, socket)),
+    rewriteUrl: originForm,
     routerOptions: { ignoreTrailingSlash: true },
     // The gatekeeper reads the client's address itself, and believes only proxies in trusted CIDRs.
     trustProxy: false,
   });
   app.server
-    // Not by Fastify's `rewriteUrl`, which adds a member to each request.
-    .prependListener('request', toOriginForm)
     .on('request', connections.note)
     .on('timeout', connections.timeOut)
     .on('connect', connections.refuseTunnel);

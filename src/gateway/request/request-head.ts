@@ -9,15 +9,14 @@ const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/i;
 
 /**
- * Reduces a request's target to its path and query. It may be a full URL, which a server must accept (RFC 9112 §3.2.2);
- * its host is ignored like the Host header.
+ * Path and query of a request. Its target may be a full URL, which a server must accept (RFC 9112 §3.2.2); its host is
+ * ignored like the Host header.
  */
-export function toOriginForm(request: Pick<IncomingMessage, 'url'>): void {
-  const { url = '' } = request;
-  if (url.charCodeAt(0) === 0x2f) return;
+export function originForm({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (url.charCodeAt(0) === 0x2f) return url;
   const [, authority, rest = ''] = ABSOLUTE.exec(url) ?? [];
-  if (authority === undefined || !HOST.test(authority)) return;
-  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  if (authority === undefined || !HOST.test(authority)) return url;
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /**
