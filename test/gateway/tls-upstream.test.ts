@@ -3,14 +3,14 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { test } from 'tap';
-import { TEST_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
+import { LOOPBACK_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { mediaCatalog } from '../helper/start/media-gateway.ts';
 
 test('answers over TLS pass byte for byte, from a few bytes to megabytes', async (t) => {
   const sizes = [1, 1_000, 16_383, 16_384, 16_385, 100_000, 5_000_000];
   const answers = sizes.map((size) => randomBytes(size));
-  const provider = createServer(TEST_CERTIFICATE, async (request, response) => {
+  const provider = createServer(LOOPBACK_CERTIFICATE, async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     const answer = answers[Number(/voice-(\d+)/.exec(body)?.[1])] as Buffer;
@@ -18,7 +18,7 @@ test('answers over TLS pass byte for byte, from a few bytes to megabytes', async
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   t.teardown(() => provider.close());
-  setDefaultCACertificates([...getCACertificates('default'), TEST_CERTIFICATE.cert]);
+  setDefaultCACertificates([...getCACertificates('default'), LOOPBACK_CERTIFICATE.cert]);
   const catalog = mediaCatalog(`https://localhost:${(provider.address() as AddressInfo).port}`);
   const { url, account } = await startGatewayInProcess(t, { config: { catalog } });
   const { key } = await account({ credits: 10_000 });
