@@ -31,7 +31,7 @@ interface Parts {
   readonly book: Pick<BookRefusals, 'recordRefusals' | 'forgetRefusals'>;
   readonly log: Log;
   readonly settings: RefusalSettings;
-  /** Slots for waiting records, shared so that an account with thousands of keys leaves room for others. */
+  /** Places of waiting records, shared so that an account with thousands of keys leaves room for others. */
   readonly places: Pick<FairPool, 'take'>;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
@@ -59,7 +59,7 @@ export class RefusalWriter {
   readonly #forgetting: Loop;
   readonly #groups = new Map<string, Group>();
   #calls: RefusedCall[] = [];
-  /** Slots of these calls, in the same order. */
+  /** Places of these calls, in the same order. */
   readonly #shares: Share[] = [];
   #counts = new Map<string, Waiting>();
   #dropped = 0;
