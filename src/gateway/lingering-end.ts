@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** Time a refused client has to read the answer. */
 const LINGER_MS = 1_000;
 
-/** The same for a client still uploading a body that is too large: since its last chunk, and in total. */
+/** Time a client that still uploads a body that is too large has: since its last chunk, and in total. */
 const UPLOAD_PAUSE_MS = 5_000;
 const UPLOAD_MS = 20_000;
 /** Maximum discarded bytes of such a body. */

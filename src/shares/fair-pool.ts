@@ -2,7 +2,7 @@
 export interface Bound {
   readonly all: number;
   readonly ofOne: number;
-  /** What is left of `all` for accounts that hold at most an eighth of this. Default: 0. */
+  /** Part of `all` kept for accounts that hold at most an eighth of this part. Default: 0. */
   readonly spare?: number;
 }
 

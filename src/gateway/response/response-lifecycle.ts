@@ -54,8 +54,7 @@ export class ResponseLifecycle implements Answering {
   readonly #reply: FastifyReply;
   readonly #context: ResponseContext;
   readonly #timer: NodeJS.Timeout;
-  /** Among the open calls. */
-  readonly #place: number;
+  readonly #openPlace: number;
   readonly #handover: Handover;
   readonly #send: () => void;
   #exchange: Exchange;
@@ -92,7 +91,7 @@ export class ResponseLifecycle implements Answering {
     this.#context = context;
     this.#exchange = this.#newExchange();
     this.#timer = setTimeout(() => this.timeIsUp(), context.requestTimeoutMs);
-    this.#place = context.openCalls.began(this);
+    this.#openPlace = context.openCalls.began(this);
     context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
@@ -231,7 +230,6 @@ export class ResponseLifecycle implements Answering {
     this.fail(...failureOf(error, reading !== undefined), reading);
   }
 
-  /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
     this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     const { statusCode, headers } = answer;
@@ -239,13 +237,11 @@ export class ResponseLifecycle implements Answering {
     return clientHeaders(headers, this.call.body.model.upstream, this.#reply.getHeaders(), all);
   }
 
-  /** Records that the first event of a stream has arrived. */
   firstToken(): void {
     this.#context.metrics.firstToken(performance.now() - this.call.startedAt);
     this.trace?.firstToken();
   }
 
-  /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
   hijack(): void {
     this.#reply.hijack();
   }
@@ -259,9 +255,8 @@ export class ResponseLifecycle implements Answering {
   ping({ statusCode, headers, body }: UpstreamAnswer, event: string): void {
     if (this.#hasLeft) return;
     const { 'content-type': type, 'cache-control': caching } = headers;
-    this.#open({ statusCode, headers: { 'content-type': type, 'cache-control': caching }, body }).write(
-      event,
-    );
+    const head = { 'content-type': type, 'cache-control': caching };
+    this.#open({ statusCode, headers: head, body }).write(event);
   }
 
   #open(answer: UpstreamAnswer): PartWriter {
@@ -384,7 +379,7 @@ export class ResponseLifecycle implements Answering {
       const ending = { status, outcome, usage, estimated, resourceIds, terms, attempts, ...end };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
-        openCalls.settled(this.#place);
+        openCalls.settled(this.#openPlace);
         after(charge);
         if (this.#hasLeft || this.#isClosed) this.call.memory.free();
         const { compiled, startedAt, waitedMs } = this.call;
@@ -400,7 +395,6 @@ export class ResponseLifecycle implements Answering {
       this.call.memory.closeBody();
     };
     const { accountId } = this.call.compiled.key;
-    const inTurn = (estimate: () => Promise<Usage>) => this.#context.estimates.run(accountId, estimate);
-    settleBy(reading, settle, inTurn, this.#request.log);
+    settleBy(reading, settle, (work) => this.#context.estimates.run(accountId, work), this.#request.log);
   }
 }

@@ -30,7 +30,7 @@ export interface TargetSettings {
 export interface Route {
   /** The call's model at each of them, in order. */
   readonly order: readonly Model[];
-  /** The same for targets that are out: the first one is used once all others are out too. */
+  /** Targets that are out, by the time they come back: one of them is asked once all others are out too. */
   readonly out?: readonly Model[];
   /** The call's conversation, if its model has several targets. */
   readonly conversation?: string | undefined;

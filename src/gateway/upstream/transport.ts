@@ -60,7 +60,7 @@ const KEPT_IDLE = 512;
 const CLOSE_WITHIN_MS = 2_500;
 
 const PIECE_BYTES = 16 * 1024;
-/** What is read last from any connection, until it is copied in the same tick. */
+/** Read buffer of all connections: each read is copied out of it in the same tick. */
 const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 /**
  * Has a connection read one piece until it is taken: undici joins several by copying them. By itself, Node reads up to 64 KiB,

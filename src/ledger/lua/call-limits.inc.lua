@@ -114,7 +114,7 @@ local function callLimits(now)
   local function giveBack(accountName, keyName, hold)
     local version, tokens, accountVersion, ofAccount = takenBy(hold)
     local elapsed = math.max(0, now - tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ (%d+)')))
-    -- What is left of its share: the bucket has refilled since admission.
+    -- Units the call still holds: its share, less what the bucket has refilled since admission.
     local function taken(limit, units)
       return limit and math.max(0, units * UNIT - limit * elapsed) or 0
     end

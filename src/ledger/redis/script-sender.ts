@@ -41,8 +41,8 @@ const BATCH = 32;
  * | 32 | 4.2 | 5.2 | 5.1 |
  *
  * The public API would cost 3 to 9 % of a call's CPU, and does not report the late reply of a batch that timed out
- * (`late`). In return, ioredis is pinned to the exact version whose commands `Batch` stands in for;
- * test/ledger/redis/script-sender.test.ts checks its members against what that version reads.
+ * (`late`). The price: `Batch` replaces commands of one exact version of ioredis, which is pinned, and
+ * test/ledger/redis/script-sender.test.ts checks its members against the ones that this version reads.
  *
  * Two cases use the defined command, one call each: a cluster, where a command may touch one slot only and may be
  * redirected, and a Redis that forgot the script.

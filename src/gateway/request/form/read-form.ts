@@ -104,10 +104,10 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
  * Finds the parts of a multipart body and their offsets, so that single values can be replaced and every other byte
  * kept.
  *
- * It is stricter than common parsers on purpose. Parsers differ in bare line feeds, delimiters inside a line, escapes
- * and repeated headers. A client could use such a difference to name one model to the gateway and another to the
- * provider (specification section 4: the upstream gets exactly the checked request). Forms of common clients have none
- * of these. Throws 400 `invalid_json`.
+ * Common parsers are less strict: they differ in bare line feeds, delimiters inside a line, escapes and repeated
+ * headers. A client could use such a difference to name one model to the gateway and another to the provider
+ * (specification section 4: the upstream gets exactly the checked request). Forms of common clients have none of these.
+ * Throws 400 `invalid_json`.
  */
 async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
   const delimiter = Buffer.from(`--${boundary}`);
