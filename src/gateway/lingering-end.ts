@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { FairPool, type Share } from '../shares/fair-pool.ts';
 
 /** Time a refused client has to read the answer. */
 const LINGER_MS = 1_000;
@@ -8,12 +9,8 @@ const UPLOAD_PAUSE_MS = 5_000;
 const UPLOAD_MS = 20_000;
 /** Maximum discarded bytes of such a body. */
 const UPLOAD_BYTES = 256 * 1024 * 1024;
-/** Maximum connections of this kind, per account and in total. Others get one second. */
-const UPLOADS_OF_ONE = 4;
-const UPLOADS = 64;
-
-/** Account of each such connection. */
-const uploads = new Map<Socket, number>();
+/** Connections of this kind, by account; those without a place get one second. */
+const uploads = new FairPool({ places: { all: 64, ofOne: 4 } });
 
 /**
  * Ends the connection of a refused client that may still be sending. If cut at once, the client would get a reset
@@ -34,20 +31,13 @@ export function closeAfterAnswer(socket: Socket, accountId: number | undefined):
   socket.destroySoon = () => {
     socket.removeAllListeners('data').on('data', () => {});
     socket.resume();
-    if (accountId === undefined || !begins(socket, accountId)) lingeringEnd(socket);
-    else dropUpload(socket);
+    const place = accountId === undefined || socket.destroyed ? undefined : uploads.take(accountId);
+    if (place) dropUpload(socket, place);
+    else lingeringEnd(socket);
   };
 }
 
-function begins(socket: Socket, accountId: number): boolean {
-  const ofOne = [...uploads.values()].filter((other) => other === accountId).length;
-  if (socket.destroyed || uploads.size >= UPLOADS || ofOne >= UPLOADS_OF_ONE) return false;
-  uploads.set(socket, accountId);
-  socket.once('close', () => uploads.delete(socket));
-  return true;
-}
-
-function dropUpload(socket: Socket): void {
+function dropUpload(socket: Socket, place: Share): void {
   const begunAt = performance.now();
   let bytes = 0;
   const pause = setTimeout(() => socket.destroy(), UPLOAD_PAUSE_MS).unref();
@@ -56,6 +46,9 @@ function dropUpload(socket: Socket): void {
     if (bytes > UPLOAD_BYTES || performance.now() - begunAt > UPLOAD_MS) socket.destroy();
     else pause.refresh();
   });
-  socket.once('close', () => clearTimeout(pause));
+  socket.once('close', () => {
+    clearTimeout(pause);
+    place.release();
+  });
   socket.end();
 }
