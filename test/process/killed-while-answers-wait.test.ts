@@ -1,14 +1,12 @@
-import { pino } from 'pino';
 import { test } from 'tap';
-import { openBook } from '../../src/book/open-book.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { until } from '../helper/check/until.ts';
 import { call, callAgent } from '../helper/clients/ended-calls.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { expireHolds } from '../helper/start/expire-holds.ts';
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 import { createDatabase } from '../helper/start/postgres-database.ts';
-import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 /** Answers that come together, whose ends take some turns of the event loop. */
 const CALLS = 300;
@@ -40,21 +38,7 @@ test('of answers that waited for their turn when their gateway was killed, each 
   t.ok(ended.length > 0, `${ended.length} of ${CALLS} answers ended`);
 
   const gateway = await startGatewayProcess(t, place);
-  const book = await openBook({ databaseUrl, dataDir: place.dataDir });
-  const open = await openLedger({
-    address: { kind: 'single', url: redis.url },
-    book,
-    log: pino({ level: 'silent' }),
-    requestTimeoutMs: 1,
-    redisTimeoutMs: REDIS_TIMEOUT_MS,
-    onAlerts() {},
-  });
-  t.teardown(async () => {
-    await open.close(1_000);
-    await book.close();
-  });
-  await open.sweep.expireHolds(Date.now() + 3_600_000);
-  await open.settled();
+  await expireHolds(t, { databaseUrl, dataDir: place.dataDir }, redis.url);
   let entries = await ledgerOf(gateway, owner);
   await until('a row of each call', async () => {
     entries = await ledgerOf(gateway, owner);
