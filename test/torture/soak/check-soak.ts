@@ -84,7 +84,7 @@ export function checkSoak(seen: Seen): string[] {
 }
 
 function triesOf({ providers }: Seen): Map<number, SoakArrival[]> {
-  const all = providers.flatMap(({ arrivals }) => arrivals).sort((a, b) => a.at - b.at);
+  const all = providers.flatMap(({ arrivals }) => arrivals).sort((a, b) => a.order - b.order);
   return Map.groupBy(all, ({ call }) => call);
 }
 

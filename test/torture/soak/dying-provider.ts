@@ -49,7 +49,11 @@ export type SoakTarget = 'first' | 'test';
 export interface SoakArrival extends Omit<Arrival, 'way'> {
   way: Arrival['way'];
   readonly bill: Bill;
+  /** Its place among the arrivals at all providers, which `at` leaves open within a millisecond. */
+  readonly order: number;
 }
+
+let arrived = 0;
 
 /** A provider that dies and comes back as it is told. */
 export class DyingProvider {
@@ -106,6 +110,7 @@ export class DyingProvider {
       outMs: taken.outMs,
       endingAt: undefined,
       bill,
+      order: arrived++,
     };
     this.arrivals.push(arrival);
     void ended.then((how) => {
