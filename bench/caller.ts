@@ -16,8 +16,8 @@ export class Caller {
 
   /** `localAddress`: address that the connections come from. */
   constructor(url: string, connections: number, localAddress?: string) {
-    const connect = localAddress === undefined ? {} : { connect: { localAddress } };
-    this.#pool = new Pool(url, { connections, pipelining: 1, ...connect });
+    const from = localAddress === undefined ? {} : { localAddress };
+    this.#pool = new Pool(url, { connections, pipelining: 1, ...from });
   }
 
   /** Rejects with UnexpectedStatus unless the answer has this status; it has then ended. */

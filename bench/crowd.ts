@@ -1,6 +1,6 @@
 /**
- * A provider, and callers that crowd a gateway in front of it: connections of a few accounts that send slowly or read nothing.
- * `POST /crowd` with a `Crowd` begins one.
+ * A provider; and, with `POST /crowd` and a `Crowd`, callers that crowd a gateway in front of one: connections of a few
+ * accounts that send slowly or read nothing.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -79,7 +79,10 @@ export async function crowd({ quick }: Options): Promise<ProfileReport> {
 async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: number) {
   const cleanup = new Cleanup();
   try {
-    const provider = await startServer(cleanup, 'the crowd', [new URL('crowd.ts', import.meta.url).pathname]);
+    const program = [new URL('crowd.ts', import.meta.url).pathname];
+    // Two processes, so that the neighbor's answers do not wait until the crowd has sent its bodies.
+    const provider = await startServer(cleanup, 'the provider', program);
+    const callers = await startServer(cleanup, 'the crowd', program);
     const place = makePlace(cleanup, provider.url, {}, { memoryMb: MEMORY_MB });
     const [victim, ...others] = await makeAccounts(place, {
       accounts: accounts + 1,
@@ -104,13 +107,13 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     const measured = pacedLoad({ ...load, seconds });
     await sleep(500);
     const begun = { url: gateway.url, keys: others.flatMap(({ keys }) => keys), kinds } satisfies Crowd;
-    // It is never answered: the crowd's connections end with the provider.
-    const crowded = fetch(`${provider.url}/crowd`, { method: 'POST', body: JSON.stringify(begun) });
+    // It is never answered: the crowd's connections end with its process.
+    const crowded = fetch(`${callers.url}/crowd`, { method: 'POST', body: JSON.stringify(begun) });
     crowded.catch(() => {});
     const answerMs = await measured;
     await caller.close();
     // First, so that the gateway has nothing to wait for when it stops.
-    await provider.stop();
+    await Promise.all([callers.stop(), provider.stop()]);
     const values = {
       p50Ms: percentile(answerMs, 0.5),
       p99Ms: percentile(answerMs, 0.99),

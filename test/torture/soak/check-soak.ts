@@ -65,7 +65,7 @@ export function checkSoak(seen: Seen): string[] {
       ...checkRow(call, its, row),
       ...checkAmount(call, its, row),
       ...checkView(row, listed.get(row.id)),
-      ...(isServed(call) || isOverdue(call, row) || mayFail(call, its, seen)
+      ...(isServed(call) || isOverdue(call, its, row) || mayFail(call, its, seen)
         ? []
         : [`call ${call.id} need not have failed: ${shown(call)}`]),
     ];
@@ -93,10 +93,11 @@ function isServed({ isStream, answer }: SoakCall): boolean {
   return answer?.status === 200 && answer.isWhole && isEnded;
 }
 
-/** Whether the call took all the time that it had, as on a machine that is busy elsewhere: no call goes on after that. */
-function isOverdue({ isStream }: SoakCall, { call, outcome }: LedgerRow): boolean {
+/** Whether a provider that hung took all the time of the call: no call goes on after that. */
+function isOverdue({ isStream }: SoakCall, tries: readonly SoakArrival[], { call, outcome }: LedgerRow): boolean {
   const { durationMs = 0 } = JSON.parse(call ?? '{}') as { durationMs?: number };
-  return outcome === 'timeout' && durationMs >= (isStream ? HEAD_MS : CALL_MS);
+  const hasHung = tries.some(({ status }) => status === null);
+  return outcome === 'timeout' && hasHung && durationMs >= (isStream ? HEAD_MS : CALL_MS);
 }
 
 /**
