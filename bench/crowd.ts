@@ -5,11 +5,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Crowd, Kind } from './profile-crowd.ts';
-import { CHAT_PATH, MODEL } from './wire.ts';
+import { CHAT_PATH, CROWD_MODEL } from './wire.ts';
 
 /** A chunk of a stream at full speed: 300 events, as many as a fast model writes in three seconds. */
 const EVENTS =
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: MODEL, choices: [{ index: 0, delta: { content: ' a few words' } }] })}\n\n`.repeat(
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: CROWD_MODEL, choices: [{ index: 0, delta: { content: ' a few words' } }] })}\n\n`.repeat(
     300,
   );
 const STREAM_BYTES = 16 * 2 ** 20;
@@ -19,7 +19,13 @@ const choices = (content: string) => [
   { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' },
 ];
 const answer = (content: string) =>
-  JSON.stringify({ id: 'c', object: 'chat.completion', model: MODEL, choices: choices(content), usage });
+  JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    model: CROWD_MODEL,
+    choices: choices(content),
+    usage,
+  });
 const SMALL = answer('Hello.');
 const LARGE = answer('x'.repeat(1_000_000));
 
@@ -53,7 +59,7 @@ function stream(response: ServerResponse, left: number): void {
 /** Body of a call of this kind, and how much of it is sent. */
 function callOf(kind: Kind): { body: string; sent: number } {
   const call = {
-    model: MODEL,
+    model: CROWD_MODEL,
     max_tokens: 1_000,
     user: `crowd-${kind}`,
     messages: [{ role: 'user', content: 'Hello' }],

@@ -8,7 +8,14 @@ import { endLeftovers } from '../src/redis-server/leftover.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
-import { BEHAVIOR_HEADER, CALLER_HEADERS, MODEL, TARGETS_MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+import {
+  BEHAVIOR_HEADER,
+  CALLER_HEADERS,
+  CROWD_MODEL,
+  MODEL,
+  TARGETS_MODEL,
+  UPSTREAM_CREDENTIAL,
+} from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
@@ -25,7 +32,7 @@ export function makePlace(
   cleanup: Cleanup,
   upstreamUrl: string,
   shared: Pick<Place, 'databaseUrl' | 'redisUrl'> = {},
-  limits: { readonly memoryMb?: number } = {},
+  { memoryMb, crowdUrl }: { readonly memoryMb?: number; readonly crowdUrl?: string } = {},
 ): Place {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const dataDir = join(folder, 'data');
@@ -45,10 +52,15 @@ export function makePlace(
     price: { input: 100, output: 200, request: 0.001 },
   };
   const targets = [{ upstream: 'bench' }, { upstream: 'second' }];
+  const crowd = crowdUrl !== undefined && { crowd: { ...upstream, url: crowdUrl } };
   const config = {
-    upstreams: { bench: upstream, second: upstream },
-    models: { [MODEL]: { ...model, upstream: 'bench' }, [TARGETS_MODEL]: { ...model, targets } },
-    limits,
+    upstreams: { bench: upstream, second: upstream, ...crowd },
+    models: {
+      [MODEL]: { ...model, upstream: 'bench' },
+      [TARGETS_MODEL]: { ...model, targets },
+      ...(crowd && { [CROWD_MODEL]: { ...model, upstream: 'crowd' } }),
+    },
+    limits: { memoryMb },
   };
   writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(config));
   return { folder, dataDir, ...shared };

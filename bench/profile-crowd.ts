@@ -80,10 +80,12 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
   const cleanup = new Cleanup();
   try {
     const program = [new URL('crowd.ts', import.meta.url).pathname];
-    // Two processes, so that the neighbor's answers do not wait until the crowd has sent its bodies.
-    const provider = await startServer(cleanup, 'the provider', program);
+    // In processes of their own, so that the neighbor's answers do not wait for them.
     const callers = await startServer(cleanup, 'the crowd', program);
-    const place = makePlace(cleanup, provider.url, {}, { memoryMb: MEMORY_MB });
+    const crowdProvider = await startServer(cleanup, "the crowd's provider", program);
+    const provider = await startServer(cleanup, 'the provider', program);
+    const small = { memoryMb: MEMORY_MB, crowdUrl: crowdProvider.url };
+    const place = makePlace(cleanup, provider.url, {}, small);
     const [victim, ...others] = await makeAccounts(place, {
       accounts: accounts + 1,
       keysEach: 1,
@@ -98,6 +100,8 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     const failures: string[] = [];
     const send = () => caller.call(call, 200).catch((error: Error) => void failures.push(error.message));
     const load = { perSecond: CALLS_PER_SECOND, send };
+    // Opens the connections: a new one would wait until those of the crowd that come before it are accepted.
+    await Promise.all(Array.from({ length: CONNECTIONS }, send));
     await pacedLoad({ ...load, seconds: WARM_UP_SECONDS });
     let peakMb = 0;
     const watch = setInterval(() => {
@@ -113,7 +117,7 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     const answerMs = await measured;
     await caller.close();
     // First, so that the gateway has nothing to wait for when it stops.
-    await Promise.all([callers.stop(), provider.stop()]);
+    await Promise.all([callers, crowdProvider, provider].map((server) => server.stop()));
     const values = {
       p50Ms: percentile(answerMs, 0.5),
       p99Ms: percentile(answerMs, 0.99),

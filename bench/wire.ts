@@ -4,6 +4,8 @@ export const UPSTREAM_CREDENTIAL = 'bench-upstream-credential';
 export const BEHAVIOR_HEADER = 'x-bench-behavior';
 export const CHAT_PATH = '/v1/chat/completions';
 export const MODEL = 'bench-chat';
+/** The same model at a provider of its own. */
+export const CROWD_MODEL = 'bench-crowd';
 /** The same model at two targets. */
 export const TARGETS_MODEL = 'bench-targets';
 /** Where the callers are: a public address behind a trusted proxy, in a country that is looked up. */

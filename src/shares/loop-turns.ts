@@ -7,6 +7,12 @@ const OWNER_MS = 1;
  * that the last of 1,000 is accepted after some 200 ms; with 4 ms here it was 550, and without this wait 1,000 to 1,300.
  */
 const ACCEPT_MS = 20;
+/**
+ * Milliseconds of prompt work in each `PROMPT_SPAN_MS`: work of owners who have none that waits, done ahead of the owners who
+ * do. Beside 3,900 connections of three accounts, the median call of a fourth takes 37 ms with it, and 70 ms without.
+ */
+const PROMPT_MS = 2;
+const PROMPT_SPAN_MS = 20;
 
 type Work = () => void;
 
@@ -19,7 +25,7 @@ interface Waiting {
 /**
  * Paces work that comes in bursts, so that a thousand requests, or waits, that come or end together do not hold the
  * event loop: one turn of it does a few milliseconds of such work, and the rest follows in the next turns, by turns of
- * its owners. Work that is no burst runs at once, for 0.1 µs more.
+ * its owners. Work that is no burst runs at once, for 0.1 µs more, and so does a little work of owners who are no part of it.
  *
  * libuv accepts one connection in a turn of the loop. Behind a thousand connections that come together, the next one would
  * wait for a thousand turns full of the work that the first ones lead to. So paced work waits for a turn without a new connection.
@@ -32,6 +38,11 @@ export class LoopTurns {
   /** Time since which work waits that could have been done, by `performance.now()`. */
   #waitsSince = 0;
   #isScheduled = false;
+  /** Start of the current span of prompt work, by `performance.now()`, and the milliseconds done in it. */
+  #promptSince = 0;
+  #promptMs = 0;
+  /** True until the time of a piece of prompt work is known, with that of its first promises. */
+  #isPrompt = false;
   /** Work for later turns, by owner. Owners are in the order in which they have their turns. */
   readonly #later = new Map<unknown, Waiting[]>();
 
@@ -41,7 +52,7 @@ export class LoopTurns {
    */
   run(owner: unknown, work: Work, more = 0): void {
     if (this.#later.size > 0 || this.#hasAccepted || this.#isOver()) {
-      this.#add(owner, { work, more });
+      if (this.#later.has(owner) || !this.#runPromptly(work, more)) this.#add(owner, { work, more });
       return;
     }
     this.#startedAt = (this.#startedAt ?? performance.now()) - more;
@@ -58,6 +69,23 @@ export class LoopTurns {
   accepted(): void {
     this.#hasAccepted = true;
     this.#schedule();
+  }
+
+  /** Runs the work of an owner who has none that waits. False if the time for prompt work is used up. */
+  #runPromptly(work: Work, more: number): boolean {
+    const now = performance.now();
+    if (now - this.#promptSince > PROMPT_SPAN_MS) {
+      this.#promptSince = now;
+      this.#promptMs = 0;
+    }
+    if (this.#isPrompt || this.#promptMs >= PROMPT_MS) return false;
+    this.#isPrompt = true;
+    work();
+    queueMicrotask(() => {
+      this.#isPrompt = false;
+      this.#promptMs += performance.now() - now + more;
+    });
+    return true;
   }
 
   #add(owner: unknown, waiting: Waiting): void {

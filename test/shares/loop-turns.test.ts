@@ -36,6 +36,28 @@ test('a burst is spread over turns of the loop, and owners take turns', async (t
   t.ok(order.indexOf('other') <= 4, 'the other one does not wait for all of the crowd');
 });
 
+test('an owner without waiting work waited for a crowd in each step of its call', async (t) => {
+  const turns = new LoopTurns();
+  const order: string[] = [];
+  const run = (owner: string) =>
+    turns.run(owner, () => {
+      order.push(owner);
+      work(5);
+    });
+  for (let i = 0; i < 50; i++) run('crowd');
+  // The crowd itself has had the prompt work of the first span.
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  turns.accepted();
+  run('other');
+  t.equal(order.at(-1), 'other', 'it runs at once, also while connections are accepted');
+  t.ok(order.length < 50, 'before most of the crowd');
+  await nextTurn();
+  const before = order.length;
+  for (let i = 0; i < 20; i++) run(`other ${i}`);
+  t.ok(order.length - before < 2, `${order.length - before} of a crowd of owners run at once`);
+  while (order.length < 71) await nextTurn();
+});
+
 test('time of a step in promises counts as its own', async (t) => {
   const turns = new LoopTurns();
   let done = 0;
@@ -68,19 +90,22 @@ test('small pieces of work waited each for a large one of another owner', async 
 test('work waits while connections are accepted, but not for ever', async (t) => {
   const turns = new LoopTurns();
   let done = 0;
+  const run = () => turns.run('a', () => done++);
   turns.accepted();
-  turns.run('a', () => done++);
-  t.equal(done, 0);
+  run();
+  run();
+  t.equal(done, 1, 'only the first piece is prompt');
   await nextTurn();
   await nextTurn();
-  t.equal(done, 1, 'a turn without a new connection has come');
+  t.equal(done, 2, 'a turn without a new connection has come');
   turns.accepted();
-  turns.run('a', () => done++);
-  while (done < 2) {
+  run();
+  run();
+  while (done < 4) {
     await nextTurn();
     turns.accepted();
   }
-  t.equal(done, 2);
+  t.equal(done, 4);
 });
 
 test('time of a piece of work elsewhere counts as its own', async (t) => {

@@ -94,7 +94,11 @@ function isServed({ isStream, answer }: SoakCall): boolean {
 }
 
 /** Whether a provider that hung took all the time of the call: no call goes on after that. */
-function isOverdue({ isStream }: SoakCall, tries: readonly SoakArrival[], { call, outcome }: LedgerRow): boolean {
+function isOverdue(
+  { isStream }: SoakCall,
+  tries: readonly SoakArrival[],
+  { call, outcome }: LedgerRow,
+): boolean {
   const { durationMs = 0 } = JSON.parse(call ?? '{}') as { durationMs?: number };
   const hasHung = tries.some(({ status }) => status === null);
   return outcome === 'timeout' && hasHung && durationMs >= (isStream ? HEAD_MS : CALL_MS);
