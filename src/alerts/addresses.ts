@@ -7,9 +7,9 @@ import { BlockList, isIP } from 'node:net';
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /**
- * Resolves a name as the system does, by the hosts file and then by DNS, but without `dns.lookup`, which holds one of
- * the process' four pool threads until it has an answer. Connections to upstreams need those threads too, so a few
- * webhooks under a name server that never answers would delay calls.
+ * Resolves a name as the system does, by the hosts file and then by DNS, but without `dns.lookup`, which occupies one
+ * of the process' four pool threads until it has an answer. Upstream connections need those threads too, so a few
+ * webhooks whose name server never answers would delay calls.
  */
 export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
@@ -53,9 +53,9 @@ async function inHostsFile(name: string): Promise<LookupAddress[]> {
 }
 
 /**
- * IPv4 ranges that are not public: those of IANA's special-purpose registry (RFC 6890), and 168.63.129.16. They are
- * checked with Node's own parser and lists and not with ipaddr.js, which calls 168.63.129.16 unicast and reads
- * `::8.8.8.8` as if it were `::ffff:8.8.8.8`.
+ * IPv4 ranges that are not public: those of IANA's special-purpose registry (RFC 6890), and 168.63.129.16. Node's own
+ * parser and lists check them, because ipaddr.js classifies 168.63.129.16 as unicast and reads `::8.8.8.8` as
+ * `::ffff:8.8.8.8`.
  */
 const NOT_PUBLIC_IPV4 = [
   '0.0.0.0/8', // this host; 0.0.0.0 connects to loopback
@@ -79,13 +79,6 @@ const NOT_PUBLIC_IPV4 = [
   '240.0.0.0/4', // reserved; 255.255.255.255 is broadcast
 ];
 
-/**
- * Ranges in which public addresses lie. Of IPv6, only 2000::/3 is global unicast (RFC 4291, section 2.4); that alone
- * leaves out loopback, unspecified, `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique
- * local, link-local, site-local and multicast.
- */
-const GLOBAL_UNICAST = ['0.0.0.0/0', '2000::/3'];
-
 const NOT_PUBLIC_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID
   '2001:db8::/32', // documentation
@@ -95,18 +88,23 @@ const NOT_PUBLIC_IPV6 = [
   '3fff::/20', // documentation
 ];
 
-const globalUnicast = listOf(GLOBAL_UNICAST);
+/**
+ * Ranges that contain the public addresses. In IPv6, only 2000::/3 is global unicast (RFC 4291, section 2.4); that
+ * excludes loopback, unspecified, `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique local,
+ * link-local, site-local and multicast.
+ */
+const globalUnicast = listOf(['0.0.0.0/0', '2000::/3']);
 const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
 
 /**
- * True if the address (IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them) belongs to the public
- * internet. An IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is no address is not public.
+ * True if `text` is a public address: IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them. An IPv4-mapped
+ * IPv6 address counts as its IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
-  // A zone (`%eth0`) only makes sense on a link.
+  // A zone (`%eth0`) makes an address link-local.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const family = familyOf(text);
-  // Both lists compare an IPv4-mapped IPv6 address with their IPv4 ranges.
+  // Both lists match an IPv4-mapped IPv6 address against their IPv4 ranges.
   return globalUnicast.check(text, family) && !notPublic.check(text, family);
 }
 

@@ -11,33 +11,32 @@ import { send, signatureHeaders } from './send.ts';
 
 export interface AlertSenderOptions {
   readonly book: Pick<Book, 'plannedDeliveries' | 'finishDelivery'>;
-  /** Longest time of one POST, in milliseconds, from resolving the name to the headers of the answer. */
+  /** Time limit for one POST, in milliseconds, from name resolution to the headers of the answer. */
   readonly timeoutMs: number;
   readonly allowPrivateNetworks: boolean;
   readonly log: Log;
-  /** The POSTs under way at once, which accounts share. */
+  /** Concurrent POSTs, shared by all accounts. */
   readonly permits: FairPool;
-  /** Called once for each POST that ended, with `unknown` for one that was given up at a stop. */
+  /** Called once for each POST that ended; `unknown` means that a stop cut it off. */
   readonly onOutcome?: (status: DeliveryStatus) => void;
 }
 
 type Outcome = Parameters<Book['finishDelivery']>[1];
 
-/** Waits before each further try if the book does not answer. */
+/** Waits before each retry if the book does not answer. */
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
- * Sender of claimed alerts: one POST for each delivery of an alert (specification section 6). Accounts share permits
- * (shares/fair-pool.ts), and of each account one alert at a time waits for them, so that an account with ten thousand
- * keys whose receivers do not answer delays its own alerts only. One page of an alert's deliveries is in memory at a
- * time.
+ * Sends claimed alerts: one POST for each delivery of an alert (specification section 6). Accounts share permits
+ * (shares/fair-pool.ts), and only one alert of each account waits for them at a time. So an account with ten thousand
+ * keys whose receivers do not answer delays only its own alerts. Memory holds one page of an alert's deliveries.
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
   readonly #onRoom: () => void;
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Promise<void>>();
-  /** Accounts with an alert whose POSTs have not all begun. */
+  /** Accounts that have an alert with POSTs not yet begun. */
   readonly #unsent = new Set<number>();
 
   /** `onRoom` is called when `hasRoom` may have become true for some account. */
@@ -46,7 +45,7 @@ export class AlertSender {
     this.#onRoom = onRoom;
   }
 
-  /** True if another alert of the account would be sent at once. */
+  /** True if the account's next alert can start immediately. */
   hasRoom(accountId: number): boolean {
     return !this.#unsent.has(accountId) && this.#options.permits.isFree(accountId);
   }
@@ -57,12 +56,12 @@ export class AlertSender {
     this.#sending.add(sending);
   }
 
-  /** Resolves once every alert that was handed over is sent. */
+  /** Resolves when every alert passed to `begin` has been sent. */
   async idle(): Promise<void> {
     await Promise.all(this.#sending);
   }
 
-  /** Ends every POST under way, so that nobody knows whether it arrived, and begins no other. Final. */
+  /** Aborts every POST under way, which leaves its outcome unknown, and begins no other. Final. */
   giveUp(): void {
     this.#giveUp.abort();
   }
@@ -77,38 +76,38 @@ export class AlertSender {
     await Promise.all(Array.from({ length: ALERT_POSTS.ofOne }, lane));
   }
 
-  /** The alert's deliveries, read page by page. The account has room for its next alert once the last one is taken. */
+  /** Reads the alert's deliveries page by page. After the last one, the account has room for its next alert. */
   async *#receivers(alert: ClaimedAlert): AsyncGenerator<PlannedDelivery, void> {
     let page = alert.deliveries;
     for (let last = page.at(-1); last; last = page.at(-1)) {
       yield* page;
       if (this.#giveUp.signal.aborted) break;
-      page = (await this.#planned(alert, last.id)) ?? [];
+      const { id } = last;
+      const about = { alertId: alert.id, accountId: alert.accountId };
+      const failed = 'the rest of an alert could not be read; it is not sent';
+      page =
+        (await this.#untilDone(() => this.#options.book.plannedDeliveries(alert.id, id), about, failed)) ??
+        [];
     }
     this.#unsent.delete(alert.accountId);
     this.#onRoom();
   }
 
-  #planned(alert: ClaimedAlert, after: number): Promise<PlannedDelivery[] | undefined> {
-    const about = { alertId: alert.id, accountId: alert.accountId };
-    const failed = 'the rest of an alert could not be read; it is not sent';
-    return this.#untilDone(() => this.#options.book.plannedDeliveries(alert.id, after), about, failed);
-  }
-
   async #deliver(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<void> {
     const outcome = await this.#options.permits.run(alert.accountId, () => this.#post(alert, receiver));
     this.#onRoom();
-    const { log, onOutcome } = this.#options;
-    // The URL's path and query may hold the receiver's secret: the log gets the host alone.
+    const { book, log, onOutcome } = this.#options;
+    // Only the host, because the URL's path and query may hold the receiver's secret.
     const about = { alertId: alert.id, keyId: receiver.keyId, host: URL.parse(receiver.url)?.host };
     onOutcome?.(outcome?.status ?? 'unknown');
     if (!outcome) return log.warn(about, 'alert given up: the gateway stops');
     if (outcome.status === 'delivered') log.info({ ...about, ...outcome }, 'alert delivered');
     else log.warn({ ...about, ...outcome }, 'alert not delivered');
-    await this.#record(receiver.id, outcome, about);
+    const failed = 'outcome of an alert could not be written';
+    await this.#untilDone(() => book.finishDelivery(receiver.id, outcome), about, failed);
   }
 
-  /** Makes the only attempt of a delivery. Undefined if it was given up, and nobody knows whether it arrived. */
+  /** Makes the only attempt at a delivery. Undefined if a stop cut it off and its outcome is unknown. */
   async #post(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<Outcome | undefined> {
     const { timeoutMs, allowPrivateNetworks } = this.#options;
     const signal = this.#giveUp.signal;
@@ -127,12 +126,7 @@ export class AlertSender {
     }
   }
 
-  async #record(deliveryId: number, outcome: Outcome, about: object): Promise<void> {
-    const failed = 'outcome of an alert could not be written';
-    await this.#untilDone(() => this.#options.book.finishDelivery(deliveryId, outcome), about, failed);
-  }
-
-  /** Asks the book until it answers. Undefined if it did not after every retry; then `failed` is logged. */
+  /** Retries `ask` until the book answers. If the last retry fails too, logs `failed` and returns undefined. */
   async #untilDone<T>(ask: () => Promise<T>, about: object, failed: string): Promise<T | undefined> {
     for (const delayMs of [...RETRIES_MS, undefined]) {
       try {
@@ -151,7 +145,7 @@ export class AlertSender {
 
 /**
  * Headers and body of a low-credits alert (specification section 6), signed for the time `at`, in milliseconds since
- * the epoch. A test alert has the body of a real one, and the header `webhook-test: true` besides.
+ * the epoch. A test alert differs only by the header `webhook-test: true`.
  */
 export function alertMessage(
   alert: ClaimedAlert,

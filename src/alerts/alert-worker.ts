@@ -1,38 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClaimedAlert } from '../book/alerts.ts';
 import type { Book } from '../book/book.ts';
 import { Loop } from '../log/loop.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
   readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
-  /** Milliseconds between two passes, which also find alerts that other gateways queued and did not claim. */
+  /** Milliseconds between two passes. They also find alerts that other gateways queued but did not claim. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 250;
 const LAST_PASS_MS = 1_000;
-/** Most accounts whose next alert a pass asks the book for in one query. */
+/** Limit of one query for the next alerts of accounts. */
 const ACCOUNTS_AT_ONCE = 100;
 
 /**
- * Background worker that claims the alerts queued in the book and has them sent (specification section 6).
+ * Background worker that claims the alerts queued in the book and sends them (specification section 6).
  *
- * A pass claims the next alert of each account, again and again, until no account that the sender has room for has one.
- * `notify` starts a pass, or makes another one follow; so does room for an account that a pass left waiting. One
- * account's alerts never wait for another's (AlertSender). A pass that fails, because the book is out of reach, is tried
- * again soon, and a `notify` meanwhile waits for that.
+ * A pass claims the next alert of each account until no account with room in the sender has another. `notify`, or new
+ * room for an account that a pass left waiting, starts a pass or schedules another. One account's alerts never wait for
+ * another's (AlertSender). If a pass fails because the book is out of reach, it is retried soon; `notify` does not
+ * shorten that wait.
  *
  * States of an alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one
- * POST for each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`,
- * and nobody sends the alert again, because a claimed alert is not queued any more.
+ * POST for each → outcome written. Only the writing is ever repeated. If the process dies in between, the outcome stays
+ * `unknown` and nobody sends the alert again, because a claimed alert has left the queue.
  */
 export class AlertWorker {
   readonly #options: AlertWorkerOptions;
   readonly #sender: AlertSender;
   readonly #passes: Loop;
-  /** Accounts that have an alert in the book, and had no room in the sender when a pass looked. */
+  /** Accounts with a queued alert that had no room in the sender during the last pass. */
   readonly #left = new Set<number>();
   #isStopped = false;
 
@@ -51,15 +50,14 @@ export class AlertWorker {
     this.notify();
   }
 
-  /** Starts a pass now, because an alert may have been queued. Cheap, and harmless at any time. */
+  /** Starts a pass, because an alert may have been queued. Cheap and safe at any time. */
   notify(): void {
     this.#passes.wake();
   }
 
   /**
-   * Stops the worker. The pass under way may claim for LAST_PASS_MS more, because alerts that were queued just before
-   * the stop would otherwise wait for the next start. Claimed alerts have `deadlineMs` to be sent; the rest is given up
-   * as `unknown`.
+   * Stops the worker. The current pass may claim for LAST_PASS_MS more; otherwise alerts queued just before the stop
+   * would wait for the next start. Claimed alerts have `deadlineMs` to be sent; the rest stay `unknown`.
    */
   async stop(deadlineMs: number): Promise<void> {
     await within(LAST_PASS_MS, this.#passes.idle());
@@ -73,32 +71,28 @@ export class AlertWorker {
 
   async #claimQueued(): Promise<void> {
     this.#left.clear();
-    for (;;) {
-      const due = await this.#options.book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
+    const { book } = this.#options;
+    while (!this.#isStopped) {
+      const due = await book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
       if (due.length === 0) return;
       for (const { id, accountId } of due) {
-        // An alert is claimed only if it can be sent soon, because a claimed alert is lost with this process.
+        if (this.#isStopped) return;
+        // Claims only an alert that can be sent soon, because a claimed alert is lost with this process.
         if (!this.#sender.hasRoom(accountId)) this.#left.add(accountId);
         else {
-          const alert = await this.#claim(id);
+          const alert = await book.claimAlert(id, Date.now());
           if (alert) this.#sender.begin(alert);
         }
       }
-      if (this.#isStopped) return;
     }
   }
 
   #roomMade(): void {
     for (const accountId of this.#left) if (this.#sender.hasRoom(accountId)) this.notify();
   }
-
-  async #claim(id: number): Promise<ClaimedAlert | undefined> {
-    if (this.#isStopped) return undefined;
-    return await this.#options.book.claimAlert(id, Date.now());
-  }
 }
 
-/** Resolves when the work has ended, or after `limitMs`. */
+/** Resolves when the work ends, or after `limitMs`. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   const ended = new AbortController();
   const limit = sleep(limitMs, undefined, { signal: ended.signal }).catch(() => {});

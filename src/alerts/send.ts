@@ -8,18 +8,17 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Longest time in milliseconds from the start of the name's resolution to the headers of the answer. */
+  /** Time limit in milliseconds, from name resolution to the headers of the answer. */
   readonly timeoutMs: number;
-  /** True if the POST may go to any address, as in development and tests. */
+  /** Allows any address, for development and tests. */
   readonly allowPrivateNetworks: boolean;
-  /** Aborts the POST. */
   readonly signal: AbortSignal;
 }
 
 interface PostResult {
   /**
-   * `delivered`: an answer of 2xx came. `failed`: another answer, or an error. `blocked`: the address is not public.
-   * `timeout`: neither an answer nor an error came in time.
+   * `delivered`: a 2xx answer. `failed`: another answer, or an error. `blocked`: the address is not public. `timeout`:
+   * neither an answer nor an error in time.
    */
   readonly status: 'delivered' | 'failed' | 'timeout' | 'blocked';
   readonly httpStatus: number | null;
@@ -27,15 +26,15 @@ interface PostResult {
 }
 
 /**
- * Most bytes of an answer's body that are read, and below it for how many milliseconds, so that the receiver can finish
- * writing. Sockets are read in pieces of 64 KiB, so that of an endless body one piece is taken.
+ * Limits in bytes and milliseconds for reading an answer's body, so that the receiver can finish writing. Sockets are
+ * read in chunks of 64 KiB, so one chunk of an endless body is read.
  */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**
- * Sends one POST, once (specification section 6): no retry, no redirect followed, on a separate connection that is
- * closed afterwards. Rejects only if `signal` aborts: then nobody knows whether the receiver got it.
+ * Sends one POST, once (specification section 6): no retry, no redirect, on its own connection. Rejects only if
+ * `post.signal` aborts; whether the receiver got the POST is then unknown.
  */
 export async function send(post: Post, resolve: Resolve = resolveAddresses): Promise<PostResult> {
   const startedAt = performance.now();
@@ -71,22 +70,20 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
   }
 }
 
-/** Reads the body up to the limits. Never rejects: the headers decide the outcome, whatever becomes of the body. */
+/** Reads the body up to the limits. Never rejects, because the headers alone decide the outcome. */
 async function drain(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(DRAIN_LIMIT_MS)]);
   await body.dump({ limit: DRAIN_LIMIT_BYTES, signal: limit }).catch(() => {});
 }
 
-/**
- * Thrown if the receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it.
- */
+/** Thrown if the receiver's host is, or resolves to, a non-public address. Nothing was sent to it. */
 class BlockedAddress extends Error {}
 
 /**
- * Connector that reaches public addresses only (specification section 6, SSRF). A name is resolved once, and only the
- * addresses that were checked are connected to, so that a name which changes its answer between check and connect (DNS
- * rebinding) gains nothing. A name with one address that is not public is refused. TLS certificates are verified
- * whatever the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
+ * Connector that reaches public addresses only (specification section 6, SSRF). It resolves a name once and connects
+ * only to the checked addresses, so DNS rebinding (a different answer between check and connect) gains nothing. One
+ * non-public address is enough to refuse a name. TLS certificates are verified whatever the environment says; HTTP/1.1
+ * only. `signal` ends the attempt at any stage.
  */
 function guardedConnector(
   resolve: Resolve,
@@ -108,25 +105,21 @@ function guardedConnector(
   };
   const connect = buildConnector({ lookup, signal, rejectUnauthorized: true, allowH2: false, timeout: 0 });
   return (options, callback) => {
-    // A literal address is never looked up. The URL parser has already turned 127.1, 0x7f000001 and the like into
-    // 127.0.0.1.
+    // A literal address skips the lookup. The URL parser has already turned 127.1, 0x7f000001 and similar into 127.0.0.1.
     const literal = options.hostname.replace(/^\[|\]$/g, '');
     if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
     else connect(options, callback);
   };
 }
 
-/**
- * A new signing secret for an account: `whsec_` and 32 random bytes in base64 (Standard Webhooks asks for 24 to 64).
- */
+/** Returns a new signing secret: `whsec_` and 32 random bytes in base64 (Standard Webhooks requires 24 to 64). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
 /**
- * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `id` names the delivery
- * and does not change when it is signed again. `at` is in milliseconds since the epoch. Throws if `secret` is not
- * base64.
+ * Returns the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `id` identifies
+ * the delivery, however often it is signed. `at` is in milliseconds since the epoch. Throws if `secret` is not base64.
  */
 export function signatureHeaders(
   secret: string,

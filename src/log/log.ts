@@ -10,23 +10,23 @@ export interface Log {
 }
 
 /**
- * Opens the log of the program on stdout: JSON lines, or colored text if stdout is a terminal (NO_COLOR turns the
- * colors off). pino-pretty, which makes the text, is loaded only for a terminal.
+ * Opens the program's log on stdout: JSON lines, or colored text if stdout is a terminal (NO_COLOR turns the colors
+ * off). pino-pretty is loaded only for a terminal.
  */
 export async function openLog(level: string): Promise<Logger> {
   const options = { level, base: null };
   if (!process.stdout.isTTY) return pino(options);
   const { default: pretty } = await import('pino-pretty');
-  // Synchronous, so that the last lines before an exit are not lost; a terminal needs no speed.
+  // Synchronous, so an exit loses no lines; a terminal needs no speed.
   return pino(options, pretty({ sync: true, destination: 1, translateTime: 'SYS:HH:MM:ss.l' }));
 }
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 
 /**
- * Logger of one request, which adds the request's id (`reqId`) to each line, also to those of Fastify and its plugins.
- * The child logger that adds it is made with the first line, because hardly any request logs one, and making one costs
- * more CPU than checking a request.
+ * Logger of one request. Adds the request's id (`reqId`) to each line, including those of Fastify and its plugins. It
+ * creates the child logger with the first line, because few requests log anything and creating one costs more CPU than
+ * checking a request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #log: FastifyBaseLogger;

@@ -2,7 +2,7 @@ import type { Log } from './log.ts';
 
 const LONGEST_BACKOFF_MS = 30_000;
 
-/** Waits after failed runs, in milliseconds: the first, doubled with each further failure up to the longest. */
+/** Waits after failed runs, in milliseconds. The wait doubles with each failure. */
 interface Backoff {
   /** Default: twice the interval. */
   readonly firstMs?: number;
@@ -11,9 +11,9 @@ interface Backoff {
 }
 
 /**
- * A background loop that can be trusted to stop. States: idle (timer armed) → running → idle; stopped is final.
- * Runs never overlap; `wake()` while running makes one more run follow; a run that throws is logged and tried again after
- * a backoff.
+ * Background loop with a reliable stop. States: idle (timer armed) → running → idle; stopped is final. Runs never
+ * overlap. `wake()` during a run causes one more run. If a run throws, the loop logs the error and retries after a
+ * backoff.
  */
 export class Loop {
   readonly #name: string;
@@ -40,19 +40,19 @@ export class Loop {
     this.#arm();
   }
 
-  /** Runs now, or once more after the run under way. Does nothing while it backs off from a failure. */
+  /** Runs now, or once more after the current run. Does nothing during a backoff. */
   wake(): void {
     if (!this.#started) return;
     if (this.#running) this.#again = true;
     else if (this.#failures === 0) this.#begin();
   }
 
-  /** Resolves when no run is under way, and none is to follow at once. */
+  /** Resolves when no run is under way and none follows immediately. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
-  /** No new run; resolves when the one under way has ended. */
+  /** Prevents new runs. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#started = false;
     clearTimeout(this.#timer);
@@ -78,7 +78,7 @@ export class Loop {
           this.#failures = 0;
         },
         (error: unknown) => {
-          // The first failure shows the cause; repeats would only fill the log.
+          // Repeats of the first failure would only fill the log.
           if (this.#failures++ === 0)
             this.#log.warn({ err: error }, `${this.#name} failed; it will be tried again`);
         },
@@ -92,11 +92,11 @@ export class Loop {
   }
 }
 
-/** The failures of a round of work whose pieces are all tried, whatever becomes of the others. */
+/** Collects the failures of independent pieces of work, so that one failure does not keep the others from running. */
 export class Failures {
   readonly #errors: unknown[] = [];
 
-  /** Resolves when `work` has settled; its rejection is remembered. Never rejects. */
+  /** Resolves when `work` settles, and keeps its error. Never rejects. */
   async collect(work: Promise<unknown>, onFailure?: () => void): Promise<void> {
     try {
       await work;
@@ -106,7 +106,7 @@ export class Failures {
     }
   }
 
-  /** Throws the only failure as it is, and several as an AggregateError. Does nothing if there was none. */
+  /** Throws a single failure unchanged, several as an AggregateError. Does nothing without failures. */
   throwAny(): void {
     if (this.#errors.length === 0) return;
     if (this.#errors.length === 1) throw this.#errors[0];

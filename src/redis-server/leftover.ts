@@ -11,11 +11,11 @@ const KILLED_WITHIN_MS = 5_000;
 
 /**
  * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section
- * 1: "never doubled"). Such a server is replaced and not adopted, because only a parent learns when its child dies.
- * Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
+ * 1: "never doubled"). The gateway can't adopt such a server, because only a parent learns when its child dies. No data
+ * is lost: on SIGTERM, Redis writes out its append-only file before it exits.
  *
- * The caller must hold the folder's lock, or the server of a living gateway is ended. Throws Error if a server
- * stays.
+ * The caller must hold the folder's lock; otherwise this ends the server of a running gateway. Throws Error if a server
+ * can't be stopped.
  */
 export async function endLeftovers(socketPath: string, log: Log): Promise<void> {
   const pids = await serversOn(socketPath);
@@ -27,7 +27,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
       throw new Error(`a leftover Redis on ${socketPath} can't be stopped; stop its process by hand`);
     }
   }
-  // A server in another container is not among the processes seen here, but answers on the socket.
+  // A server in another container is missing from the process list, but answers on the socket.
   if ((await askRedis(socketPath, 'PING')) === undefined) return;
   await askRedis(socketPath, 'SHUTDOWN NOSAVE');
   const deadline = Date.now() + GRACE_MS;
@@ -40,9 +40,8 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
 
 /**
  * Ids of the Redis and Valkey processes whose command line names the socket. A pid file would miss a server whose
- * gateway was killed between starting it and writing the file, and its number could belong to another program by now.
- * Redis keeps the socket in its command line when it sets its own title. A zombie has an empty one, and so counts as
- * gone.
+ * gateway died before writing it, and another program could have reused the pid. Redis keeps the socket in its command
+ * line when it sets its title. A zombie's command line is empty, so it counts as gone.
  */
 export async function serversOn(socketPath: string): Promise<number[]> {
   const found = (await commandLines()).filter(({ command }) => isServerOn(command, socketPath));
@@ -52,7 +51,7 @@ export async function serversOn(socketPath: string): Promise<number[]> {
 function isServerOn(command: string, socketPath: string): boolean {
   if (!/^(\S*\/)?(redis|valkey)-server\s/.test(command)) return false;
   const at = command.indexOf(socketPath);
-  // Whole words are compared, because a longer path that contains this one must not match.
+  // A longer path that contains this one must not match.
   return (
     at > 0 && /[\s:]/.test(command.charAt(at - 1)) && /^(\s|$)/.test(command.slice(at + socketPath.length))
   );
@@ -70,7 +69,7 @@ async function commandLines(): Promise<{ pid: number; command: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {
-      // A process may end between the listing and the reading.
+      // The process may have ended since the listing.
       const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       return { pid: Number(pid), command: text.replaceAll('\0', ' ').trim() };
     }),

@@ -13,26 +13,26 @@ const FIRST_ANSWER_WITHIN_MS = 30_000;
 const SHUTDOWN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
-/** Time that a server must have run for the pause before its restart to begin at its shortest again. */
+/** Run time after which a server's next restart uses the shortest pause again. */
 const STEADY_AFTER_MS = 10_000;
 const SQLITE_BUSY = 5;
 
 export interface PrivateRedis {
   readonly socketPath: string;
-  /** Has the server write its data out and end; resolves when it is gone. Safe to call twice. */
+  /** Shuts the server down after it has written its data; resolves when it is gone. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the gateway's own Redis (specification section 1, "Redis") on a unix socket, with its data in
- * `<dataDir>/redis`, and resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing
- * pause) → stopped.
+ * `<dataDir>/redis`, and resolves when it answers. States: starting → up ⇄ down (died; restarts after a growing pause)
+ * → stopped.
  *
- * The server has its own session: Ctrl-C in a terminal must reach the gateway only, which still needs Redis to
- * drain. So the server survives a gateway that is killed, and the next start replaces it.
+ * The server has its own session, because Ctrl-C in a terminal must reach only the gateway, which still needs Redis to
+ * drain. So the server outlives a killed gateway, and the next start replaces it.
  *
- * Throws RedisServerMissing; Error with a line for the operator if another gateway has the folder or if the
- * server does not come up.
+ * Throws RedisServerMissing, or an Error for the operator if another gateway has the folder or the server does not
+ * start.
  */
 export async function startPrivateRedis(dataDir: string, log: Log): Promise<PrivateRedis> {
   const binary = findRedisServer();
@@ -46,7 +46,7 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
     let stopped: Promise<void> | undefined;
     return {
       socketPath,
-      // Only the first call stops anything: at a second one, the folder may already belong to another gateway.
+      // By a second call, the folder may already belong to another gateway.
       stop: () => {
         stopped ??= server.stop().finally(() => lock.close());
         return stopped;
@@ -59,9 +59,9 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
 }
 
 /**
- * Locks the folder until the result is closed. The lock is an open SQLite transaction, because the operating system
- * drops that with the process, however it ends. (A SQLite book has a lock too, but with PostgreSQL two gateways could
- * share a data folder.) Throws Error if another gateway has it.
+ * Locks the folder until the result is closed. The lock is an open SQLite transaction, which the operating system drops
+ * however the process ends. (A SQLite book has a lock too, but two gateways on PostgreSQL could share a data folder.)
+ * Throws Error if another gateway has the lock.
  */
 function lockFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
@@ -90,7 +90,7 @@ class RedisChild {
   #gone: Promise<void> = Promise.resolve();
   #restart: NodeJS.Timeout | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
-  /** True from the server's first answer until the stop: a server that ends meanwhile is started again. */
+  /** True from the server's first answer until the stop: if the server ends in between, it is restarted. */
   #watched = false;
 
   constructor(binary: string, folder: string, socketPath: string, log: Log) {
@@ -100,20 +100,19 @@ class RedisChild {
     this.#log = log;
   }
 
-  /** Starts the server and resolves when it answers. Throws, with nothing left running, if it does not. */
+  /** Starts the server and resolves when it answers. If it does not, stops it and throws. */
   async start(): Promise<void> {
     this.#spawn();
     process.on('exit', this.#abandon);
     const deadline = Date.now() + FIRST_ANSWER_WITHIN_MS;
     while (this.#child) {
       const answer = await askRedis(this.#socketPath, 'PING');
-      // No time limit while Redis loads: a large append-only file may take minutes.
-      const isLoading = answer?.startsWith('-LOADING');
       if (answer === '+PONG') {
         this.#watched = true;
         return;
       }
-      if (!isLoading && Date.now() > deadline) break;
+      // No time limit while Redis loads: a large append-only file may take minutes.
+      if (!answer?.startsWith('-LOADING') && Date.now() > deadline) break;
       await sleep(POLL_MS);
     }
     await this.stop();
@@ -125,7 +124,7 @@ class RedisChild {
     clearTimeout(this.#restart);
     const child = this.#child;
     const impatient = setTimeout(() => child?.kill('SIGKILL'), SHUTDOWN_WITHIN_MS);
-    // At SIGTERM, Redis writes its append-only file out before it ends.
+    // On SIGTERM, Redis writes out its append-only file before it exits.
     child?.kill('SIGTERM');
     await this.#gone;
     clearTimeout(impatient);
@@ -163,14 +162,14 @@ class RedisChild {
       try {
         this.#spawn();
       } catch (error) {
-        // The server's log cannot be written: the folder is gone, or there are too many open files.
+        // The server's log can't be opened: the folder is gone, or too many files are open.
         this.#startAgain({ reason: (error as Error).message });
       }
     }, this.#backoffMs);
     this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
   }
 
-  /** Ends the server when the process exits without a stop, as when a later step of the start is refused. */
+  /** Ends the server when the process exits without a stop, for example because a later step of the start fails. */
   readonly #abandon = (): void => {
     this.#child?.kill('SIGTERM');
   };
@@ -190,7 +189,7 @@ function serverArguments(folder: string, socketPath: string): string[] {
     unixsocketperm: '700',
     dir: folder,
     appendonly: 'yes',
-    // A killed Redis loses nothing by this setting; a machine that dies loses up to two seconds.
+    // A killed Redis loses nothing; a machine that fails loses up to two seconds.
     appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',
@@ -199,10 +198,10 @@ function serverArguments(folder: string, socketPath: string): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Names of the programs that will do: Valkey speaks Redis' protocol and takes its arguments. */
+/** Valkey speaks the protocol of Redis and takes the same arguments. */
 const NAMES = ['redis-server', 'valkey-server'];
 
-/** Thrown if neither server is on the PATH. The message is one line that says what to type. */
+/** Thrown if neither server is on the PATH. */
 export class RedisServerMissing extends Error {
   constructor() {
     super(
@@ -212,7 +211,7 @@ export class RedisServerMissing extends Error {
   }
 }
 
-/** Absolute path of the server to start, searched in `path`. Throws RedisServerMissing. */
+/** Finds the server program in the folders of `path`. Throws RedisServerMissing. */
 export function findRedisServer(path = process.env.PATH ?? ''): string {
   const folders = path.split(delimiter).filter(Boolean);
   for (const name of NAMES) {

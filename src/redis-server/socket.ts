@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 
-/** Longest path of a socket: `sun_path` holds 104 bytes on macOS and 108 on Linux, the closing NUL included. */
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, including the closing NUL. */
 const LONGEST_SOCKET_PATH_BYTES = 103;
 const TEMPORARY_PREFIX = 'tollgate-socket-';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Path of the socket on which the private Redis of `folder` listens: in `folder` itself, or, if that path is too
- * long for a socket, in a folder of the system's temporary folder, named by a hash of the path. Throws Error if that
- * one belongs to another user.
+ * Path of the socket of the private Redis of `folder`: in `folder` itself or, if that path is too long for a socket, in
+ * a subfolder of the system's temporary folder, named by a hash of the path. Throws Error if the subfolder belongs to
+ * another user.
  */
 export function socketPathFor(folder: string): string {
   const beside = join(realpathSync(folder), 'redis.sock');
@@ -22,7 +22,7 @@ export function socketPathFor(folder: string): string {
   const inTmp = join(tmpdir(), name);
   const short = Buffer.byteLength(inTmp) <= LONGEST_SOCKET_PATH_BYTES - 11 ? inTmp : join('/tmp', name);
   makeFolder(short);
-  // Anyone can make folders in the temporary one. A socket in another user's folder would give that user the ledger.
+  // Anyone can create the subfolder first. A socket in another user's folder would give that user the ledger.
   const found = lstatSync(short);
   const isOurs = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
   if (!isOurs)
@@ -32,7 +32,7 @@ export function socketPathFor(folder: string): string {
   return join(short, 'redis.sock');
 }
 
-/** Removes the socket of a server that is gone, and the temporary folder that `socketPathFor` made for it. */
+/** Removes the socket of a server that has ended, and its temporary folder if it has one. */
 export function removeSocket(socketPath: string): void {
   rmSync(socketPath, { force: true });
   const folder = dirname(socketPath);
@@ -40,8 +40,8 @@ export function removeSocket(socketPath: string): void {
 }
 
 /**
- * First line of the answer of a Redis on the socket to an inline command, such as `+PONG`; undefined if none
- * listens, it hangs up, or it says nothing for a second.
+ * Sends an inline command and resolves with the first line of the answer, such as `+PONG`. Undefined if no Redis
+ * listens, it hangs up, or it stays silent for a second.
  */
 export function askRedis(socketPath: string, command: string): Promise<string | undefined> {
   return new Promise((resolve) => {

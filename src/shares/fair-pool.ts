@@ -1,31 +1,31 @@
-/** Bounds of one kind of unit: for all accounts together, and for one. */
+/** Bounds of one unit (places or bytes): for all accounts together, and for one. */
 export interface Bound {
   readonly all: number;
   readonly ofOne: number;
-  /** Part of `all` kept for accounts that hold at most an eighth of this part. Default: 0. */
+  /** Part of `all` reserved for accounts that hold at most an eighth of this part. Default: 0. */
   readonly spare?: number;
 }
 
-/** Accounts that share the spare part of a bound. */
+/** The spare part is for accounts that hold at most one part in this many of it. */
 const SMALL_SHARES = 8;
 
 export interface PoolBounds {
-  /** Bound of the shares that are held at once; absent: any number. */
+  /** Bound of the shares held at once. Default: unbounded. */
   readonly places?: Bound;
-  /** Bound of the bytes that these shares have together; absent: any number. */
+  /** Bound of their bytes together. Default: unbounded. */
   readonly bytes?: Bound;
 }
 
 /** A place in a pool, with its bytes, from `take` or `acquire` until `release`. */
 export interface Share {
   readonly bytes: number;
-  /** Changes the bytes of the share by `by`. False, and nothing changes, if the pool has no room for more. */
+  /** Changes the bytes of the share by `by`. False, without a change, if the pool has no room. */
   grow(by: number): boolean;
-  /** Gives the place and its bytes back. Safe to call again. */
+  /** Returns the place and its bytes to the pool. Safe to call again. */
   release(): void;
 }
 
-/** Use of a pool and its number of refusals, for the metrics. */
+/** Use and refusals of a pool, for the metrics. */
 export interface PoolUse {
   readonly places: number;
   readonly bytes: number;
@@ -47,28 +47,26 @@ const UNBOUNDED: Bound = { all: Number.POSITIVE_INFINITY, ofOne: Number.POSITIVE
 const NOTHING: Readonly<Use> = { places: 0, bytes: 0 };
 
 /**
- * A resource of the process that accounts share fairly, counted in places and in bytes.
+ * A resource of the process, counted in places and bytes, that accounts share fairly.
  *
- * An account may hold `ofOne` while half of the pool is free. Beyond that it gets more only while what it would hold,
- * times what all hold, is at most `ofOne` squared; its first place it gets while any is free. So the more of the pool
- * is taken, the smaller is the share that one account may add: it takes about 30 accounts, each with all that it can
- * get, to fill a pool with shares of an eighth, and 270 to fill one of 512 places with shares of 16. Three fill one with
- * shares of a half, which is why those have a spare part.
+ * An account may hold `ofOne` while half of the pool is free. Beyond that, its holding times the pool's total use may be
+ * at most `ofOne` squared. It always gets its first place while one is free. So the fuller the pool, the less one
+ * account may add: about 30 accounts that take all they can get fill a pool with shares of an eighth, and 270 fill one
+ * of 512 places with shares of 16. Three fill one with shares of a half, so those have a spare part.
  *
- * Accounts that wait take turns: the next is the one that holds least, then the one that has waited longest for a turn.
+ * Waiting accounts take turns: first the one that holds least, then the one that has waited longest for a turn.
  */
 export class FairPool<Owner = number> {
   readonly #places: Bound;
-  /** Bounds of the bytes. */
   readonly bytes: Bound;
   readonly #used: Use = { places: 0, bytes: 0 };
-  /** The share of each account; accounts that hold nothing are absent. */
+  /** Holdings by account; absent if it holds nothing. */
   readonly #held = new Map<Owner, Use>();
-  /** Waiting work by account. Accounts are in the order in which they began to wait, or last had their turn. */
+  /** Waiting work by account, in the order in which accounts began to wait or last had their turn. */
   readonly #waiting = new Map<Owner, Waiting[]>();
   #waits = 0;
   #refused = 0;
-  /** What shares of this pool call when they change. */
+  /** Callbacks of this pool's shares. */
   readonly #accounting: Accounting<Owner> = {
     mayGrow: (owner, by) => this.#used.bytes + by <= this.bytes.all && this.#isWithinShare(owner, 0, by),
     grown: (by) => {
@@ -92,22 +90,22 @@ export class FairPool<Owner = number> {
     return { ...this.#used, waiting: this.#waits, refused: this.#refused };
   }
 
-  /** True if a share of the account would be had at once. */
+  /** True if the account can get a share immediately. */
   isFree(owner: Owner, bytes = 0): boolean {
     return !this.#waiting.has(owner) && this.#isWithinShare(owner, 1, bytes) && this.#hasRoom(bytes);
   }
 
-  /** Takes a share at once. Undefined, and counted as refused, if there is no room. */
+  /** Takes a share immediately. If there is no room, counts a refusal and returns undefined. */
   take(owner: Owner, bytes = 0): Share | undefined {
     if (this.isFree(owner, bytes)) return this.#shareOf(owner, bytes);
     this.#refused++;
     return undefined;
   }
 
-  /** Resolves with a share when it is the account's turn. `bytes` above the share of one account are cut to it. */
+  /** Resolves with a share at the account's turn. Reduces `bytes` to the most that one account may hold. */
   async acquire(owner: Owner, bytes = 0): Promise<Share> {
     const size = Math.min(bytes, this.bytes.ofOne, this.bytes.all);
-    // Nobody overtakes those who wait, unless they wait for room in their own share.
+    // Waiting accounts go first, unless they wait for room in their own share.
     if (this.isFree(owner, size) && this.#next() === undefined) return this.#shareOf(owner, size);
     return await new Promise((begin) => {
       const queue = this.#waiting.get(owner) ?? [];
@@ -117,7 +115,7 @@ export class FairPool<Owner = number> {
     });
   }
 
-  /** Runs the work with a share of the account, which is given back when the work's promise has settled. */
+  /** Runs the work with a share of the account, and releases the share when the work settles. */
   async run<T>(owner: Owner, work: () => Promise<T>, bytes = 0): Promise<T> {
     const share = await this.acquire(owner, bytes);
     try {
@@ -160,12 +158,12 @@ export class FairPool<Owner = number> {
       this.#waits--;
       if (queue.length === 0) this.#waiting.delete(owner);
       else this.#toEnd(owner);
-      // The share is taken here and not if it is waited for, so that nobody slips in between.
+      // Takes the share before the promise resolves, so nobody slips in between.
       next.begin(this.#shareOf(owner, next.bytes));
     }
   }
 
-  /** Makes the account the last in turn of those that wait, because it just had its turn. */
+  /** Moves a waiting account to the end of the order, because it just had its turn. */
   #toEnd(owner: Owner): void {
     const queue = this.#waiting.get(owner);
     if (!queue) return;
@@ -173,7 +171,7 @@ export class FairPool<Owner = number> {
     this.#waiting.set(owner, queue);
   }
 
-  /** The account whose turn it is, of those that wait and have room in their own shares. */
+  /** The next account among those that wait and have room in their own share. */
   #next(): Owner | undefined {
     let next: Owner | undefined;
     let least = Number.POSITIVE_INFINITY;
@@ -188,7 +186,7 @@ export class FairPool<Owner = number> {
   }
 }
 
-/** True if an account that holds `held` may have `more`, of a pool in which all hold `used`. */
+/** True if an account that holds `held` may get `more` from a pool whose total use is `used`. */
 function isWithin({ all, ofOne, spare = 0 }: Bound, held: number, more: number, used: number): boolean {
   if (more <= 0) return true;
   if (held + more > ofOne) return false;
@@ -201,7 +199,7 @@ function add(use: Use, places: number, bytes: number): void {
   use.bytes += bytes;
 }
 
-/** A pool as its shares see it. */
+/** The part of a pool that its shares call. */
 interface Accounting<Owner> {
   mayGrow(owner: Owner, by: number): boolean;
   grown(by: number): void;
@@ -210,7 +208,7 @@ interface Accounting<Owner> {
 
 class PoolShare<Owner> implements Share {
   readonly #owner: Owner;
-  /** All that the owner holds of the pool, this share included. */
+  /** The owner's total in the pool, including this share. */
   readonly #held: Use;
   readonly #pool: Accounting<Owner>;
   #bytes: number;

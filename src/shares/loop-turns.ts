@@ -1,54 +1,55 @@
-/** Milliseconds of paced work in one turn of the event loop. Its follow-up may take as long again. */
+/** Milliseconds of paced work in one turn of the event loop. Its follow-up may double that. */
 const WORK_MS = 4;
-/** Milliseconds of it that one owner has at a time: some small pieces of work, or one large one. */
+/** Milliseconds of an owner's turn: several small pieces of work, or one large one. */
 const OWNER_MS = 1;
 /**
- * Milliseconds for which paced work waits while connections are accepted. With the reading of a request each takes 0.1 ms, so
- * that the last of 1,000 is accepted after some 200 ms; with 4 ms here it was 550, and without this wait 1,000 to 1,300.
+ * Longest wait of paced work, in milliseconds, while connections are accepted. Accepting one and reading its request
+ * takes 0.1 ms. The last of 1,000 is accepted after some 200 ms; with 4 ms here it took 550 ms, and without this wait
+ * 1,000 to 1,300 ms.
  */
 const ACCEPT_MS = 20;
 /**
- * Milliseconds of prompt work in each `PROMPT_SPAN_MS`: work of owners who have none that waits, done ahead of the owners who
- * do. Beside 3,900 connections of three accounts, the median call of a fourth takes 37 ms with it, and 70 ms without.
+ * Milliseconds of prompt work in each `PROMPT_SPAN_MS`: work of owners without a queue, ahead of owners with one. Beside
+ * 3,900 connections of three accounts, the median call of a fourth takes 37 ms with prompt work and 70 ms without.
  */
 const PROMPT_MS = 2;
 const PROMPT_SPAN_MS = 20;
 
 type Work = () => void;
 
-/** Work that waits, and the milliseconds that it leads to elsewhere. */
 interface Waiting {
   readonly work: Work;
+  /** Milliseconds of follow-up work that it causes. */
   readonly more: number;
 }
 
 /**
- * Paces work that comes in bursts, so that a thousand requests, or waits, that come or end together do not hold the
- * event loop: one turn of it does a few milliseconds of such work, and the rest follows in the next turns, by turns of
- * its owners. Work that is no burst runs at once, for 0.1 µs more, and so does a little work of owners who are no part of it.
+ * Paces bursts of work, so that a thousand simultaneous requests, or ends of waits, do not block the event loop. One
+ * turn of the loop does a few milliseconds of such work; the owners of the rest alternate in later turns. Work outside a
+ * burst runs immediately and costs 0.1 µs more. So does a little work of owners who are not part of the burst.
  *
- * libuv accepts one connection in a turn of the loop. Behind a thousand connections that come together, the next one would
- * wait for a thousand turns full of the work that the first ones lead to. So paced work waits for a turn without a new connection.
+ * libuv accepts one connection per turn of the loop. Behind a thousand simultaneous connections, the next one would wait
+ * for a thousand turns filled with the work of the first ones. So paced work waits for a turn without a new connection.
  */
 export class LoopTurns {
-  /** Start of the paced work of this turn of the loop, by `performance.now()`; undefined if there was none. */
+  /** Start of this turn's paced work, by `performance.now()`; undefined if there was none. */
   #startedAt: number | undefined;
   /** True if a connection was accepted in this turn. */
   #hasAccepted = false;
-  /** Time since which work waits that could have been done, by `performance.now()`. */
+  /** Time since which runnable work has waited, by `performance.now()`. */
   #waitsSince = 0;
   #isScheduled = false;
   /** Start of the current span of prompt work, by `performance.now()`, and the milliseconds done in it. */
   #promptSince = 0;
   #promptMs = 0;
-  /** True until the time of a piece of prompt work is known, with that of its first promises. */
+  /** True until a piece of prompt work is measured, including its first promises. */
   #isPrompt = false;
-  /** Work for later turns, by owner. Owners are in the order in which they have their turns. */
+  /** Work for later turns by owner, in the order of their turns. */
   readonly #later = new Map<unknown, Waiting[]>();
 
   /**
-   * Runs the work now, or in a later turn of the event loop. It must not throw. `more`: milliseconds that it leads to in the
-   * next turn, and that are counted as its own.
+   * Runs the work now, or in a later turn of the event loop. The work must not throw. `more`: milliseconds of follow-up
+   * work in the next turn, which count as its own.
    */
   run(owner: unknown, work: Work, more = 0): void {
     if (this.#later.size > 0 || this.#hasAccepted || this.#isOver()) {
@@ -60,18 +61,18 @@ export class LoopTurns {
     work();
   }
 
-  /** Resolves when it is the owner's turn; what follows at once is the work. */
+  /** Resolves at the owner's turn. The code that runs directly after it is the work. */
   next(owner: unknown, more = 0): Promise<void> {
     return new Promise((begin) => this.run(owner, begin, more));
   }
 
-  /** To be called for each connection that is accepted. */
+  /** Call for each accepted connection. */
   accepted(): void {
     this.#hasAccepted = true;
     this.#schedule();
   }
 
-  /** Runs the work of an owner who has none that waits. False if the time for prompt work is used up. */
+  /** Runs work of an owner without a queue. False if the time for prompt work is used up. */
   #runPromptly(work: Work, more: number): boolean {
     const now = performance.now();
     if (now - this.#promptSince > PROMPT_SPAN_MS) {
@@ -126,7 +127,7 @@ export class LoopTurns {
         await undefined;
       } while (queue.length > 0 && performance.now() < until);
       this.#later.delete(owner);
-      // At the end of the map, which this loop gets to once every other owner has had a turn.
+      // The end of the map, which this loop reaches after every other owner's turn.
       if (queue.length > 0) this.#later.set(owner, queue);
       if (this.#isOver()) break;
     }

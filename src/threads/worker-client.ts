@@ -20,9 +20,9 @@ interface PendingAnswer<Answer> {
 }
 
 /**
- * A worker thread of this program, as seen by the thread that started it: each question gets one answer. Both are
- * copied from thread to thread, so that they hold data only. States: running → ended, by `close`, by what the worker
- * threw, or from outside. The thread keeps the process alive only while an answer is outstanding.
+ * Client of a worker thread: each question gets one answer. Both are copied between threads, so they hold plain data
+ * only. States: running → ended, by `close`, by an error in the worker, or from outside. The thread keeps the process
+ * alive only while an answer is outstanding.
  */
 export class WorkerClient<Question, Answer> {
   readonly #worker: Worker;
@@ -36,15 +36,14 @@ export class WorkerClient<Question, Answer> {
    */
   constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
     const extension = from.endsWith('.ts') ? '.ts' : '.js';
-    // Started without the flags of this process, because no thread can be started with some of them, such as
-    // `--input-type`.
+    // No flags of this process: a thread can't start with some of them, such as `--input-type`.
     this.#worker = new Worker(new URL(`./${name}${extension}`, from), { execArgv: [] });
     this.#worker.on('message', (answer: Numbered<Answer>) => this.#settle(answer));
     let cause: unknown;
     this.#worker.on('error', (error) => {
       cause = error;
     });
-    // 'exit' follows 'error', and comes alone if the thread was ended from outside.
+    // 'exit' follows 'error'. It comes alone if something outside ended the thread.
     this.#worker.on('exit', (code) => {
       if (this.#ended) return;
       const ended = new ThreadEnded(code, cause);
@@ -54,7 +53,7 @@ export class WorkerClient<Question, Answer> {
     this.#worker.unref();
   }
 
-  /** Resolves with the worker's answer. Rejects with ThreadEnded if there will be none. */
+  /** Resolves with the worker's answer. Rejects with ThreadEnded if the thread ends first. */
   ask(question: Question): Promise<Answer> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = ++this.#lastId;
@@ -65,7 +64,7 @@ export class WorkerClient<Question, Answer> {
     });
   }
 
-  /** Ends the thread, whatever it is doing. Outstanding requests are rejected at once. */
+  /** Ends the thread even if it is busy. Rejects outstanding questions at once. */
   async close(): Promise<void> {
     this.#end(new ThreadEnded());
     await this.#worker.terminate();
@@ -73,7 +72,7 @@ export class WorkerClient<Question, Answer> {
 
   #settle([id, answer]: Numbered<Answer>): void {
     const pending = this.#pending.get(id);
-    // An answer that was on its way when `close` rejected its question.
+    // The answer was under way when `close` rejected its question.
     if (!pending) return;
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#worker.unref();
@@ -88,8 +87,7 @@ export class WorkerClient<Question, Answer> {
 }
 
 /**
- * Run in the worker: answers the questions of its WorkerClient with what `answer` returns for them, one after the other
- * in the order in which they were asked. An error that `answer` throws ends the thread.
+ * Answers the questions of the WorkerClient, in order. Runs in the worker. If `answer` throws, the thread ends.
  */
 export function answerQuestions<Question, Answer>(answer: (question: Question) => Answer): void {
   const port = parentPort;
