@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address as it is compared: an IPv4-mapped IPv6 address is its IPv4 address, and there is no zone id. */
+/** Address in comparable form: IPv4-mapped IPv6 becomes IPv4, and the zone id is dropped. */
 export type ParsedAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 export interface AddressMatcher {
@@ -16,8 +16,8 @@ const MAPPED_PREFIX = '::ffff:';
 const MAPPED_BITS = 96;
 
 /**
- * Reads an IP address as a socket, a proxy or a person writes it; undefined if the text is not one. A zone id
- * (`%eth0`) is dropped: it says where a packet came in, not from whom.
+ * Parses an IP address in the spelling of a socket, a proxy or a person; undefined for other text. Drops a zone id
+ * (`%eth0`), which names the local interface, not the sender.
  */
 export function parseAddress(text: string): ParsedAddress | undefined {
   let address = parsed.get(text);
@@ -30,7 +30,7 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   return address;
 }
 
-/** A request's address is read up to four times, and its proxy's is that of the request before: 1 µs each. */
+/** Saves 1 µs a read: a request's address is read up to four times, and consecutive requests share a proxy's. */
 const parsed = new Map<string, ParsedAddress>();
 const REMEMBERED = 1_000;
 
@@ -45,8 +45,8 @@ function read(text: string): ParsedAddress | undefined {
 }
 
 /**
- * The form in which `allowed_ips` and `TRUST_PROXY` are stored (specification section 2): an address, or a CIDR range
- * with its host bits cleared; IPv4-mapped ones as IPv4. Undefined if the text is neither.
+ * Stored form of an entry of `allowed_ips` or `TRUST_PROXY` (specification section 2): an address, or a CIDR range with
+ * its host bits cleared; IPv4-mapped ones as IPv4. Undefined for other text.
  */
 export function normalizeRange(text: string): string | undefined {
   if (!text.includes('/')) {
@@ -57,7 +57,7 @@ export function normalizeRange(text: string): string | undefined {
   return range && `${range[0].toString()}/${range[1]}`;
 }
 
-/** Throws RangeError on a range that `normalizeRange` would not take. */
+/** Throws RangeError for a range that `normalizeRange` rejects. */
 export function compileRanges(ranges: readonly string[]): AddressMatcher {
   const compiled = ranges.map((text) => {
     const range = parseRange(text);
@@ -67,7 +67,7 @@ export function compileRanges(ranges: readonly string[]): AddressMatcher {
   return new Ranges(compiled);
 }
 
-/** Compiled ranges: 16 bytes for each of IPv4, 40 of IPv6. ipaddr.js takes 130 and 300, and lists are long. */
+/** Compiled ranges: 16 bytes per IPv4 range, 40 per IPv6 range. ipaddr.js takes 130 and 300, and lists are long. */
 class Ranges implements AddressMatcher {
   /** Network and bits in turn. Signed: V8 keeps such numbers without a box. */
   readonly #ipv4: readonly number[];
@@ -121,15 +121,15 @@ function signed32({ octets: [a = 0, b = 0, c = 0, d = 0] }: ipaddr.IPv4): number
   return (a << 24) | (b << 16) | (c << 8) | d;
 }
 
-/** Hops of X-Forwarded-For that are looked at: real chains have a few, a hostile header has thousands. */
+/** Limit of hops read from X-Forwarded-For: real chains have a few, a hostile header has thousands. */
 const MOST_HOPS = 32;
 
 /**
- * Address of the client who made a request, as normalized text (specification section 1, "TRUST_PROXY").
- * X-Forwarded-For is read from the right, the end that the nearest proxy wrote: every trusted hop vouches for the entry
- * to its left, and the first hop that is not trusted is the client; what stands further left is only what that client
- * says. An entry that is not an IP address ends the walk at the hop that wrote it. Without trusted proxies the header
- * counts for nothing. `socketAddress` comes back as it is if it is not an IP address (a unix socket has none).
+ * Address of a request's client, as normalized text (specification section 1, "TRUST_PROXY"). Reads X-Forwarded-For from
+ * the right, the end that the nearest proxy wrote. Every trusted hop vouches for the entry to its left. The first
+ * untrusted hop is the client; entries further left are only that client's claim. An entry that is not an IP address
+ * ends the walk at the hop that wrote it. Without trusted proxies, the header is ignored. A `socketAddress` that is not
+ * an IP address (a unix socket has none) is returned unchanged.
  */
 export function clientAddress(
   socketAddress: string,
@@ -149,7 +149,7 @@ export function clientAddress(
   return client.toString();
 }
 
-/** `1.2.3.4`, `::1`, and with a port `1.2.3.4:5678` or `[::1]:5678`, as proxies write them. */
+/** Reads the forms that proxies write: `1.2.3.4`, `::1`, and with a port `1.2.3.4:5678` or `[::1]:5678`. */
 function parseHop(entry: string): ParsedAddress | undefined {
   const text = entry.trim();
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text);
@@ -158,7 +158,7 @@ function parseHop(entry: string): ParsedAddress | undefined {
   return parseAddress(withPort?.[1] ?? text);
 }
 
-/** An address counts as the range of it alone. */
+/** An address counts as a range of one. */
 function parseRange(text: string): Range | undefined {
   const slash = text.indexOf('/');
   const address = strictAddress(slash < 0 ? text : text.slice(0, slash));
@@ -198,8 +198,8 @@ const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
 /**
- * ipaddr.js alone accepts addresses that a firewall would read differently: `010.0.0.1` as octal, `0x7f.1`, a bare number, and
- * `::1.2.3.4` as a mapped address. Only the forms of RFC 4291 and dotted decimal may pass.
+ * Accepts only the forms of RFC 4291 and dotted decimal. ipaddr.js alone accepts addresses that a firewall would read
+ * differently: `010.0.0.1` as octal, `0x7f.1`, a bare number, and `::1.2.3.4` as a mapped address.
  */
 function strictAddress(text: string): ParsedAddress | undefined {
   if (text.length > LONGEST_ADDRESS) return undefined;
@@ -209,8 +209,8 @@ function strictAddress(text: string): ParsedAddress | undefined {
 }
 
 /**
- * The eight groups of an IPv6 address; undefined if the text is none. ipaddr.js takes 5 µs to check and read one, which is
- * 5 ms for a key with a full list.
+ * The eight groups of an IPv6 address; undefined for other text. ipaddr.js takes 5 µs to check and parse one, or 5 ms
+ * for a key with a full list.
  */
 function groupsIn(text: string): number[] | undefined {
   const gap = text.indexOf('::');
@@ -226,7 +226,7 @@ function groupsIn(text: string): number[] | undefined {
   return groups.some(Number.isNaN) ? undefined : groups;
 }
 
-/** `::ffff:1.2.3.4` → `::ffff:102:304`; any other text comes back as it is. */
+/** `::ffff:1.2.3.4` → `::ffff:102:304`; other text is returned unchanged. */
 function withHexTail(text: string): string {
   const tailAt = text.lastIndexOf(':') + 1;
   const tail = text.slice(tailAt);

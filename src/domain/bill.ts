@@ -5,24 +5,24 @@ import { appliedUnits, chargeForParts, multiplierOf, type PricedPart, unitsFor }
 import { inputTokens, type Usage } from './units.ts';
 import { priceOfVariant } from './variants.ts';
 
-/** What prices depend on besides the usage: as the answer reports it, else as the request asks for it. */
+/** Facts besides the usage that prices depend on: from the answer or, if it does not report them, from the request. */
 export interface Terms {
-  /** Service tiers, by the names of their multipliers; undefined: the answer does not report any. */
+  /** Service tiers, by the names of their multipliers; undefined if the answer reports none. */
   readonly serviceTiers?: readonly string[] | undefined;
-  /** Usage of each of the model's passes, if the answer reports them; their length tiers are found one by one. */
+  /** Usage of each of the model's passes, if the answer reports them. Each pass has its own length tier. */
   readonly passes?: readonly Usage[] | undefined;
   /** Size and quality of the output, for prices that depend on them. */
   readonly made?: Variant | undefined;
-  /** True if the vendor bills fees only: Anthropic's refusal without any output. */
+  /** True if the vendor bills only fees: a refusal of Anthropic's without output. */
   readonly isUnbilled?: boolean | undefined;
 }
 
-/** A charge with everything that it can be computed again from. */
+/** A charge with everything needed to recompute it. */
 export interface Bill {
   readonly charge: Micro;
   /** Usage with the request itself, if that is billed. */
   readonly usage: Usage;
-  /** The unit prices that were applied; of several length tiers those of the longest pass. */
+  /** The applied unit prices; with several length tiers, those of the longest pass. */
   readonly price: AppliedUnits;
   /** In millionths. */
   readonly multiplier: number;
@@ -70,7 +70,7 @@ function partsOf(price: Price, usage: Usage, passes: readonly Usage[] = []): rea
   const parts = passes.map((pass) => ({ usage: pass, units: unitsFor(price, pass) }));
   const [first, ...others] = parts as [PricedPart, ...PricedPart[]];
   if (others.every(({ units }) => units === first.units)) return whole(first.units);
-  // Fees are of no pass: they are in the last one, so that the usage is the sum of all.
+  // Fees belong to no pass. The last one has them, so that the passes add up to the usage.
   return parts.map((part, index) =>
     index < parts.length - 1 ? part : { ...part, usage: { ...part.usage, ...fees } },
   );
@@ -78,7 +78,7 @@ function partsOf(price: Price, usage: Usage, passes: readonly Usage[] = []): rea
 
 const FEES: ReadonlySet<string> = new Set(['requests', 'webSearches', 'webSearchPreviews']);
 
-/** Fees in a usage that its passes do not have; undefined if the passes are not all of it, and so not to be believed. */
+/** Fees in a usage beyond those of its passes; undefined if the passes are incomplete and so can't be trusted. */
 function beyond(usage: Usage, passes: readonly Usage[]): Usage | undefined {
   const fees: Usage = {};
   const names = new Set([usage, ...passes].flatMap((one) => Object.keys(one) as (keyof Usage)[]));

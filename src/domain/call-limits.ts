@@ -15,7 +15,7 @@ export const CALL_LIMIT_FIELDS = {
   maxParallelRequests: 'max_parallel_requests',
 } as const satisfies Record<keyof CallLimits, LimitName>;
 
-/** Largest limit. Lua numbers hold 60,000 times as much exactly, which is how lua/call-limits.inc.lua counts. */
+/** Largest limit. lua/call-limits.inc.lua counts 60,000 times as much, which Lua numbers still hold exactly. */
 export const MAX_CALL_LIMIT = 100_000_000_000;
 
 export const NO_CALL_LIMITS: CallLimits = Object.freeze({
@@ -24,51 +24,50 @@ export const NO_CALL_LIMITS: CallLimits = Object.freeze({
   maxParallelRequests: null,
 });
 
-/** The limits of a record that has other fields too. */
+/** Picks the limits from a record with other fields. */
 export function callLimitsOf({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimits {
   return { rpmLimit, tpmLimit, maxParallelRequests };
 }
 
-/** True if any of the three limits is set. */
 export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
 }
 
-/** The limit of calls in flight alone, which holds for calls that take nothing of limits a minute. */
+/** Limits for calls that are exempt from the limits per minute. */
 export function placesOnly({ maxParallelRequests }: CallLimits): CallLimits {
   return { ...NO_CALL_LIMITS, maxParallelRequests };
 }
 
-/** True if requests or tokens are limited; answers then have headers about limits. */
+/** True if requests or tokens are limited, so that answers carry rate-limit headers. */
 export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null;
 }
 
 /**
- * Milliseconds in which a bucket refills evenly. A bucket counts each unit as this many, so that all its numbers are
+ * Milliseconds in which a bucket refills evenly. A bucket counts each unit as this many, which keeps its numbers
  * integers.
  */
 export const REFILL_MS = 60_000;
 
 /** A token bucket (GCRA) at a moment of Redis' clock. */
 export interface Bucket {
-  /** Capacity, and the amount that is refilled in a minute: requests or tokens. */
+  /** Capacity and refill per minute, in requests or tokens. */
   readonly limit: number;
   /**
-   * Used units times REFILL_MS, so that the number falls by `limit` each millisecond and stays an integer. It is above
-   * `limit` times REFILL_MS if calls used more tokens than was estimated.
+   * Used units times REFILL_MS. Falls by `limit` each millisecond and stays an integer. Exceeds `limit` times REFILL_MS
+   * if calls used more tokens than estimated.
    */
   readonly debt: number;
 }
 
-/** State of the limits of one key or account; undefined for a limit that is not set. */
+/** State of the limits of one key or account; undefined for an unset limit. */
 export interface LimitState {
   readonly requests: Bucket | undefined;
   readonly tokens: Bucket | undefined;
   readonly parallel: { readonly limit: number; readonly open: number } | undefined;
 }
 
-/** State of all limits that a call is subject to. */
+/** State of all limits that apply to a call. */
 export interface LimitStates {
   readonly key: LimitState;
   readonly account: LimitState;
@@ -77,12 +76,12 @@ export interface LimitStates {
 const UNLIMITED: LimitState = { requests: undefined, tokens: undefined, parallel: undefined };
 export const NO_LIMIT_STATES: LimitStates = Object.freeze({ key: UNLIMITED, account: UNLIMITED });
 
-/** Whole units that are left, at least 0. */
+/** Whole units left, at least 0. */
 export function remaining({ limit, debt }: Bucket): number {
   return Math.max(0, Math.floor((limit * REFILL_MS - debt) / REFILL_MS));
 }
 
-/** Milliseconds, rounded up, until nothing is used any more. */
+/** Milliseconds, rounded up, until the bucket is full again. */
 export function msUntilFull({ limit, debt }: Bucket): number {
   return Math.ceil(debt / limit);
 }
@@ -92,25 +91,22 @@ export function msUntilRoom(bucket: Bucket, units: number): number {
   return msUntilServed(bucket, Math.min(units, bucket.limit));
 }
 
-/** Milliseconds, rounded up, until calls that take `units` together, each at most the capacity, have all had room. */
+/** Milliseconds, rounded up, until there was room for all calls that take `units` together, each at most the capacity. */
 export function msUntilServed({ limit, debt }: Bucket, units: number): number {
   return Math.max(0, Math.ceil((debt + (units - limit) * REFILL_MS) / limit));
 }
 
-/** The bucket `ms` milliseconds later, if nothing is taken meanwhile. */
+/** The bucket `ms` milliseconds later, without further use. */
 export function drained({ limit, debt }: Bucket, ms: number): Bucket {
   return { limit, debt: Math.max(0, debt - limit * Math.max(0, ms)) };
 }
 
-/**
- * Tokens that a call of `tokens` takes of a limit: at most its capacity, since a large call could otherwise never
- * begin.
- */
+/** Tokens that a call takes from a limit: at most the capacity, or a large call could never begin. */
 export function tokensTaken({ tpmLimit }: CallLimits, tokens: number): number {
   return tpmLimit === null ? 0 : Math.min(tokens, tpmLimit);
 }
 
-/** Limits by the names of their fields, in the order in which they are checked. */
+/** Field names of the limits, in the order of their checks. */
 export const LIMIT_NAMES = ['max_parallel_requests', 'rpm_limit', 'tpm_limit'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
@@ -121,7 +117,7 @@ export interface FullLimit {
   readonly owner: LimitOwner;
   readonly name: LimitName;
   readonly limit: number;
-  /** Milliseconds until there is room if no other call comes; undefined: not known, as with calls in flight. */
+  /** Milliseconds until there is room if no other call arrives; undefined if unknown, as with calls in flight. */
   readonly waitMs: number | undefined;
 }
 
@@ -130,7 +126,7 @@ export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
   return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
 }
 
-/** Those of the limits that a call is subject to. */
+/** Picks the limits that apply to a call. */
 export function subjectTo(
   limits: Readonly<Record<LimitOwner, CallLimits>>,
   full: readonly FullLimit[],

@@ -3,18 +3,18 @@ import type { Unit } from './units.ts';
 
 /**
  * Prices of one of each unit, as exact integers: pico-credits (10^-12 credit) per token, character, image, second,
- * search or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000. Units without a price of their own
- * have that of the unit which they refine.
+ * search or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000. A unit without its own price has
+ * the price of the unit that it refines.
  */
 export type UnitPrices = Readonly<Record<Unit, bigint>>;
 
-/** Prices of the whole of a request whose input is longer than `above` tokens. */
+/** Prices of an entire request with an input of more than `above` tokens. */
 export interface LengthTier {
   readonly above: number;
   readonly units: UnitPrices;
 }
 
-/** Size, quality and the like of a picture or video, which set its price. Absent: unknown, or irrelevant. */
+/** Attributes of a picture or video that set its price. Absent: unknown or irrelevant. */
 export interface Variant {
   readonly size?: string;
   readonly quality?: string;
@@ -30,7 +30,7 @@ export interface Price {
   readonly units: UnitPrices;
   /** Tiers by ascending `above`; most models have none. */
   readonly tiers: readonly LengthTier[];
-  /** Units with a price of their own. A request that asks for another one is refused, or charged as the unit it refines. */
+  /** Units with their own price. A request for another one is refused, or charged as the unit that it refines. */
   readonly named: ReadonlySet<Unit>;
   /** Prices by size and quality; `units` then has the highest. Absent: every output costs the same. */
   readonly variants?: Readonly<Partial<Record<Unit, readonly VariantPrice[]>>>;
@@ -41,8 +41,8 @@ export interface Price {
 export type WireFormat = 'openai' | 'anthropic';
 
 /**
- * How a provider is shown its credential: as `Authorization: Bearer`, in another header, as a token of Google's that is
- * fetched with the credentials of the environment, or as a signature of AWS.
+ * How a request carries the provider's credential: as `Authorization: Bearer`, in another header, as a Google token
+ * fetched with the environment's credentials, or as an AWS signature.
  */
 export const AUTHS = ['bearer', 'x-api-key', 'api-key', 'google', 'aws'] as const;
 export type Auth = (typeof AUTHS)[number];
@@ -64,12 +64,12 @@ export interface Upstream {
   readonly paths?: Readonly<Record<string, string>> | undefined;
   /** Absent: by the format. */
   readonly auth?: Auth | undefined;
-  /** Its streams report their usage unasked, and a request to report it is an unknown field there. */
+  /** True if its streams report usage by default and it rejects the field that asks for it. */
   readonly reportsUnasked?: boolean;
-  /** Credential; empty if the upstream asks for none, and none is sent. */
+  /** Credential; empty if the upstream requires none. */
   readonly apiKey: string;
   readonly format: WireFormat;
-  /** Names, in lower case, of request headers that pass to it besides those that pass to every upstream. */
+  /** Lower-case names of request headers that pass to it, in addition to those that pass to every upstream. */
   readonly passHeaders?: readonly string[] | undefined;
   /**
    * Provider whose prices its models have, by the id of the price list; undefined: their prices are written in the
@@ -78,13 +78,13 @@ export interface Upstream {
   readonly provider?: string | undefined;
 }
 
-/** One of the places that a model can run at (specification section 12). */
+/** One of the places where a model can run (specification section 12). */
 export interface Target {
-  /** The model as it runs here: with this target's upstream, its name there, and its prices. */
+  /** The model with this target's upstream, upstream name and prices. */
   readonly model: Model;
-  /** Share of the calls among the targets of one priority. */
+  /** Share of the calls among targets of the same priority. */
   readonly weight: number;
-  /** Targets with the lowest number are asked first. */
+  /** The lowest number is tried first. */
   readonly priority: number;
 }
 
@@ -93,18 +93,18 @@ export interface Model {
   readonly slug: string;
   /** Other names that clients may send for it. Ledger, keys and lists have the slug. */
   readonly aliases?: readonly string[];
-  /** Where it runs; of a model with several targets the first one's. */
+  /** With several targets, that of the first. */
   readonly upstream: Upstream;
-  /** Absent where it runs at one place only. The model itself has the fields of the first one. */
+  /** Absent with a single target. The model itself has the fields of the first one. */
   readonly targets?: readonly Target[] | undefined;
-  /** The name that the upstream knows it by; mostly the slug. */
+  /** The upstream's name for it; mostly the slug. */
   readonly upstreamModel: string;
   readonly category: Category;
-  /** Output tokens that a hold counts if the request names no maximum. */
+  /** Output tokens of a hold if the request sets no maximum. */
   readonly maxOutputTokens: number;
-  /** Tokens that it can read in one pass; undefined: `limits.contextTokens` bounds them. */
+  /** Context window in tokens; undefined: `limits.contextTokens` applies. */
   readonly contextWindow?: number | undefined;
-  /** Most tokens of one picture that it reads; undefined: `limits.imageTokens` bounds them. */
+  /** Most tokens of one input picture; undefined: `limits.imageTokens` applies. */
   readonly imageTokens?: number | undefined;
   readonly price: Price;
   /** Whether a plain price of a picture or second is that of any size and quality; absent: of the vendor's default alone. */
@@ -113,21 +113,21 @@ export interface Model {
   readonly priceSource: 'config' | 'list' | 'free';
   /** The last day (YYYY-MM-DD, UTC) for which the provider promised its price, if the configuration names one. */
   readonly priceUntil?: string;
-  /** Price that the provider takes, by the list: `price` at markup 1, with the multipliers of `price`. */
+  /** The provider's price from the list: `price` at markup 1, with the same multipliers. */
   readonly cost?: Price | undefined;
-  /** Treatment of a request that asks for something that `price` does not name (specification section 10). */
+  /** Treatment of a request for something without a price in `price` (specification section 10). */
   readonly unpriced?: 'refuse' | 'pass';
-  /** False: it has no hidden reasoning, so estimates count none. Default: true. */
+  /** False if it has no hidden reasoning, so estimates count none. Default: true. */
   readonly reasons?: boolean;
 }
 
-/** The models that can be called now, by slug. */
+/** The callable models, by slug. */
 export type Catalog = ReadonlyMap<string, Model>;
 
-/** Models of a catalog by their aliases; made once for each catalog. */
+/** Models by alias, built once for each catalog. */
 const BY_ALIAS = new WeakMap<Catalog, ReadonlyMap<string, Model>>();
 
-/** The model that a client names by its slug or one of its aliases. */
+/** Finds a model by its slug or an alias. */
 export function modelOf(catalog: Catalog, name: string): Model | undefined {
   return catalog.get(name) ?? byAlias(catalog).get(name);
 }
@@ -142,12 +142,12 @@ function byAlias(catalog: Catalog): ReadonlyMap<string, Model> {
   return models;
 }
 
-/** The name of an upstream's credential, as `attempts`, health and metrics have it. */
+/** Name of an upstream's credential in `attempts`, health and metrics. */
 export function targetName({ target, name }: Pick<Upstream, 'target' | 'name'>): string {
   return target ?? name;
 }
 
-/** Every place where a model of the catalog runs: the model itself, or as it is at each of its targets. */
+/** Every place where a model of the catalog runs: each of its targets, or the model itself if it has none. */
 export function* placesOf(catalog: Catalog): Iterable<Model> {
   for (const model of catalog.values()) {
     if (!model.targets) yield model;

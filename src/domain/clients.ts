@@ -1,6 +1,6 @@
 /**
- * Where a row is from, and when: a `run` of the client (docs/clients.md), the `documentation` of its vendor, or `before`: older
- * versions sent it, and those of that day did not.
+ * Source and date of a row: a `run` of the client (docs/clients.md), its vendor's `documentation`, or `before`: older
+ * versions sent it, but those of that date did not.
  */
 type Source = `${'run' | 'documentation' | 'before'} ${number}-${number}-${number}`;
 
@@ -10,13 +10,13 @@ interface HeaderRow {
   /** Clients that send it. */
   readonly of: string;
   readonly source: Source;
-  /** Its value names a conversation, whose calls go to one target. The first of the table that is sent counts. */
+  /** Its value names a conversation, whose calls go to one target. The first such header in the table wins. */
   readonly isConversation?: true;
 }
 
 /**
- * Headers by which clients say what they are and what they do, a row each: all of them go upstream. A client's new header is a row
- * here, and nothing else.
+ * Headers by which clients identify themselves and their work. All of them go upstream. A new header needs only a row
+ * here.
  */
 export const CLIENT_HEADERS = [
   { name: 'session-id', of: 'Codex; opencode with OpenAI', source: 'run 2026-11-25', isConversation: true },
@@ -50,30 +50,29 @@ export const CLIENT_HEADERS = [
 const ROWS: readonly HeaderRow[] = CLIENT_HEADERS;
 const isFamily = ({ name }: HeaderRow) => name.endsWith('-*');
 
-/** Names of single headers. */
 export const CLIENT_HEADER_NAMES: readonly string[] = ROWS.filter((row) => !isFamily(row)).map(
   ({ name }) => name,
 );
-/** Beginnings of names. */
+/** Prefixes of header names. */
 export const CLIENT_HEADER_FAMILIES: readonly string[] = ROWS.filter(isFamily).map(({ name }) =>
   name.slice(0, -1),
 );
-/** Headers that name a conversation, the first of which counts. */
+/** Headers that name a conversation; the first one sent wins. */
 export const CONVERSATION_HEADERS: readonly string[] = ROWS.filter((row) => row.isConversation).map(
   ({ name }) => name,
 );
 
-/** What the gateway does for a single client, a row each. Each is for all who send the same. */
+/** Special treatment of single clients. It applies to everyone who sends the same. */
 export const CLIENT_QUIRKS = {
-  /** Repeats 401, 402, 403, and shows no words of a 429: gateway/codex.ts answers it. */
+  /** Retries 401, 402 and 403, and hides the message of a 429: gateway/codex.ts answers it. */
   codex: { header: 'originator', begins: /^codex/i, source: 'run 2026-11-25' },
-  /** Anthropic's tool runners ask for a conversation at the provider, and go on without it by these details of the 400. */
+  /** Anthropic's tool runners request a conversation at the provider. These details of the 400 make them go on without. */
   toolRunners: {
     field: 'thread',
     details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
     source: 'run 2026-11-25',
   },
-  /** Cline sends this tool always if its provider is OpenAI itself, and not if it is a compatible one. */
+  /** Cline always sends this tool to OpenAI itself, and never to a compatible provider. */
   cline: {
     tool: 'image_generation',
     advice: 'If your client always sends it, set its provider to "OpenAI Compatible"',

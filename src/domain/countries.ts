@@ -4,7 +4,7 @@ import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 export const COUNTRY_CODES: readonly string[] = codes.map(([alpha2]) => alpha2 ?? '');
 const ALPHA_2: ReadonlySet<string> = new Set(COUNTRY_CODES);
 
-/** The code in upper case; undefined if it is no known ISO 3166-1 alpha-2 code (specification section 2). */
+/** Returns the code in upper case; undefined for an unknown ISO 3166-1 alpha-2 code (specification section 2). */
 export function normalizeCountry(code: string): string | undefined {
   // Before toUpperCase, which turns the one letter ß into the two of a code.
   if (!/^[a-z]{2}$/i.test(code)) return undefined;

@@ -1,9 +1,8 @@
 /**
  * Credits as integers. 1 credit = 1,000,000 micro-credits (specification section 5).
  *
- * A `Micro` is a safe integer (below 2^53), never a fraction: it holds balances up to 9,007,199,254
- * credits exactly, both here and in Lua, whose numbers are doubles too. It becomes a decimal only at
- * the edge of the program.
+ * A `Micro` is a safe integer (below 2^53), never a fraction. It holds balances up to 9,007,199,254 credits exactly, here
+ * and in Lua, whose numbers are doubles too. It becomes a decimal only at the edge of the program.
  */
 declare const microBrand: unique symbol;
 export type Micro = number & { readonly [microBrand]: true };
@@ -11,12 +10,12 @@ export type Micro = number & { readonly [microBrand]: true };
 export const MICRO_PER_CREDIT = 1_000_000;
 
 /**
- * Largest amount that any balance, limit, threshold or price may have, in credits. Not beyond 2^33 = 8,589,934,592,
- * where JSON numbers (doubles) begin to lie further apart than a micro-credit and two amounts would read the same.
+ * Largest balance, limit, threshold or price, in credits. Beyond 2^33 = 8,589,934,592, JSON numbers (doubles) lie further
+ * apart than a micro-credit, and two amounts would read the same.
  */
 export const MAX_CREDITS = 8_500_000_000;
 
-/** MAX_CREDITS in micro-credits: how far from 0 a top-up or an adjustment may take a balance. */
+/** MAX_CREDITS in micro-credits: limit of a balance after a top-up or an adjustment, in both directions. */
 export const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
 
 /** Brands an integer number of micro-credits. Throws RangeError on a fraction or beyond 2^53. */
@@ -27,8 +26,8 @@ export function micro(value: number): Micro {
 }
 
 /**
- * Reads a JSON number of credits (at most six decimals) without rounding, so 0.1 is 100000. Undefined when it has
- * more decimals, is not finite, or lies beyond ±MAX_CREDITS.
+ * Reads a JSON number of credits (at most six decimals) without rounding, so 0.1 is 100000. Undefined if it has more
+ * decimals, is not finite, or exceeds ±MAX_CREDITS.
  */
 export function microFromCredits(credits: number): Micro | undefined {
   if (!(Math.abs(credits) <= MAX_CREDITS)) return undefined;
@@ -45,11 +44,11 @@ export function creditsString(amount: Micro | bigint): string {
 const MICRO_PER_CENT = 10_000n;
 
 /**
- * An amount as error messages have it: up to 1 credit exact, above it rounded up to two decimals, without trailing zeros.
- * Some clients take 429, 502 and the like inside any number for a status, and repeat the call.
+ * Amount for error messages: exact up to 1 credit, rounded up to two decimals above, without trailing zeros. Some clients
+ * mistake digits such as 429 or 502 in any number for a status, and retry the call.
  */
 export function creditsInWords(amount: Micro): string {
-  // Rounded up, the largest hold is beyond 2^53.
+  // BigInt, because the largest hold exceeds 2^53 when rounded up.
   const cents = (BigInt(amount) + MICRO_PER_CENT - 1n) / MICRO_PER_CENT;
   const shown = amount > MICRO_PER_CREDIT ? cents * MICRO_PER_CENT : amount;
   return creditsString(shown).replace(/\.?0+$/, '');
@@ -63,16 +62,16 @@ export function creditsNumber(amount: Micro): number {
   return Number(creditsString(amount));
 }
 
-/** What `shiftDecimal` found: the whole part, and whether anything but zeros was cut off behind it. */
+/** Whole part of a shifted number, and whether nonzero digits were cut off. */
 interface ShiftedDecimal {
   readonly whole: bigint;
   readonly exact: boolean;
 }
 
 /**
- * `value × 10^places` without rounding, read off the shortest decimal text of the number: the digits that a person
- * typed or a provider sent, not the binary fraction nearest to them. So 1.1 moved by six places is exactly 1100000,
- * where `1.1 * 1e6` is a hair more. The whole part is cut towards zero.
+ * `value × 10^places` without rounding, from the shortest decimal text of the number: the digits that a person typed or a
+ * provider sent, not the nearest binary fraction. So 1.1 moved by six places is exactly 1100000, while `1.1 * 1e6` is
+ * slightly more. Truncates toward zero.
  *
  * Undefined for NaN and ±Infinity. `places` is a non-negative integer.
  */

@@ -1,6 +1,6 @@
 /**
- * Every error code that a client can see, in one place (specification sections 2, 3, 4, 7): HTTP status, type, and whether
- * the same request may succeed later (`repeat`) or never does (`final`: `x-should-retry: false`). docs/api.md lists them.
+ * Every error code that a client can get (specification sections 2, 3, 4, 7): HTTP status, type, and whether the same
+ * request may succeed later (`repeat`) or never will (`final`: `x-should-retry: false`). docs/api.md lists them.
  */
 export const ERRORS = {
   missing_api_key: [401, 'authentication_error', 'final'],
@@ -51,28 +51,28 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * Seconds after which to try again when the gateway itself is unable: spread, so that its clients do not come back at once. A
- * client that gets 1 s repeats a call 30 times in 30 s (Codex).
+ * Range of `Retry-After` seconds when the gateway itself is unavailable, so that its clients do not all return at once.
+ * At 1 s, Codex would repeat a call 30 times in 30 s.
  */
 const UNABLE_S = { least: 2, most: 5 };
 
-/** Figures of the call that a 402 has beyond its message: credits as decimal strings (specification section 3). */
+/** Figures that a 402 adds to its message: credits as decimal strings (specification section 3). */
 export interface Shortfall {
-  /** Null for a key that sees no balance. */
+  /** Null for a key that may not see the balance. */
   readonly balance: string | null;
   readonly held: string | null;
   readonly hold: string;
   readonly estimate: string;
-  /** The largest maximum of output tokens with which the call would have been admitted; null: lowering it cannot help. */
+  /** Largest output maximum with which the call would have been admitted; null if lowering it cannot help. */
   readonly affordable_max_tokens: number | null;
 }
 
 /**
- * The facts that a check refused a call by, if an owner needs them to fix it (specification section 14). Names and values
- * are those of the API: credits are decimal strings.
+ * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the API:
+ * credits are decimal strings.
  */
 export interface RefusalDetail {
-  /** The caller's address; null if it has none that can be read. */
+  /** The caller's address; null if it has none or it can't be parsed. */
   readonly ip?: string | null;
   readonly country?: string | null;
   readonly origin?: string | null;
@@ -87,13 +87,13 @@ export interface RefusalDetail {
   readonly retry_after_ms?: number;
 }
 
-/** Detail of a refusal that Anthropic's clients read: they send the call again without the unsupported features. */
+/** Detail that makes Anthropic's clients resend the call without the unsupported features. */
 interface ErrorDetails {
   readonly error_code: 'thread_unsupported_request';
   readonly unsupported: readonly string[];
 }
 
-/** Reason for a 402: what is left of a spent limit or an empty account, or room for a hold that large. */
+/** Reason for a 402: a spent limit, an empty account, or too little room for the hold. */
 export type Lack =
   | { readonly what: 'limit'; readonly resetsAtS: number }
   | { readonly what: 'credits' }
@@ -112,25 +112,25 @@ interface ErrorBody {
 
 const NO_HEADERS = Object.freeze({});
 
-/** A refusal that reaches the client unchanged: its message is written for users and holds nothing internal. */
+/** A refusal that reaches the client unchanged. Its message is for users and contains nothing internal. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
   /** Seconds for `Retry-After`; only with `service_unavailable`, which sets it itself, and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
-  /** Milliseconds for `retry-after-ms`, if the wait is known so exactly; `retryAfterS` is then the next whole second. */
+  /** Milliseconds for `retry-after-ms`, if known; `retryAfterS` is then the next whole second. */
   readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
   readonly details: ErrorDetails | undefined;
-  /** With 402. It is not in the body. */
+  /** Only with 402, and not in the body. */
   readonly lack: Lack | undefined;
   /** End of a spent period, in seconds since the epoch; only with `usage_limit_reached`. */
   readonly resetsAtS: number | undefined;
-  /** Headers of its answer, beside those of its status. */
+  /** Headers of the answer, in addition to those of the status. */
   readonly headers: Readonly<Record<string, string>>;
   /** True if the same request must not be sent again. */
   readonly isFinal: boolean;
-  /** The facts that the check went by, for the record of the call. */
+  /** Facts behind the refusal, for the record of the call. */
   readonly facts: RefusalDetail | undefined;
 
   constructor(
@@ -196,38 +196,38 @@ export function invalidField(param: string, message: string): GatewayError {
   return new GatewayError('invalid_field', message, param);
 }
 
-/** 400 `invalid_json`: a body that cannot be read, or could be read in two ways. */
+/** 400 `invalid_json`: an unreadable or ambiguous body. */
 export function invalidJson(message: string, param: string | null = null): GatewayError {
   return new GatewayError('invalid_json', message, param);
 }
 
-/** Longest text of a client that an error message repeats, in UTF-16 code units. */
+/** Longest client text that an error message quotes, in UTF-16 code units. */
 const LONGEST_QUOTE = 100;
 
-/** Text that a client sent, cut to a length that is fit for an error message. */
+/** Truncates client text for an error message. */
 export function cutShort(text: string): string {
   return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }
 
-/** Matches names of ASCII characters only, which fold to their lower case. */
+/** Matches ASCII names, which fold to their lower case. */
 const ASCII = /^[\0-\x7f]*$/;
-/** Combining dot above, which `İ` leaves behind when it is put into lower case. */
+/** Combining dot above, a remainder of `İ` in lower case. */
 const DOT_ABOVE = /\u0307/g;
 
 /**
- * UTF-16 units of the longest name that is worth folding: none that is looked for is longer, and no decoder takes a longer
- * name for a shorter one. A client chooses how many names it sends, and how long.
+ * Longest name worth folding, in UTF-16 units: no known name is longer, and no decoder mistakes a longer name for a
+ * shorter one. Clients choose the number and length of the names that they send.
  */
 const LONGEST_FOLDED = 48;
 
-/** What was folded last: a client can send one name a hundred thousand times. */
+/** Recent results: a client can send one name a hundred thousand times. */
 const FOLDED = new Map<string, string>();
 const MOST_FOLDED = 1_000;
 
 /**
- * Folds a name so that two names that any decoder could take for the same become equal. Decoders that ignore case
- * differ: Go folds `ſ` (U+017F) to s and `K` (U+212A) to k, Java compares by upper and by lower case (`ı` and `İ` are
- * i), Python folds `ß` to ss and `ﬆ` to st.
+ * Folds a name so that names which any decoder could confuse become equal. Decoders that ignore case differ: Go folds
+ * `ſ` (U+017F) to s and `K` (U+212A) to k, Java compares by upper and by lower case (`ı` and `İ` are i), Python folds
+ * `ß` to ss and `ﬆ` to st.
  */
 export function foldName(name: string): string {
   if (ASCII.test(name)) return name.toLowerCase();
@@ -240,7 +240,7 @@ export function foldName(name: string): string {
   return folded;
 }
 
-/** The 400 `invalid_json` for a name that some upstreams take for `folded`. `param`: the field of the request that has it. */
+/** 400 `invalid_json` for a name that some upstreams read as `folded`. `param`: the request field that contains it. */
 export function otherCase(where: string, name: string, folded: string, param = folded): GatewayError {
   return invalidJson(
     `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which can be read as "${folded}". Write it in lowercase.`,

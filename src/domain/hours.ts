@@ -1,7 +1,7 @@
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
 
-/** A daily UTC range in minutes after midnight; start included, end excluded. It wraps midnight if start > end. */
+/** A daily UTC range in minutes after midnight: start inclusive, end exclusive. Wraps midnight if start > end. */
 export interface ActiveHours {
   /** 0–1439. */
   readonly startMinute: number;
@@ -12,8 +12,8 @@ export interface ActiveHours {
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
 /**
- * Reads `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is the end of the day, as an end only.
- * Undefined if the text is anything else, or start and end are the same: that could mean always as well as never.
+ * Parses `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is allowed only as the end. Undefined for other
+ * text, or if start and end are equal, which could mean always or never.
  */
 export function parseActiveHours(text: string): ActiveHours | undefined {
   const match = HOURS.exec(text);
@@ -24,7 +24,7 @@ export function parseActiveHours(text: string): ActiveHours | undefined {
   return startMinute === endMinute ? undefined : { startMinute, endMinute };
 }
 
-/** Whether the moment (milliseconds since the epoch) lies within the hours, which are the same every UTC day. */
+/** True if `nowMs` (milliseconds since the epoch) lies within the hours. */
 export function isWithin(hours: ActiveHours, nowMs: number): boolean {
   const minute = minuteOfDay(nowMs);
   const { startMinute, endMinute } = hours;

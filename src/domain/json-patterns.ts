@@ -1,7 +1,6 @@
 /**
- * Control characters, for the patterns below. These use only constructs that every validator knows: some have no
- * look-around, no back-references and no `\p`. Text that they cannot exclude, such as half a surrogate pair, is refused
- * by the routes.
+ * Control characters, for the patterns below. These use only constructs that every validator supports: no look-around,
+ * back-references or `\p`. The routes reject text that patterns can't exclude, such as half a surrogate pair.
  */
 const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
 export const TEXT_PATTERNS = {

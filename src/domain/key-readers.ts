@@ -9,12 +9,12 @@ import { parseOriginRule } from './origins.ts';
 import { parseTimestamp, SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
 
 /**
- * Reads one field of a key as a client sent it (specification section 2) into the form in which it is stored. Throws
- * `invalid_field` that names the field (`param`) and says how to fix it.
+ * Converts a client's value of one key field (specification section 2) to its stored form. Throws `invalid_field`, which
+ * names the field (`param`) and says how to fix it.
  */
 type FieldReader<T> = (param: string, value: unknown) => T;
 
-/** Modalities, in the order in which answers list them. */
+/** Modalities, in the order of answers. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
 export type Category = (typeof CATEGORIES)[number];
 
@@ -24,7 +24,7 @@ export const LONGEST_DESCRIPTION = 1_000;
 const LONGEST_SLUG = 200;
 export const LONGEST_WEBHOOK_URL = 2_048;
 const MOST_ITEMS = 1_000;
-/** Most bytes of the settings of a key. Redis and every gateway's memory hold them. */
+/** Limit of a key's settings in bytes. Redis and every gateway hold them in memory. */
 export const MOST_KEY_BYTES = 65_536;
 
 const CONTROL = /\p{Cc}/u;
@@ -54,7 +54,7 @@ const readBoolean: FieldReader<boolean> = (param, value) => {
   return value;
 };
 
-/** Milliseconds since the epoch. A time in the past is taken: the key has expired then. */
+/** Milliseconds since the epoch. A time in the past is valid and makes the key expired. */
 const readExpiry: FieldReader<number | null> = (param, value) => {
   if (value === null) return null;
   const ms = typeof value === 'string' ? parseTimestamp(value) : undefined;
@@ -91,7 +91,6 @@ export const readCallLimit: FieldReader<number | null> = (param, value) => {
   return value as number;
 };
 
-/** One of a few words, exactly as they are spelt. */
 function readWord<W extends string>(words: readonly W[]): FieldReader<W> {
   return (param, value) => {
     const word = words.find((known) => known === value);
@@ -153,7 +152,7 @@ const COUNTRY: Item = {
   wanted: 'an ISO 3166-1 alpha-2 country code, e.g. "DE"',
 };
 
-/** A list of texts in the order given, each normalized, repeats kept once. */
+/** Reads a list of texts: keeps the order, normalizes each, drops duplicates. */
 function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<readonly T[]> {
   return (param, value) => {
     if (!Array.isArray(value))
@@ -185,7 +184,7 @@ function isWebhookUrl(value: unknown): value is string {
   return authority !== undefined && !authority.includes('@') && URL.canParse(value);
 }
 
-/** A string without lone surrogates, which no UTF-8 text and so no database can hold. */
+/** True for a string without lone surrogates, which UTF-8 and so databases can't hold. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
@@ -195,7 +194,7 @@ export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
 
-/** A value short enough for an error message. */
+/** Truncates a value for an error message. */
 function shown(value: unknown): string {
   if (typeof value !== 'string')
     return value === null ? 'null' : `a ${Array.isArray(value) ? 'list' : typeof value}`;

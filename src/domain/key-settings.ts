@@ -13,16 +13,16 @@ type FieldAt<W extends WireName> = {
   [F in KeyField]: KeyFields[F]['wire'] extends W ? F : never;
 }[KeyField];
 
-/** A value as the API has it: times are text, and credits are numbers. */
+/** A value in the API: times are text, credits are numbers. */
 type WireValue<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'time'
   ? string | null
   : KeyFields[F]['type']['kind'] extends 'credits'
     ? number | null
     : ValueOf<F>;
-/** The fields as the API has them. */
+/** The fields in the API. */
 export type WireSettings = { readonly [W in WireName]: WireValue<FieldAt<W>> };
 
-/** A value as the book has it: yes/no is 1/0, and lists are JSON text. */
+/** A value in the book: flags are 1 or 0, lists are JSON text. */
 type Column<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'flag'
   ? number
   : KeyFields[F]['type']['kind'] extends 'list'
@@ -35,11 +35,11 @@ export type SettingColumns = { [W in WireName]: Column<FieldAt<W>> };
 type Restricting<R> = {
   [F in KeyField]: KeyFields[F] extends { readonly restricts: R } ? KeyFields[F]['wire'] : never;
 }[KeyField];
-/** Restrictions that every request of the key is checked by, also to `/api/`. */
+/** Restrictions that apply to every request of the key, including those to `/api/`. */
 export type CallerRestriction = Restricting<'caller'>;
 export type ModelRestriction = Restricting<'model'>;
 
-/** Fields that the page shows as lists which are typed item by item. */
+/** List fields that the page shows as items to type. */
 export type TypedField = {
   [F in KeyField]: KeyFields[F] extends { readonly typed: object } ? KeyFields[F]['wire'] : never;
 }[KeyField];
@@ -59,7 +59,7 @@ const FIELD_AT: ReadonlyMap<string, KeyField> = new Map(
   KEY_FIELD_NAMES.map((field) => [KEY_FIELDS[field].wire, field]),
 );
 
-/** The field by its name in the API; undefined: there is none. */
+/** The field by its name in the API; undefined for an unknown name. */
 export function fieldAt(wireName: string): KeyField | undefined {
   return FIELD_AT.get(wireName);
 }
@@ -82,7 +82,7 @@ type Defaulted = {
   [F in KeyField]: KeyFields[F] extends { readonly fallback: unknown } ? F : never;
 }[KeyField];
 
-/** Settings of a key whose creation does not say otherwise (specification section 2, "Defaults"). */
+/** Default settings of a new key (specification section 2, "Defaults"). */
 export const DEFAULT_SETTINGS: Pick<KeySettings, Defaulted> = Object.freeze(
   Object.fromEntries(
     KEY_FIELD_NAMES.flatMap((field) => {
@@ -94,12 +94,12 @@ export const DEFAULT_SETTINGS: Pick<KeySettings, Defaulted> = Object.freeze(
 
 const RESTRICTIONS = KEY_FIELD_NAMES.filter((field) => KEY_FIELDS[field].restricts);
 
-/** Whether settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
+/** True if settings contain a restricting value: a list with items, a limit (even 0), hours, or an expiry. */
 export function carriesRestriction(settings: Partial<KeySettings>): boolean {
   return RESTRICTIONS.some((field) => isRestricting(settings[field]));
 }
 
-/** Whether a body of create or PATCH, its fields named as in the API, holds a restricting value. */
+/** The same for a body of create or PATCH. */
 export function bodyCarriesRestriction(body: Readonly<Record<string, unknown>>): boolean {
   return RESTRICTIONS.some((field) => isRestricting(body[KEY_FIELDS[field].wire]));
 }
@@ -110,8 +110,8 @@ function isRestricting(value: unknown): boolean {
 }
 
 /**
- * The fields that a PATCH body sets, normalized; none that it does not name. Throws `invalid_json` if the body is
- * not an object, and `invalid_field` for the first field that is unknown or wrong.
+ * Returns only the fields that a PATCH body sets, normalized. Throws `invalid_json` if the body is not an object, and
+ * `invalid_field` for the first unknown or invalid field.
  */
 export function parseKeyPatch(input: unknown): Partial<KeySettings> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -130,7 +130,7 @@ type LongField = {
   [F in KeyField]: (typeof KEY_FIELDS)[F]['isLong'] extends true ? F : never;
 }[KeyField];
 const LONG_FIELDS = KEY_FIELD_NAMES.filter((field): field is LongField => KEY_FIELDS[field].isLong);
-/** Upper bound of the JSON of all other fields: a key can be deactivated or limited however much its account stores. */
+/** Upper bound of the JSON of all other fields. A key can be deactivated or limited however much its account stores. */
 export const SHORT_FIELDS_BYTES = 320;
 
 const utf8 = new TextEncoder();
@@ -141,7 +141,7 @@ export function settingsBytes(settings: Pick<KeySettings, LongField>): number {
   return SHORT_FIELDS_BYTES + utf8.encode(JSON.stringify(Object.fromEntries(fields))).length;
 }
 
-/** The 400 `invalid_field` for settings that take too many bytes; `param` is the longest of the fields that were sent. */
+/** 400 `invalid_field` for oversized settings; `param` is the longest field sent. */
 export function tooLarge(sent: Partial<KeySettings>, bytes: number): GatewayError {
   const lengthOf = (field: KeyField) => JSON.stringify(sent[field]).length;
   const [longest] = (Object.keys(sent) as KeyField[]).sort((a, b) => lengthOf(b) - lengthOf(a));
@@ -159,8 +159,8 @@ interface NewKeySettings {
 }
 
 /**
- * The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws
- * as parseKeyPatch, and `invalid_field` for settings of more than MOST_KEY_BYTES.
+ * Reads a create body: `name` is required, other missing fields get their defaults. Throws as parseKeyPatch, and
+ * `invalid_field` for settings of more than MOST_KEY_BYTES.
  */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);

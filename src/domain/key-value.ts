@@ -6,13 +6,13 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;
 /** 62^6 > 2^32. */
 const CHECKSUM_LENGTH = 6;
-/** How much of the random part a key shows of itself (specification section 2). */
+/** Characters of the random part in the visible prefix (specification section 2). */
 const SHOWN_LENGTH = 4;
 
 interface NewKeyValue {
   /** Shown once, in the created-key response; stored nowhere. */
   readonly value: string;
-  /** What identifies the key without revealing it. */
+  /** Identifies the key without revealing it. */
   readonly prefix: string;
   /** `hashKey(value)`. */
   readonly hash: string;
@@ -30,8 +30,8 @@ export function newKeyValue(prefix: string): NewKeyValue {
 }
 
 /**
- * Whether the text can be a key at all: prefix, length, alphabet and checksum. It costs a microsecond and no lookup,
- * and tells a mistyped or cut-off key from an unknown one. Takes anything, throws never.
+ * Checks prefix, length, alphabet and checksum. Takes a microsecond and no lookup, and distinguishes a mistyped or
+ * truncated key from an unknown one. Never throws.
  */
 export function isWellFormed(value: unknown, prefix: string): value is string {
   if (typeof value !== 'string' || value.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH)
@@ -40,7 +40,7 @@ export function isWellFormed(value: unknown, prefix: string): value is string {
   return value.slice(-CHECKSUM_LENGTH) === checksum(value.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** SHA-256 in hex, the only form in which a key is stored. A plain hash will do: the value is random, not chosen. */
+/** SHA-256 in hex, the only stored form of a key. A plain hash suffices, because the value is random. */
 export function hashKey(value: string): string {
   return hash('sha256', value);
 }

@@ -1,11 +1,11 @@
-/** Memory in bytes that one compiled entry of a list takes beside its text: a string's head, and its place in a set. */
+/** Bytes of one compiled list entry besides its text: the string header and its slot in a set. */
 const ENTRY_BYTES = 56;
-/** Memory of a result and of its place in a table, in bytes. */
+/** Bytes of a result and its slot in a table. */
 const RESULT_BYTES = 100;
-/** Bytes of sources and results that each table keeps before it drops all of them: some 10,000 lists of a few entries. */
+/** Bytes of sources and results at which a table is cleared: some 10,000 lists of a few entries. */
 const TABLE_BYTES = 4_000_000;
 
-/** Upper bound of the bytes in memory of a compiled list (two bytes a character: V8 may need that many). */
+/** Upper bound of a compiled list's memory in bytes (V8 may use two bytes a character). */
 export function compiledBytes(source: readonly string[]): number {
   let bytes = 0;
   for (const entry of source) bytes += ENTRY_BYTES + 2 * entry.length;
@@ -13,9 +13,9 @@ export function compiledBytes(source: readonly string[]): number {
 }
 
 /**
- * A memoized `compile`: equal sources share one result. The keys of a company mostly have the same lists, so that a
- * hundred thousand keys need not hold a hundred thousand copies. Results must not be changed. Dropping them costs
- * memory only: the next of equal sources is compiled once more.
+ * Memoizes `compile`: equal sources share one result. A company's keys mostly have the same lists, and a hundred
+ * thousand keys should not hold a hundred thousand copies. Do not modify results. Clearing the table costs only memory:
+ * the next equal source is compiled again.
  */
 export function memoized<Source extends string | readonly string[], Result>(
   compile: (source: Source) => Result,

@@ -1,12 +1,12 @@
 export interface OriginMatcher {
-  /** Whether an origin, as `requestOrigin` gave it, is one of the allowed. `null` never is. */
+  /** True if an origin from `requestOrigin` is allowed. `null` never is. */
   allows(origin: string): boolean;
 }
 
 interface Origin {
   readonly scheme: string;
   readonly host: string;
-  /** `:8443`, or "" if it is the default of the scheme or not given. */
+  /** `:8443`, or "" if absent or the scheme's default. */
   readonly port: string;
 }
 
@@ -17,7 +17,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['wss', 443],
 ]);
 
-/** Schemes in which no page is: nothing that a browser or an app's web view sends as an origin begins so. */
+/** Schemes without pages: no browser or web view sends an origin with one of them. */
 const NO_PAGES: ReadonlySet<string> = new Set([
   'ftp',
   'ws',
@@ -29,7 +29,7 @@ const NO_PAGES: ReadonlySet<string> = new Set([
   'javascript',
 ]);
 
-/** Names without a dot that nobody can register: everything below is one's own (RFC 6761, 6762; ICANN: internal). */
+/** Top-level names that nobody can register, so everything below is private (RFC 6761, 6762; ICANN: internal). */
 const OWN_NAMES: ReadonlySet<string> = new Set(['localhost', 'test', 'local', 'internal']);
 
 /** A host name has at most 253 characters; the scheme, port and an IDN's longer spelling fit beside it. */
@@ -51,23 +51,19 @@ export function parseOriginRule(text: string): string | undefined {
   return originText(origin, wildcard ? `*.${origin.host}` : origin.host);
 }
 
-/** `rules` as `parseOriginRule` gave them. The work for an origin grows with its labels, not with the rules. */
+/** `rules` come from `parseOriginRule`. The work for an origin grows with its labels, not with the rules. */
 export function compileOrigins(rules: readonly string[]): OriginMatcher {
   const allowed = new Set(rules);
   return { allows: (origin) => rulesFor(origin).some((rule) => allowed.has(rule)) };
 }
 
-/**
- * Origins that are remembered: pages send the same few again and again, by whatever key, and reading one takes 3 µs.
- */
+/** Number of cached origins: pages send the same few repeatedly, and parsing one takes 3 µs. */
 const REMEMBERED = 1_000;
-/**
- * Characters of the longest origin that is remembered. A hostile one of LONGEST_ORIGIN has 60 KB of domains above it.
- */
+/** Longest cached origin, in characters. A hostile one of LONGEST_ORIGIN has 60 KB of parent domains. */
 const LONGEST_REMEMBERED = 100;
 const remembered = new Map<string, readonly string[]>();
 
-/** Every rule that would allow the origin; none if it is no origin. */
+/** Every rule that would allow the origin; empty for other text. */
 function rulesFor(text: string): readonly string[] {
   if (text.length > LONGEST_REMEMBERED) return readRulesFor(text);
   let rules = remembered.get(text);
@@ -88,9 +84,9 @@ function readRulesFor(text: string): readonly string[] {
 }
 
 /**
- * Origin of the page that made the request, as its browser says: `Origin`, else the origin of `Referer` (specification
- * section 2). Undefined if it says nothing. A Referer that is no URL with a host counts as the origin `null`, which
- * matches nothing, as does the `Origin: null` of a sandboxed page.
+ * Origin of the page that made the request: `Origin`, else the origin of `Referer` (specification section 2). Undefined
+ * without both. A Referer that is not a URL with a host counts as the origin `null`, which matches nothing, as does the
+ * `Origin: null` of a sandboxed page.
  */
 export function requestOrigin(
   originHeader: string | undefined,
@@ -123,12 +119,10 @@ function parseOrigin(text: string): Origin | undefined {
   return { scheme, host, port: port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}` };
 }
 
-/**
- * Characters that end or decorate a host in a URL, or that a URL parser would decode, remove or take for a wildcard.
- */
+/** Characters that end or decorate a host in a URL, or that a URL parser decodes, removes or reads as a wildcard. */
 const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 
-/** A host as a browser writes it in an origin: lower case and punycode; undefined if it is not one. */
+/** Host in the form of a browser's origin: lower case and punycode; undefined for other text. */
 function normalizeHost(text: string): string | undefined {
   if (NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
   // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.

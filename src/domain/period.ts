@@ -6,7 +6,7 @@ export type SpendingPeriod = (typeof SPENDING_PERIODS)[number];
 const DAY_MS = 86_400_000;
 const LUXON_UNIT = { daily: 'day', weekly: 'week', monthly: 'month' } as const;
 
-/** Start day (days since 1970-01-01 UTC) of the periods that hold the present moment. */
+/** Start days (days since 1970-01-01 UTC) of the current periods. */
 export interface PeriodStarts {
   readonly day: number;
   /** The Monday. */
@@ -16,8 +16,8 @@ export interface PeriodStarts {
 }
 
 /**
- * The starts change at midnight UTC only, and admission and settlement both ask: worked out by luxon each time they
- * were 8 % of the gateway's CPU (µs a call), so the answer of the last day asked for is kept.
+ * Cache of the last day. The starts change only at midnight UTC, and admission and settlement both need them. Computing
+ * them with luxon each time took 8 % of the gateway's CPU.
  */
 let latest: PeriodStarts = { day: Number.NaN, week: 0, month: 0 };
 
@@ -35,23 +35,23 @@ export function periodStarts(nowMs: number): PeriodStarts {
   return latest;
 }
 
-/** Periods that hold a day, given in days since 1970-01-01 UTC. */
+/** Periods that contain a day, given in days since 1970-01-01 UTC. */
 export function periodsOfDay(day: number): PeriodStarts {
   return periodStarts(day * DAY_MS);
 }
 
-/** The start, in days since 1970-01-01 UTC, of the period that a key's limit is for. */
+/** Start, in days since 1970-01-01 UTC, of the period of a key's limit. */
 export function periodStart(starts: PeriodStarts, period: SpendingPeriod): number {
   return starts[LUXON_UNIT[period]];
 }
 
-/** The first day of the month that holds a day, or of the month `months` later; all in days since 1970-01-01 UTC. */
+/** First day of a day's month, or of the month `months` later; all in days since 1970-01-01 UTC. */
 export function monthStart(day: number, months = 0): number {
   const date = new Date(day * DAY_MS);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / DAY_MS;
 }
 
-/** When the period that holds `nowMs` ends and the next begins, as a timestamp. */
+/** End of the period that contains `nowMs`, as a timestamp. */
 export function periodEndsAt(nowMs: number, period: SpendingPeriod): string {
   const unit = LUXON_UNIT[period];
   return timestamp(
@@ -79,14 +79,14 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Luxon would take an offset of +99:99, and without any offset the machine's own zone. */
+/** Luxon would accept an offset of +99:99, and use the machine's zone without an offset. */
 const ENDS_IN_OFFSET = /T.+(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$/i;
-/** More than any ISO 8601 text with nanoseconds and an offset. */
+/** Longer than any ISO 8601 text with nanoseconds and an offset. */
 const LONGEST_TIMESTAMP = 64;
 
 /**
- * Milliseconds since the epoch of an ISO 8601 date-time with `Z` or an offset; undefined if it is anything else,
- * has no offset, or lies outside the years 0000–9999 UTC. Digits below a millisecond are cut off.
+ * Milliseconds since the epoch of an ISO 8601 date-time with `Z` or an offset; undefined for other text, without an
+ * offset, or outside the years 0000–9999 UTC. Truncates digits below a millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   if (text.length > LONGEST_TIMESTAMP || !ENDS_IN_OFFSET.test(text)) return undefined;

@@ -1,12 +1,12 @@
 import { invalidField } from './errors.ts';
 import type { KeyRecord } from './key.ts';
 
-/** Longest time for which a key has two values: 30 days. */
+/** Longest time with two values of a key: 30 days. */
 export const MOST_GRACE_S = 2_592_000;
 
 /**
- * Time at which the value with this SHA-256 (hex) ends as a value of the key, in milliseconds since the epoch by Redis'
- * clock (specification section 2, "Rotate"): Infinity for the newest value, 0 for a value that is not the key's.
+ * End of validity of the key value with this SHA-256 (hex), in milliseconds since the epoch by Redis' clock
+ * (specification section 2, "Rotate"): Infinity for the newest value, 0 for a value of another key.
  */
 export function endOfValue(key: KeyRecord, hash: string): number {
   if (hash === key.hash) return Infinity;
