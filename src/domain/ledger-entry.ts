@@ -16,10 +16,10 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Unit prices in micro-credits for `per` units each (units.ts), as a config file has them in credits. */
+/** Unit prices in micro-credits for `per` units each (units.ts), the same quantity as in a config file. */
 export type AppliedUnits = Readonly<Partial<Record<Unit, Micro>>>;
 
-/** One of the passes of a model over its input, at the prices of the length tier that it reached. */
+/** One of a model's passes over its input, at the prices of its length tier. */
 export interface AppliedPass {
   readonly usage: Usage;
   readonly price: AppliedUnits;
@@ -29,20 +29,20 @@ export interface AppliedPass {
 export interface Attempt {
   /** Name of the upstream's credential: `openai`, `openai#2`. */
   readonly target: string;
-  /** HTTP status that it answered with; null if none came. */
+  /** HTTP status of the answer; null if none arrived. */
   readonly status: number | null;
   /** Milliseconds from sending it until it had failed, or until the call ended. */
   readonly ms: number;
-  /** Usage that a failed try reported: the operator pays it, and the account does not. */
+  /** Usage that a failed try reported. The operator pays for it, not the account. */
   readonly usage?: Usage;
 }
 
 /** A job that an upstream took on for a call, and reports on later. */
 export interface Job {
-  /** Name of the upstream's credential: what one stores, another does not know. */
+  /** Name of the upstream's credential. Objects stored with one are unknown to another. */
   readonly upstream: string;
   readonly id: string;
-  /** The endpoint's word for it, as `videos`. */
+  /** The endpoint's word for it, such as `videos`. */
   readonly kind: string;
 }
 
@@ -50,11 +50,11 @@ export interface Job {
 export interface ResourceIds extends Omit<Job, 'id'> {
   /** The answer's own id comes first. */
   readonly ids: readonly string[];
-  /** Tokens that stand behind the answer, and at most behind a part of it; null: not known. */
+  /** Tokens behind the answer, and the most behind a part of it; null if unknown. */
   readonly tokens: readonly [whole: number, part: number] | null;
 }
 
-/** An entry as the settling gateway knows it before Redis gives it its place and balance. */
+/** An entry before Redis assigns its position and balance. */
 export interface EntryDraft {
   /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
   readonly id: string;
@@ -66,7 +66,7 @@ export interface EntryDraft {
   readonly model: string | null;
   readonly category: Category | null;
   readonly endpoint: string | null;
-  /** HTTP status that the client was answered; 499: it left first; null if there was no call. */
+  /** HTTP status of the answer to the client; 499: it left first; null if there was no call. */
   readonly status: number | null;
   readonly outcome: Outcome | null;
   readonly usage: Usage;
@@ -95,30 +95,30 @@ export interface EntryDraft {
   readonly code?: string;
   readonly message?: string;
   readonly param?: string;
-  /** The client's User-Agent, as recordedUserAgent cuts it; for calls. */
+  /** The client's User-Agent, truncated by recordedUserAgent; for calls. */
   readonly userAgent?: string;
   readonly note?: string;
   /**
-   * The job that the upstream took on. It travels with the charge, so that whoever pays for a job also owns it,
-   * whatever dies in between.
+   * The job that the upstream accepted. It travels with the charge, so that whoever pays for a job also owns it, even if
+   * a process dies in between.
    */
   readonly job?: Job;
   /** Ids of stored objects travel with the charge, so that the answer does not wait for the book. */
   readonly storedIds?: ResourceIds;
 }
 
-/** An entry as the ledger has it. */
+/** An entry in the ledger. */
 export interface LedgerEntry extends EntryDraft {
   readonly seq: number;
   readonly balanceAfter: Micro;
 }
 
-/** The id of the refund of a charge: there can be one. */
+/** Id of a charge's only possible refund. */
 export function refundId(chargeId: string): string {
   return `${chargeId}:refund`;
 }
 
-/** An entry as the journal carries it from Redis to the book, which gives it a new number. */
+/** An entry in the journal, on its way from Redis to the book, which assigns a new number. */
 export interface JournalEntry extends EntryDraft {
   /** Position among the account's entries, from 1, as Redis counted. */
   readonly seq: number;

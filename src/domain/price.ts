@@ -4,7 +4,7 @@ import type { AppliedUnits } from './ledger-entry.ts';
 import { inputTokens, UNIT_NAMES, UNITS, type Unit, type Usage, unitRow } from './units.ts';
 
 /**
- * The arithmetic of charges. It is done in integers, from the config file to the charge:
+ * The arithmetic of charges, in integers from the config file to the charge:
  *
  * - A price is pico-credits (10^-12 credit) per unit. Six decimals of a price per 1,000,000 tokens are exactly
  *   pico-credits per token, so no price that the config can state is rounded.
@@ -103,24 +103,24 @@ export function priceInMicros(unit: Unit, price: bigint): Micro {
   return micro(Number(price / picoPerMicro(unit)));
 }
 
-/** The price as written in a config file, with six decimals: the inverse of `priceFromCredits`. */
+/** Price as written in a config file, with six decimals: the inverse of `priceFromCredits`. */
 export function priceInCredits(unit: Unit, price: bigint): string {
   return creditsString(priceInMicros(unit, price));
 }
 
-/** Whether anything at all is charged at this price. */
+/** True if this price charges anything. */
 export function isPriced(price: Price): boolean {
   return [price.units, ...price.tiers.map(({ units }) => units)].some((units) =>
     UNIT_NAMES.some((unit) => units[unit] > 0n),
   );
 }
 
-/** Whether tokens cost anything at this price. */
+/** True if this price charges for tokens. */
 export function isPricedByToken({ units }: Price): boolean {
   return TOKENS.some((unit) => units[unit] > 0n);
 }
 
-/** The unit prices of the length tier that a usage reaches: they price the whole request. */
+/** Unit prices of the length tier that a usage reaches. They apply to the whole request. */
 export function unitsFor(price: Price, usage: Usage): UnitPrices {
   if (price.tiers.length === 0) return price.units;
   const tokens = inputTokens(usage);
@@ -128,8 +128,8 @@ export function unitsFor(price: Price, usage: Usage): UnitPrices {
 }
 
 /**
- * Multiplier of the service tiers of an answer, in millionths, rounded up. A tier without a multiplier
- * counts as 1, and so does an answer without a tier.
+ * Multiplier of an answer's service tiers, in millionths, rounded up. A tier without a multiplier counts as 1, as does
+ * an answer without a tier.
  */
 export function multiplierOf(price: Price, serviceTiers: readonly string[]): number {
   let multiplier = TIMES_ONE;
@@ -165,7 +165,7 @@ export function chargeForParts(parts: readonly PricedPart[], multiplier: number)
   );
 }
 
-/** The unit prices that a usage was charged at, as a ledger row has them: the units that were used. */
+/** Unit prices of the used units, as stored in a ledger row. */
 export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
   const applied: { [U in Unit]?: Micro } = {};
   for (const used in usage) {
@@ -190,9 +190,9 @@ export interface Reach {
 const PLAIN: Reach = Object.freeze({});
 
 /**
- * The most that a call with at most this usage costs: a request, unless the usage says how many, with its tokens priced in the
- * most expensive way and length tier that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
- * account has and no limit allows.
+ * Upper bound of the cost of a call with at most this usage: one request, unless the usage has a count, with tokens at
+ * the most expensive unit and length tier that it can reach. A request's own bounds (`max_tokens`, `n`) can be
+ * arbitrarily high; the result is then 2^53 − 1 micro-credits, more than any account has or any limit allows.
  */
 export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro {
   const bounded: Usage = { requests: 1, ...usage };
@@ -211,8 +211,8 @@ export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro
 }
 
 /**
- * Cost of a call with this usage, the price per request included, at the length tier that it reaches. For estimates:
- * counts without end cost 2^53 − 1 micro-credits at most.
+ * Cost of a call with this usage, including the price per request, at the length tier that it reaches. For estimates:
+ * at most 2^53 − 1 micro-credits, however high the counts.
  */
 export function plainCost(price: Price, usage: Usage): Micro {
   const counted: Usage = { ...usage, requests: 1 };
@@ -223,7 +223,7 @@ export function plainCost(price: Price, usage: Usage): Micro {
   return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
 }
 
-/** Cuts counts down to integers that a number holds exactly. */
+/** Caps counts at integers that a number holds exactly. */
 function capCounts(usage: Usage): void {
   for (const unit of UNIT_NAMES) {
     const used = UNITS[unit].usage;

@@ -14,20 +14,20 @@ import { compiledBytes, memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
 
-/** The fields of a key by which calls are checked and charged, beside its lists. Not name, description and webhook. */
+/** Fields of a key that calls are checked and charged by, besides its lists: all but name, description and webhook. */
 export type CheckedKey = Pick<
   KeyRecord,
   'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
 >;
 
-/** The hours that a key works in, and how its owner wrote them. */
+/** Active hours of a key, parsed and as its owner wrote them. */
 interface WrittenHours extends ActiveHours {
   readonly text: string;
 }
 
 /**
  * A key prepared for the checks: parsed once for each version of its record, then used for every request. A process
- * keeps very many of them: none holds the record that it was made of, and equal lists are one object.
+ * keeps very many of them, so none references its record, and equal lists are one object.
  */
 export interface CompiledKey {
   readonly key: CheckedKey;
@@ -48,13 +48,13 @@ export interface CompiledKey {
   readonly models: ReadonlySet<string> | undefined;
   readonly categories: ReadonlySet<Category> | undefined;
   readonly blockedCountries: ReadonlySet<string>;
-  /** Whether the caller's country must be looked up; it costs more than all checks together. */
+  /** True if the checks need the caller's country, whose lookup costs more than all checks together. */
   readonly needsCountry: boolean;
-  /** Upper bound of the memory that it takes, lists that it shares with other keys included. */
+  /** Upper bound of its memory, including lists that it shares with other keys. */
   readonly bytes: number;
 }
 
-/** Memory of a compiled key without lists, and of its place in a cache. */
+/** Memory of a compiled key without lists, including its cache entry. */
 const BARE_KEY_BYTES = 512;
 
 export interface KeyAndAccountLimits {
@@ -143,7 +143,7 @@ const categoriesOf = memoized(
 );
 const countriesOf = memoized((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
-/** The restrictions that are checked of every request, in the order of specification section 3. */
+/** Restrictions checked for every request, in the order of specification section 3. */
 const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>, 'name'>>> = {
   expires_at: { code: 'expired_api_key', check: notExpired, fact: atTime },
   active_hours: { code: 'outside_active_hours', check: withinHours, fact: atTime },
@@ -168,7 +168,7 @@ const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>
   },
 };
 
-/** The restrictions that are checked of the model. */
+/** Restrictions checked against the model. */
 const MODEL_RESTRICTIONS: Readonly<Record<ModelRestriction, Omit<Check<Target>, 'name'>>> = {
   allowed_categories: { code: 'category_not_allowed', check: categoryAllowed, fact: notRestricted },
   allowed_models: { code: 'model_not_allowed', check: modelAllowed, fact: notRestricted },
@@ -313,7 +313,7 @@ function refuse(code: ErrorCode, message: string): Refusal {
   return { code, message };
 }
 
-/** Text that a client sent, as a message repeats it. */
+/** Client text, quoted for a message. */
 function quoted(text: string): string {
   return JSON.stringify(cutShort(text));
 }
