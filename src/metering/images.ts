@@ -21,7 +21,7 @@ import { eventData, eventName, saysDone, sifted } from './sse/event.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
 
-/** Pictures: generations, edits and variations. */
+/** Image generations, edits and variations. */
 export const IMAGES = membersOf({
   ...EVERYWHERE,
   read: 'model stream',
@@ -32,21 +32,21 @@ export const IMAGES = membersOf({
   free: 'background frame_duration_ms moderation output_compression response_format safety_identifier style user',
 });
 
-/** About the tokens that a template adds to a prompt. */
+/** Approximate tokens that a template adds to a prompt. */
 const REQUEST_OVERHEAD = 64;
 const COMPLETED = /^image_(generation|edit)\.completed$/;
 const PICTURE = /image_(generation|edit)\.(completed|partial_image)/;
 const PARTIAL = /^image_(generation|edit)\.partial_image$/;
 
-/** Images that a request asks for: one, as with the providers, if it does not say. */
+/** Number of images requested; defaults to 1, as at the providers. */
 function imagesAsked(body: MeteredBody): number {
   return Math.max(1, countOf(body, 'n') ?? 1);
 }
 
 /**
- * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. If tokens
- * have a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens`
- * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
+ * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: exactly n × the price per image. If tokens have a
+ * price (specification section 5: "or tokens where priced so"), the bound is the prompt's bytes, `imageTokens` for each
+ * uploaded picture or mask, and `pictureTokens` for each requested image.
  */
 export const images: Meter = {
   plan(body: MeteredBody): CostPlan {
@@ -79,7 +79,7 @@ export const images: Meter = {
   failed: saysError,
   stream: (_injectedUsage, body) =>
     new ImageStream(body, imagesAsked(body), pictureTokens(body.model, body.value)),
-  /** Tokens that nobody reported: the prompt's are counted, and each picture has the most that one can have. */
+  /** Counts the tokens of the prompt, and the maximum for each image. */
   async estimate(body, _outputText, count, _storedTokens, mediaTokens = 0) {
     const { prompt } = body.value;
     const asked = imagesAsked(body);
@@ -92,30 +92,28 @@ export const images: Meter = {
   },
 };
 
-/** The parts of a request that its pictures are charged by. */
 type PaintedBody = Pick<MeteredBody, 'model' | 'value'>;
 
 /**
- * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed`
- * (`image_edit.…`), the latter with `usage`. An event can be megabytes long; only its `type` and `usage` are looked at.
+ * Measures an image stream: `image_generation.partial_image` and `image_generation.completed` (or `image_edit.…`), the latter
+ * with `usage`. An event can be megabytes long; only the members in `kept` are read.
  *
- * A picture counts as soon as the first of its events begins to come, a partial picture included: by then the provider
- * has made it, or is making it, and bills it whole.
+ * An image counts as soon as its first event starts to arrive, even a partial one: the provider bills it in full by then.
  */
 export class ImageStream implements StreamMeter {
   readonly #body: PaintedBody;
   readonly #asked: number;
-  /** The most tokens of a picture. */
+  /** Most tokens of an image. */
   readonly #most: number;
   #completed = 0;
-  /** A picture has begun to come and is not completed. */
+  /** An image has started to arrive and is not complete. */
   #isBegun = false;
   pieces = 0;
   readonly kept: Shape = { type: 'all', usage: 'all', error: 'all', size: 'all', quality: 'all' };
-  /** The last picture that was completed, without its bytes. */
+  /** The last completed image, without its bytes. */
   #last: unknown;
   #tokens: Usage | undefined;
-  /** Completed pictures whose tokens are in `#tokens`. */
+  /** Completed images whose tokens are in `#tokens`. */
   #reported = 0;
   failed = false;
 
@@ -131,10 +129,7 @@ export class ImageStream implements StreamMeter {
     return { images: this.#images, ...this.#tokens };
   }
 
-  /**
-   * Counts the pictures that came instead of those asked for; each without reported tokens has the most that one can
-   * have.
-   */
+  /** Counts the images received instead of those requested, each at the maximum if its tokens were not reported. */
   mergeReported(estimate: Usage): Usage {
     const unreported = this.#most * this.#unreported;
     const guessed: Usage = { images: this.#images, input: estimate.input ?? 0, output: unreported };
@@ -159,7 +154,7 @@ export class ImageStream implements StreamMeter {
 
   unfinished(event: string, isLarge: boolean): void {
     const name = eventName(event) || (PICTURE.exec(event)?.[0] ?? '');
-    // A large event of unknown name is a picture: nothing else is that large.
+    // A large event without a known name is an image: nothing else is that large.
     if (!isLarge && !COMPLETED.test(name) && !PARTIAL.test(name)) return;
     this.#isBegun = true;
   }
@@ -200,42 +195,42 @@ export class ImageStream implements StreamMeter {
   }
 }
 
-/** Models whose output tokens OpenAI documents, with and without the date of a snapshot. */
+/** Models whose output tokens OpenAI documents, with or without a snapshot date. */
 const BY_TABLE = /^gpt-image-1(?:-mini|\.5)?(?:-\d{4}-\d{2}-\d{2})?$/;
 const BY_AREA = /^gpt-image-2(?:-\d{4}-\d{2}-\d{2})?$/;
 
 type Quality = 'low' | 'medium' | 'high';
 
-/** Output tokens of a picture by quality and size (OpenAI, image generation, "Cost and latency"). */
+/** Output tokens of an image by quality and size (OpenAI, image generation, "Cost and latency"). */
 const TABLE: Readonly<Record<Quality, Readonly<Record<string, number>>>> = {
   low: { '1024x1024': 272, '1024x1536': 408, '1536x1024': 400 },
   medium: { '1024x1024': 1_056, '1024x1536': 1_584, '1536x1024': 1_568 },
   high: { '1024x1024': 4_160, '1024x1536': 6_240, '1536x1024': 6_208 },
 };
 /**
- * Rows and columns of a picture of gpt-image-2, whose size is free. By OpenAI's calculator its tokens are both multiplied, the
- * shorter side in proportion, and times (2,000,000 + pixels) / 4,000,000.
+ * Patches along the longer side of a gpt-image-2 image, which can have any size. OpenAI's calculator scales the shorter side
+ * in proportion and returns long × short × (2,000,000 + pixels) / 4,000,000 tokens.
  */
 const SIDE: Readonly<Record<Quality, number>> = { low: 16, medium: 48, high: 96 };
-/** Most pixels of a picture of gpt-image-2, 3,840 by 2,160. */
+/** gpt-image-2: 3,840 by 2,160. */
 const MAX_PIXELS = 8_294_400;
-/** Output tokens of a sketch that comes before a streamed picture, and the most sketches of one. */
+/** Output tokens of a partial image in a stream. */
 const SKETCH_TOKENS = 100;
 const MAX_SKETCHES = 3;
-/** Frames of a GIF, if the request does not say and at most (`frame_count`). */
+/** Frames of a GIF (`frame_count`). */
 const DEFAULT_FRAMES = 9;
 const MAX_FRAMES = 16;
 
 /**
- * Most output tokens of one picture as a request asks for it: by quality and size if its vendor documents them, else the
- * model's `maxOutputTokens`. Settings that the request leaves to the vendor count as the most expensive ones.
+ * Most output tokens of one requested image: by quality and size if OpenAI documents them, otherwise the model's
+ * `maxOutputTokens`. Settings left to the vendor count as the most expensive ones.
  */
 export function pictureTokens(
   { upstreamModel, maxOutputTokens }: Pick<Model, 'upstreamModel' | 'maxOutputTokens'>,
   value: Readonly<Record<string, unknown>>,
 ): number {
   const { quality, size, partial_images: sketches, complexity } = value;
-  // Frames and planning are in no table: each frame may be a picture of its own.
+  // The tables cover neither frames nor planning. Each frame may count as a separate image.
   if (value.output_format === 'gif') return framesOf(value.frame_count) * maxOutputTokens;
   if ((complexity ?? null) !== null) return maxOutputTokens;
   const documented = documentedTokens(upstreamModel, qualityOf(quality), size ?? 'auto');
@@ -251,7 +246,7 @@ function framesOf(count: unknown): number {
   return frames >= 1 && frames <= MAX_FRAMES ? Math.ceil(frames) : MAX_FRAMES;
 }
 
-/** The quality that is asked for; the highest if the vendor chooses. */
+/** The requested quality; the highest if the vendor chooses. */
 function qualityOf(quality: unknown): Quality | undefined {
   if (quality === undefined || quality === null || quality === 'auto') return 'high';
   return quality === 'low' || quality === 'medium' || quality === 'high' ? quality : undefined;

@@ -5,49 +5,46 @@ import type { MeteredBody } from './meter.ts';
 import { refuseModels, type Surcharge } from './plan.ts';
 
 /**
- * Treatment of a member of a request (docs/charges.md): `priced` by its own unit, `held` as tokens, `refused` if no
- * price could be right, `free` if the provider takes nothing for it.
+ * Treatment of a request member (docs/charges.md): `priced` by a separate unit, `held` as tokens, `refused` if no price
+ * could be right, `free` if the provider doesn't charge for it.
  */
 export type Treatment = 'priced' | 'held' | 'refused' | 'free';
 
-/** Treatment of one member in one table. */
 interface Member {
   readonly treatment: Treatment;
-  /** Whether checks and holds read its value, so that a body must not have it twice or in other letters. */
+  /** Checks or holds read the value, so a body must not repeat it in any letter case. */
   readonly isRead: boolean;
-  /** A refusal that its presence alone decides. Others depend on the value, and the code beside it decides. */
+  /** Refused by presence alone; absent: the endpoint's code decides by value. */
   readonly refusal?: 'other model' | 'fee' | 'unreported' | 'always';
-  /** Table of the members of its value, or of the elements of its value; undefined: its members are not checked. */
+  /** Table for the members of the value, or of its elements; absent: not checked. */
   readonly within?: Members;
-  /** Whether its content is the client's own or the provider's text, and needs no table. */
+  /** The content is free text and needs no table. */
   readonly isOpen: boolean;
 }
 
-/** Members of one place in a request, by their names. */
+/** Members of one place in a request, by name. */
 export type Members = ReadonlyMap<string, Member>;
 
-/**
- * Names by their treatment, divided by spaces. `name.*` is open: its content costs no more than its text.
- */
+/** Space-separated names by treatment. `name.*` is open: its content costs no more than its text. */
 interface Lists {
   readonly priced?: string;
   readonly held?: string;
   readonly free?: string;
-  /** Free themselves, and they decide how the rest is read. */
+  /** Free, but decides how the rest is read. */
   readonly read?: string;
   /** Uploaded files of a form: priced, and read as files. */
   readonly files?: string;
-  /** Refused by the code beside, if the value asks for more than the plain thing. */
+  /** Refused by the endpoint's code, depending on the value. */
   readonly refused?: string;
-  /** Refused: another model would run than the one that was checked and priced. */
+  /** Refused: would run a model that was neither checked nor priced. */
   readonly otherModels?: string;
-  /** Refused unless null or false: fees that no unit charges. */
+  /** Refused unless null or false: fees without a unit. */
   readonly fees?: string;
   /** Refused unless null or false: the answer would not report the cost. */
   readonly unreported?: string;
-  /** Refused with any value, in any letters. */
+  /** Refused with any value, in any letter case. */
   readonly always?: string;
-  /** Tables for the members of objects, by the name of the object. `self`: this table once more. */
+  /** Tables for nested objects, by name. `self`: this table. */
   readonly within?: Readonly<Record<string, Members | 'self'>>;
 }
 
@@ -66,7 +63,7 @@ const LISTS: readonly (readonly [keyof Lists, Omit<Member, 'isOpen' | 'within'>]
 
 const OPEN = '.*';
 
-/** The table of these lists. Throws if a name is in two of them, or in none. */
+/** Builds the table. Throws if a name is in two lists, or only in `within`. */
 export function membersOf(lists: Lists): Members {
   const table = new Map<string, Member>();
   for (const [list, member] of LISTS) {
@@ -87,51 +84,50 @@ export function membersOf(lists: Lists): Members {
   return table;
 }
 
-/** Names in a table that make another model run. */
+/** Names in a table that would run another model. */
 export function otherModelsIn(table: Members): readonly string[] {
   return [...table].filter(([, member]) => member.refusal === 'other model').map(([name]) => name);
 }
 
-/** `cache_control` of Anthropic, and of providers that pass it on. */
+/** `cache_control` of Anthropic, and of providers that forward it. */
 export const CACHE_CONTROL = membersOf({ free: 'type', priced: 'ttl' });
 /** `prompt_cache_breakpoint` of OpenAI. */
 export const CACHE_BREAKPOINT = membersOf({ free: 'mode', priced: 'ttl' });
 
 export const STREAM_OPTIONS = membersOf({ read: 'include_usage', free: 'include_obfuscation' });
 
-/** Lists that every request has. */
+/** Members of every request. */
 export const EVERYWHERE = {
-  /** Members that make OpenAI, OpenRouter and LiteLLM run another model than the one named in `model`. */
+  /** Run a model other than `model` at OpenAI, OpenRouter or LiteLLM. */
   otherModels: 'models fallbacks fallback_models',
-  /** Subagents of OpenAI's Responses: it sets no limit of them. */
+  /** Subagents of OpenAI's Responses API, which doesn't limit their number. */
   always: 'multi_agent',
 } as const;
 
-/** Providers whose requests the tables know whole, so that a member which is in no table is new. */
+/** Providers with complete tables: any other member of their requests is new. */
 const KNOWN_PROVIDERS: ReadonlySet<string | undefined> = new Set(['openai', 'anthropic']);
-/** What changes the cost of a call, in the words that vendors name members and values by. */
+/** Words in vendors' names and values that suggest an effect on cost. */
 const COSTLY = /agent|tool|model|tier|speed|fast|cach|background|search|fallback/;
-/** A value that chooses something, and no prose. */
+/** A setting rather than prose. */
 const SETTING = /^\S{1,64}$/;
-/** Most names and values inside an unknown member that are looked at. */
+/** Most names and values examined inside an unknown member. */
 const MOST_INSIDE = 100;
 const MOST_NAME = 100;
-/** Most unknown members of one request that are listed. */
+/** Most unknown members listed for a request. */
 const MOST_UNKNOWN = 20;
 
-/** Findings from the names in a request, without their values. */
+/** Result of a check. */
 export interface MemberFindings {
-  /** What none of its members may ask for without a price. */
   readonly charges: readonly Surcharge[];
-  /** Members that no table has, as `reasoning.style`. */
+  /** Paths of members that are in no table, such as `reasoning.style`. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Compares the members of a request with the tables. Throws 400 `invalid_field` for a member that makes another model run.
+ * Checks the members of a request against the tables. Throws 400 `invalid_field` for a member that would run another model.
  *
- * A member of the request costs one look into a Map; on upstreams of OpenAI and Anthropic so does one of its messages, tools
- * and options. No recursion, because a client decides how deep its JSON is.
+ * Costs one Map lookup for each member of the request, and for OpenAI and Anthropic also for each nested member. Not
+ * recursive, because clients decide how deep their JSON is.
  */
 export function checkMembers({ kind, model, value }: MeteredBody, table: Members): MemberFindings {
   const walk = new Walk(KNOWN_PROVIDERS.has(model.upstream.provider) && model.priceSource !== 'free');
@@ -150,9 +146,9 @@ class Walk implements MemberFindings {
   readonly charges: Surcharge[] = [];
   readonly unknown: string[] = [];
   readonly #knowsAll: boolean;
-  /** Whether an unknown member is among the charges; one is enough for a refusal. */
+  /** Set once an unknown member is among the charges; one is enough for a refusal. */
   #isCostly = false;
-  /** Stacks of the objects and lists that are still to be compared, of their tables and of their paths. */
+  /** Parallel stacks of unchecked objects and lists, their tables and their paths. */
   readonly #open: object[] = [];
   readonly #tables: Members[] = [];
   readonly #paths: string[] = [];
@@ -163,7 +159,7 @@ class Walk implements MemberFindings {
 
   request(value: Readonly<Record<string, unknown>>, table: Members, isForm: boolean): void {
     for (const written in value) {
-      // Fields of a form such as `include[]` and `svg[model]`.
+      // Form fields such as `include[]` and `svg[model]`.
       const name = isForm ? (written.split('[', 1)[0] as string) : written;
       const member = table.get(name);
       if (member === undefined) this.#strange(name, value[written], table);
@@ -190,7 +186,7 @@ class Walk implements MemberFindings {
     }
   }
 
-  /** `path`: the member of the request that has them. Those deeper inside keep it, as messages have no end of levels. */
+  /** `path`: the top-level member. Deeper levels keep it, because messages can nest without limit. */
   #push(value: unknown, table: Members, path: string): void {
     if (!this.#knowsAll || typeof value !== 'object' || value === null) return;
     this.#open.push(value);
@@ -210,7 +206,7 @@ class Walk implements MemberFindings {
     this.charges.push({ param: name, what: `${name}, whose subagents nothing limits` });
   }
 
-  /** A member of the request that no table has by this spelling. */
+  /** Handles a name that is not in the table as spelled. */
   #strange(name: string, value: unknown, table: Members): void {
     const folded = foldName(name);
     if (table.get(folded)?.refusal === 'always') this.#always(folded);
@@ -233,7 +229,7 @@ class Walk implements MemberFindings {
   }
 }
 
-/** Whether the name or value of a member hints at something that providers bill. Of objects the names and values inside count. */
+/** Whether a name or value, at any depth, suggests something that providers bill. */
 function speaksOfCost(name: string, value: unknown): boolean {
   if (COSTLY.test(foldName(name))) return true;
   const open: unknown[] = [value];

@@ -26,11 +26,10 @@ const SEARCH_RESULT = 'web_search_tool_result';
 const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 
 /**
- * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
- * counts are cumulative: of each field the last value counts. Usage is complete once a delta has a `stop_reason`. A
- * stream that ends before has reported the output of its start only (a token or so): then the output text is counted,
- * and the larger of the two is charged, as an estimate; and so are the searches whose results came and the compacting that
- * was done, which are reported at the end only.
+ * Measures a `/v1/messages` stream. `message_start` and the `message_delta`s report cumulative usage, so the last value of each
+ * field counts. The delta with a `stop_reason` completes it. A stream that ends earlier has reported about one token of output
+ * and neither searches nor compaction. Its charge is an estimate: the larger of reported and counted output, the search
+ * results seen, and one input pass for each compaction.
  */
 export class MessagesStream extends TextStream {
   #blocks = 0;
@@ -39,16 +38,16 @@ export class MessagesStream extends TextStream {
   #reported: MessagesCounts = {};
   #tiers: MessagesTiers = {};
   #iterations: unknown;
-  /** Results of searches that came. */
+  /** Search results seen. */
   #searches = 0;
-  /** Summaries of the conversation that began to come: each is a model call that read all of it. */
+  /** Summaries started: each is a model call that read the whole conversation. */
   #compactions = 0;
-  /** True once a delta with a `stop_reason` has come. */
+  /** Set by the delta with a `stop_reason`. */
   isWhole = false;
-  /** Pieces of output text at the time of the `stop_reason`. */
+  /** Pieces of output text before the `stop_reason`. */
   #stoppedAt = 0;
   #isRefused = false;
-  /** True once the delta with the `stop_reason` has brought a usable report of the output. */
+  /** The delta with the `stop_reason` had a usable output count. */
   #isBelieved = false;
   readonly #resourceIds = new Set<string>();
 
@@ -59,7 +58,7 @@ export class MessagesStream extends TextStream {
 
   get usage(): Usage | undefined {
     if (!this.isWhole || !this.#isBelieved) return undefined;
-    // A report of no output that came before all text is none.
+    // Zero output reported before any text is no report.
     if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.#reported.output) return undefined;
     const webSearches = this.#reported.webSearches ?? this.#searches;
     return usageOfCounts({ ...this.#counts, webSearches }, this.#iterations);
@@ -137,7 +136,7 @@ export class MessagesStream extends TextStream {
       case 'message_stop':
         return 'end';
       case 'error':
-        // An error is held back like the end, since clients leave as soon as they have read it.
+        // Held back like the end, because clients leave once they have read it.
         this.failed = true;
         return 'end';
       default:
@@ -148,13 +147,13 @@ export class MessagesStream extends TextStream {
   #contentDelta(event: string): void {
     const { pieces } = this.text;
     this.text.collect(event, '"delta"');
-    // What shows something hides nothing.
+    // Visible content hides nothing.
     if (this.text.pieces === pieces) this.#thinking.delta(event, pieces);
   }
 
   #start(data: unknown): void {
     const message = isObject(data) ? data.message : undefined;
-    // The usage of the start must have all of the input, or none of it is believed.
+    // The start must report all input counts; otherwise none is used.
     if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
     this.#note(messagesResourceIds(message));
   }
@@ -177,12 +176,12 @@ export class MessagesStream extends TextStream {
     for (const id of ids) this.#resourceIds.add(id);
   }
 
-  /** Counts the results of a search. One that failed is an object in place of the list, and is not billed. */
+  /** Counts a search result. A failed search has an object in place of the list, and is not billed. */
   #search(block: unknown): void {
     if (isObject(block) && block.type === SEARCH_RESULT && !isObject(block.content)) this.#searches++;
   }
 
-  /** Reads the report of an event; false if it has no usable report of the output. */
+  /** Merges the usage of an event; returns whether it has a usable output count. */
   #take({ usage }: { usage?: unknown }): boolean {
     const counts = messagesCounts(usage);
     if (!counts) return false;
@@ -193,7 +192,7 @@ export class MessagesStream extends TextStream {
   }
 }
 
-/** Ids of objects that the provider stores for later messages: the container in which code ran, and the files that it made. */
+/** Ids of objects that the provider stores: the code container and the files created in it. */
 export function messagesResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;
@@ -201,7 +200,7 @@ export function messagesResourceIds(message: unknown): string[] {
   return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
 }
 
-/** Ids of files that code made, from a `code_execution_tool_result` or `bash_code_execution_tool_result` block. */
+/** Ids of files in a `code_execution_tool_result` or `bash_code_execution_tool_result` block. */
 function fileIds(block: unknown): string[] {
   const result = isObject(block) ? block.content : undefined;
   const files = isObject(result) && Array.isArray(result.content) ? result.content : [];

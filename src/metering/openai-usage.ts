@@ -3,18 +3,18 @@ import { unitsFor } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { countIn, type Untrusted, untrusted } from './usage.ts';
 
-/** Parts of the input tokens that have prices of their own; the total includes all of them. */
+/** Input tokens with separate prices; the total includes them. */
 interface InputDetails {
   readonly cached_tokens: number;
   readonly cached_tokens_details: CachedDetails;
   readonly cache_write_tokens: number;
-  /** Written tokens by how long they are kept: `ttl_30m_tokens`, `ttl_12h_tokens`. */
+  /** Written tokens by cache lifetime: `ttl_30m_tokens`, `ttl_12h_tokens`. */
   readonly cache_write_tokens_details: Readonly<Record<string, number>>;
   readonly audio_tokens: number;
   readonly image_tokens: number;
 }
 
-/** Cached tokens by kind, named as in OpenAI's realtime usage or as in the usage of its picture tool. */
+/** Cached tokens by kind, with the names of OpenAI's realtime usage and of its image tool. */
 interface CachedDetails {
   readonly text_tokens: number;
   readonly audio_tokens: number;
@@ -29,17 +29,17 @@ interface OutputDetails {
   readonly image_tokens: number;
 }
 
-/** `usage` of chat and text completions and of embeddings, which have no `completion_tokens`. */
+/** `usage` of chat and text completions, and of embeddings, which lack `completion_tokens`. */
 interface ChatUsage {
   readonly prompt_tokens: number;
   readonly prompt_tokens_details: InputDetails;
-  /** With reasoning inside, except for xAI and Gemini: `total_tokens` has it then. */
+  /** Includes reasoning, except from xAI and Gemini, which count it in `total_tokens` only. */
   readonly completion_tokens: number;
   readonly completion_tokens_details: OutputDetails;
   readonly total_tokens: number;
-  /** The name of cached tokens in reports of Kimi (Moonshot). */
+  /** Cached tokens reported by Kimi (Moonshot). */
   readonly cached_tokens: number;
-  /** The name of cached tokens in reports of DeepSeek. */
+  /** Cached tokens reported by DeepSeek. */
   readonly prompt_cache_hit_tokens: number;
 }
 
@@ -47,24 +47,24 @@ interface ChatUsage {
 interface ResponsesUsage {
   readonly input_tokens: number;
   readonly input_tokens_details: InputDetails;
-  /** The name in transcripts and sessions. */
+  /** As named in transcripts and sessions. */
   readonly input_token_details: InputDetails;
-  /** With reasoning inside; as in `ChatUsage`. */
+  /** As `completion_tokens` in `ChatUsage`. */
   readonly output_tokens: number;
   readonly total_tokens: number;
   readonly output_tokens_details: OutputDetails;
   readonly output_token_details: OutputDetails;
-  /** Beside the total in some reports, and in `input_tokens_details` in others. */
+  /** Some reports have these here, others in `input_tokens_details`. */
   readonly cached_tokens: number;
   readonly cached_tokens_details: CachedDetails;
 }
 
-/** Unit of a model's output if its report does not say: pictures for a picture model, sound for a speech model. */
+/** Default output unit of a model: images for an image model, audio for a speech model. */
 type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
 
 /**
- * Usage of a chat call or text completion as reported; undefined if the report is not to be believed (usage.ts).
- * `price` is that of the model, and decides open splits (`splitInput`); so does `asksLongCache` of the request.
+ * Reads the usage of a chat or text completion; undefined if the report is invalid (usage.ts). The model's `price` and the
+ * request's `asksLongCache` decide splits that the report leaves open (`splitInput`).
  */
 export function chatToUsage(
   reported: unknown,
@@ -82,16 +82,13 @@ export function chatToUsage(
   };
 }
 
-/** Usage of embeddings as reported, which have no output tokens; undefined if it is not to be believed. */
+/** Reads the usage of embeddings, which have no output; undefined if the report is invalid. */
 export function embeddingsToUsage(reported: unknown): Usage | undefined {
   const input = countIn(untrusted<ChatUsage>(reported)?.prompt_tokens);
   return input === undefined ? undefined : { input, cachedInput: 0 };
 }
 
-/**
- * Usage of a response, picture, speech or transcript as reported; undefined if it is not to be believed. `price` and
- * `asksLongCache` as in `chatToUsage`.
- */
+/** Reads the usage of a response, image, speech or transcript, as `chatToUsage` does for a chat. */
 export function responsesToUsage(
   reported: unknown,
   price: Price,
@@ -113,12 +110,12 @@ export function responsesToUsage(
   };
 }
 
-/** All output tokens: some vendors (xAI, Gemini) count those of reasoning in the total alone. */
+/** Output with reasoning, which xAI and Gemini count in the total only. */
 function wholeOutput(output: number, input: number, total: unknown): number {
   return Math.max(output, (countIn(total) ?? 0) - input);
 }
 
-/** The estimate of a model whose output is all of one unit. */
+/** Counts all output of an estimate as `unit`. */
 export function withOutputAs(unit: OutputUnit, { output = 0, ...estimate }: Usage): Usage {
   return addOutput({ ...estimate, output: 0 }, unit, output);
 }
@@ -127,7 +124,7 @@ function addOutput(usage: Usage, unit: OutputUnit, tokens: number): Usage {
   return tokens > 0 ? { ...usage, [unit]: (usage[unit] ?? 0) + tokens } : usage;
 }
 
-/** `beside`: the report, if it may name cached tokens beside its totals. */
+/** `beside`: the object next to the details, where some reports have the cached tokens. */
 function inputUsage(
   total: number,
   reported: unknown,
@@ -161,7 +158,7 @@ function inputUsage(
     : withLongWrites(usage, writtenForLong(written, details.cache_write_tokens_details, asksLongCache));
 }
 
-/** Written tokens that are kept longer than 30 minutes: as divided; undivided ones if the request asks for it. */
+/** Tokens written for more than 30 minutes. Undivided tokens count if the request asks for a longer lifetime. */
 function writtenForLong(written: number, reported: unknown, asksLongCache: () => boolean): number {
   let short = 0;
   let long = 0;
@@ -182,7 +179,7 @@ function withLongWrites(usage: Usage, long: number): Usage {
 
 const never = () => false;
 
-/** Splits output tokens into text, sound and pictures; tokens that the report does not divide count as `unit`. */
+/** Splits output tokens into text, audio and images; undivided tokens count as `unit`. */
 function outputUsage(total: number, reported: unknown, unit: OutputUnit): Usage {
   const details = untrusted<OutputDetails>(reported) ?? {};
   const outputAudio = Math.min(countIn(details.audio_tokens) ?? 0, total);
@@ -192,13 +189,13 @@ function outputUsage(total: number, reported: unknown, unit: OutputUnit): Usage 
   return addOutput({ output: text, ...above0({ outputAudio, outputImage }) }, unit, rest - text);
 }
 
-/** Parts of the input tokens as a report has them; each is 0 if the report does not name it. */
+/** Reported parts of the input tokens. */
 export interface InputParts {
   readonly cached: number;
   readonly written: number;
   readonly audio: number;
   readonly image: number;
-  /** Cached tokens that are sound or pictures; undefined if the report does not say. */
+  /** Undefined if the report does not divide cached tokens. */
   readonly cachedAudio: number | undefined;
   readonly cachedImage: number | undefined;
 }
@@ -211,19 +208,17 @@ interface Medium {
 }
 
 /**
- * Splits the input tokens of a report (OpenAI's formats) into dimensions, so that their sum is `total` and no token is in
- * two of them. Sound and pictures are one division of the total (the rest is text), cached and written tokens another, and
- * most reports do not say how the two overlap. The rule:
+ * Splits the input tokens of a report (OpenAI's formats) into disjoint dimensions whose sum is `total`. Reports divide the
+ * total by medium (text, audio, image) and by cache use (cached, written). Most don't say how the two overlap:
  *
- * 1. A medium that the model has no price for is charged as text, so its overlap costs nothing: `cachedInput` and
- *    `cacheWrite` are as reported, and the medium has the rest.
- * 2. If the report tells the cached tokens of a medium (`cached_tokens_details`), they are `cachedInputAudio` or
+ * 1. A medium without a price is charged as text, so the overlap costs nothing: `cachedInput` and `cacheWrite` are as
+ *    reported, and the medium gets the rest.
+ * 2. Cached tokens that the report assigns to a medium (`cached_tokens_details`) become `cachedInputAudio` or
  *    `cachedInputImage`.
- * 3. If it does not, the most expensive split that fits the report counts, so that the charge is never below the bill: a
- *    cached token is taken for text as long as the medium's discount is the larger one (then no discount is given that was
- *    not), and for the medium if text has the larger discount. Text that can have been written has the discount from
- *    the price of writing.
- * 4. Written tokens are text first; more of them than there is text are written ones of a medium, at the dearer price.
+ * 3. Otherwise the most expensive split that fits the report counts, so the charge is never below the provider's bill:
+ *    cached tokens count as text or medium, whichever has the smaller discount. For text that could have been written,
+ *    the discount is measured from the price of writing.
+ * 4. Written tokens count as text first. Any excess counts as media, at the higher of both prices.
  */
 export function splitInput(total: number, parts: InputParts, price: Price): Usage {
   const cached = Math.min(parts.cached, total);
@@ -260,9 +255,8 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
 }
 
 /**
- * Puts the cached tokens of media, and the rest of the media, into `usage`. Returns the number of cached tokens that
- * are text. Media for which an overlap makes the call dearer come first and take all of it that they can; each other
- * medium takes only what is more than the text.
+ * Adds cached and uncached media tokens to `usage`; returns the cached tokens left for text. Media with a smaller discount
+ * than text come first and take as many cached tokens as they can. The others take only those that exceed the text.
  */
 function takeCached(
   usage: Usage,
@@ -288,7 +282,7 @@ function takeCached(
   return left;
 }
 
-/** Takes written tokens out of the media that cost less than writing; returns how many. */
+/** Moves written tokens out of media that cost less than writing; returns how many. */
 function takeWritten(usage: Usage, written: number, media: readonly Medium[], units: UnitPrices): number {
   let left = written;
   for (const { uncached } of media) {
@@ -300,7 +294,6 @@ function takeWritten(usage: Usage, written: number, media: readonly Medium[], un
   return written - left;
 }
 
-/** The dimensions of a usage that are above 0. */
 export function above0(usage: Usage): Usage {
   const kept: Usage = {};
   for (const name of Object.keys(usage) as (keyof Usage)[]) {

@@ -4,11 +4,11 @@ import { isObject } from './json/value.ts';
 import { eventData } from './sse/event.ts';
 
 /**
- * Hidden reasoning: its tokens, for estimates of streams that ended before their report (specification section 5), and the ids by
- * which the provider is found that encrypted it.
+ * Hidden reasoning: its tokens, for estimates of streams that ended before their report (specification section 5), and ids
+ * that identify the provider that encrypted it.
  */
 
-/** Bytes of base64 of an encrypted reasoning that are taken for a token. */
+/** Base64 bytes of encrypted reasoning per token. */
 const BYTES_PER_TOKEN = 4;
 const TOKEN_COUNT = /"estimated_tokens"\s*:\s*(\d{1,9})/;
 
@@ -17,8 +17,8 @@ export function tokensOfEncrypted(bytes: number): number {
 }
 
 /**
- * Bytes of encrypted reasoning in an item of a response, or in a chunk of a chat, where OpenRouter sends it as
- * `reasoning_details` of the type `reasoning.encrypted`.
+ * Bytes of encrypted reasoning in a response item or chat chunk. OpenRouter sends it as `reasoning_details` of type
+ * `reasoning.encrypted`.
  */
 export function encryptedBytes(value: unknown): number {
   if (!isObject(value)) return 0;
@@ -35,9 +35,9 @@ export function encryptedBytes(value: unknown): number {
   return bytes;
 }
 
-/** The thinking of a message that is not shown: `thinking.display: omitted`, the default of newer models, or redacted. */
+/** Hidden thinking in a message: redacted, or omitted by `thinking.display: omitted`, the default of newer models. */
 export class HiddenThinking {
-  /** Sum of the increments that thinking deltas report. */
+  /** Sum of the increments in thinking deltas. */
   #reported = 0;
   #encryptedBytes = 0;
   /** Pieces of output text before the block. */
@@ -47,7 +47,7 @@ export class HiddenThinking {
     return Math.max(this.#reported, tokensOfEncrypted(this.#encryptedBytes));
   }
 
-  /** Reads the beginning of a block. `pieces`: of output text that has come until then. */
+  /** Reads the start of a block. `pieces`: output text pieces so far. */
   block(event: string, pieces: number): void {
     this.#piecesBefore = pieces;
     if (!event.includes('redacted_thinking')) return;
@@ -55,7 +55,7 @@ export class HiddenThinking {
     if (isObject(block) && block.type === 'redacted_thinking') this.#encryptedBytes += lengthOf(block.data);
   }
 
-  /** Reads a delta without output text. `pieces`: of output text that has come. A signature belongs to all of its block. */
+  /** Reads a delta without output text. The signature of a block counts only if the block showed no text. */
   delta(event: string, pieces: number): void {
     const [, tokens] = TOKEN_COUNT.exec(event) ?? [];
     if (tokens !== undefined) this.#reported += Number(tokens);
@@ -71,16 +71,16 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * Characters that identify an encrypted content, with its length. OpenAI's has 15 random bytes in them. The
- * beginning is all that stays of a long string of a request.
+ * Leading characters that, with the length, identify encrypted content. OpenAI's have 15 random bytes. Of a long string in a
+ * request only the head is kept.
  */
 const HEAD_CHARS = 32;
-/** Items of a request that are looked for, from the last one back: one provider made all that it can read. */
+/** Most ids of a request: one provider made all the reasoning that it can read. */
 const MOST_ITEMS = 8;
 
 /**
- * Ids of the encrypted reasoning in items of an answer, or of a request's input, whose long strings `elided` knows: by them the
- * provider is found that made it and alone can read it. The last item comes first.
+ * Ids of encrypted reasoning in the items of an answer or request, last item first. They identify the only provider that can
+ * read it.
  */
 export function encryptedIds(items: unknown, elided?: ElidedStrings): string[] {
   const ids: string[] = [];
@@ -92,7 +92,7 @@ export function encryptedIds(items: unknown, elided?: ElidedStrings): string[] {
   return ids;
 }
 
-/** The id of an item with encrypted reasoning; undefined if it has none. */
+/** Id of the encrypted reasoning in an item; undefined if there is none. */
 export function encryptedId(item: unknown, elided?: ElidedStrings): string | undefined {
   const content = isObject(item) ? item.encrypted_content : undefined;
   if (typeof content !== 'string' || content === '') return undefined;

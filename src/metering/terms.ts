@@ -6,21 +6,20 @@ import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
 import { type Surcharge, shown } from './plan.ts';
 
-/** A request's choice of a multiplier: its name; null: the plain price; undefined: none, or the provider's choice. */
+/** Name of the multiplier that a request chooses; null: the plain price; undefined: the provider chooses. */
 export type TierChoice = string | null | undefined;
 
-/** Values of `service_tier` that are charged at the plain price. */
+/** Values of `service_tier` at the plain price. */
 const PLAIN: ReadonlySet<unknown> = new Set(['default', 'standard', 'standard_only']);
 
-/** The choice of a `service_tier`. */
 export function serviceTierOf(value: unknown): TierChoice {
   if (value === undefined || value === null || value === 'auto') return undefined;
   return PLAIN.has(value) ? null : String(value);
 }
 
 /**
- * The most that the price can be multiplied by, in millionths. A tier that is asked for counts as it is, but at least 1, since
- * the provider may serve another; if none is, the highest of `among` counts (specification section 5, Admit).
+ * Highest price multiplier, in millionths. A requested tier counts as at least 1, because the provider may serve another.
+ * Without one, the highest of `among` counts (specification section 5, Admit).
  */
 export function highestMultiplier(
   { serviceTiers }: Price,
@@ -34,27 +33,27 @@ export function highestMultiplier(
   return most;
 }
 
-/** The charge for a tier that a field names. */
+/** The charge for a tier in a field. */
 export function tierCharge(param: string, serviceTier: string): Surcharge {
   return { param, what: `${param} ${JSON.stringify(serviceTier.slice(0, 100))}`, serviceTier };
 }
 
-/** The terms of an answer of OpenAI's formats: its service tier. */
+/** The terms of an answer in an OpenAI format: its service tier. */
 export function openaiTerms(answer: unknown, price: Price): Terms {
   return { serviceTiers: openaiTiers(answer, price) };
 }
 
-/** The service tier of an answer of OpenAI's formats, or of a chunk of one, by the name that its multiplier has. */
+/** The multiplier's name for the service tier of an answer or chunk in an OpenAI format. */
 export function openaiTiers(answer: unknown, { serviceTiers }: Price): readonly string[] | undefined {
   const tier = isObject(answer) ? answer.service_tier : undefined;
-  // `auto` is the request's tier, not the one that served it; the first events of a stream have it.
+  // The first events of a stream repeat the `auto` of the request.
   if (typeof tier !== 'string' || tier === 'auto') return undefined;
-  // OpenAI's "fast mode" and "priority processing" are one: asked for `fast`, the answer says `priority`.
+  // OpenAI's "fast mode" is priority processing: the answer to `fast` says `priority`.
   if (tier === 'priority' && !serviceTiers.has('priority') && serviceTiers.has('fast')) return ['fast'];
   return [tier];
 }
 
-/** Service tier, speed and region of a message as Anthropic reports them; each is absent if it does not. */
+/** Service tier, speed and region as Anthropic reports them. */
 export interface MessagesTiers {
   readonly tier?: string;
   readonly speed?: string;
@@ -67,7 +66,7 @@ const TIER_MEMBERS = [
   ['inference_geo', 'region'],
 ] as const;
 
-/** Reads them from the `usage` of a message or of an event. `null` means absent. */
+/** Reads the `usage` of a message or event. `null` means absent. */
 export function messagesTiers(reported: unknown): MessagesTiers {
   const tiers: { -readonly [Name in keyof MessagesTiers]: string } = {};
   if (!isObject(reported)) return tiers;
@@ -79,8 +78,8 @@ export function messagesTiers(reported: unknown): MessagesTiers {
 }
 
 /**
- * The names of what was reported: the tier, `fast` for that speed, the region. Of those three that are not reported, what
- * the request asks for. Undefined if nothing is reported.
+ * Names of the reported tier, speed (if `fast`) and region. The request fills in what is missing, but if nothing is reported
+ * the result is undefined.
  */
 export function tierNames(reported: MessagesTiers, { value }: MeteredBody): readonly string[] | undefined {
   if (Object.keys(reported).length === 0) return undefined;
@@ -88,7 +87,7 @@ export function tierNames(reported: MessagesTiers, { value }: MeteredBody): read
   return [tier, speed === 'fast' ? 'fast' : undefined, region].filter((name) => name !== undefined);
 }
 
-/** Size and quality in a request, an answer or an event. `auto` leaves the choice to the vendor, as nothing does. */
+/** Size and quality of a request, answer or event. `auto` leaves the choice to the vendor, as if absent. */
 export function variantIn(value: unknown): Variant {
   if (!isObject(value)) return {};
   const { size, quality } = value;
@@ -100,14 +99,14 @@ function named(member: keyof Variant, value: unknown): Variant {
   return { [member]: typeof value === 'string' ? value : shown(value) };
 }
 
-/** The charge for a size or quality that the model has no price for. */
+/** The charge for a size or quality without a price. */
 export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit): readonly Surcharge[] {
   const param = unpricedMember(model, unit, variantIn(value));
   if (param === undefined) return [];
   return [{ param, what: `${param} ${shown(value[param])}`, setting: `price.${unit} by ${param}` }];
 }
 
-/** The terms of a bill by size and quality; `reported` is the answer, or an event of it. */
+/** Billing terms by size and quality; `reported` is the answer or an event of it. */
 export function variantTerms(
   { model: { price }, value }: Pick<MeteredBody, 'model' | 'value'>,
   reported: unknown,
@@ -118,7 +117,7 @@ export function variantTerms(
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Members of a request, or of a part of one, whose `ttl` says how long a cache keeps the tokens, with the vendor's shortest. */
+/** Members whose `ttl` sets the cache lifetime, with the vendor's shortest. */
 const SHORTEST = {
   cache_control: '5m',
   prompt_cache_options: '30m',
@@ -127,12 +126,12 @@ const SHORTEST = {
 type Member = keyof typeof SHORTEST;
 const MEMBERS = Object.keys(SHORTEST) as readonly Member[];
 
-/** Whether a member asks for a longer life than the vendor's shortest. A `ttl` that nobody knows counts as longer. */
+/** Whether a member asks for more than the shortest lifetime. An unknown `ttl` does. */
 function isLonger(value: unknown, member: Member): boolean {
   return isObject(value) && (value.ttl ?? SHORTEST[member]) !== SHORTEST[member];
 }
 
-/** The longest life of the cache that a request asks for, found as its parts are read. */
+/** Detects a long cache lifetime among the parts of a request. */
 export class CacheLife {
   #member: Member | undefined;
 
@@ -143,7 +142,7 @@ export class CacheLife {
     }
   }
 
-  /** The charge for it; undefined for the shortest life, which is charged as `cacheWrite`. */
+  /** The charge for a long lifetime; undefined for the shortest, which is charged as `cacheWrite`. */
   get charge(): Surcharge | undefined {
     if (this.#member === undefined) return undefined;
     return {
@@ -154,10 +153,7 @@ export class CacheLife {
   }
 }
 
-/**
- * Whether a request asks for a longer life of the cache than the vendor's shortest. For reports that do not divide written
- * tokens by how long they are kept.
- */
+/** Whether a request asks for a long cache lifetime, for reports that don't divide written tokens by lifetime. */
 export function asksLongCache({ hints }: Pick<MeteredBody, 'hints'>): boolean {
   return hints?.asksLongCache === true;
 }

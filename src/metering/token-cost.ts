@@ -17,89 +17,86 @@ import {
 } from './bounds.ts';
 import { type Media, NO_MEDIA } from './media.ts';
 
-/** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
+/** Tokens that a template adds to a turn, a tool and the request; vendors document 3 to 10. */
 export const TURN_OVERHEAD = 16;
 export const TOOL_OVERHEAD = 64;
 export const REQUEST_OVERHEAD = 64;
-/** Input tokens from which on providers summarize a conversation if the request does not say (Anthropic's default). */
+/** Input tokens at which a provider summarizes a conversation by default (Anthropic's value). */
 export const COMPACTS_AT = 150_000;
 
-/**
- * Numbers of an estimate (specification section 5): bytes of text for a token of input, and most tokens of an answer,
- * and of a round of tools.
- */
+// Estimates (specification section 5): text bytes per input token, and most tokens of an answer and of a tool round.
 const ESTIMATED_BYTES = 3;
 const ESTIMATED_OUTPUT = 4_096;
 const ESTIMATED_ROUND = 16_384;
 
-/** A request that is charged by token, in numbers. */
+/** The figures of a token-priced request. */
 export interface TokenPlan {
-  /** UTF-8 bytes of its text: those of the body, less the base64 of its media. */
+  /** UTF-8 bytes of the body without the base64 of media. */
   readonly textBytes: number;
   /** Bound of the tokens that templates add. */
   readonly overhead: number;
   readonly media: Media;
-  /** Texts in the request, each read in a separate pass. */
+  /** Texts in the request; the model reads each in a separate pass. */
   readonly prompts: number;
-  /** Longest answer that it allows, in tokens; undefined: it does not say. */
+  /** Output limit in the request; undefined if it names none. */
   readonly maxTokens: number | undefined;
-  /** The field that `maxTokens` is named by. */
+  /** Field that carries `maxTokens`. */
   readonly maxField: string;
-  /** Answers to make. */
+  /** Number of answers requested. */
   readonly answers: number;
-  /** Tokens of thinking that it allows; they count if they are more than `maxTokens`. */
+  /** Thinking budget in tokens; counts only if it exceeds `maxTokens`. */
   readonly thinking: number;
-  /** Tokens of the request that each answer repeats. */
+  /** Prompt tokens that each answer repeats. */
   readonly echoed: number;
   /** Bytes of a predicted answer: tokens that the model rejects are billed as output. */
   readonly predicted: number;
   readonly tools: ProviderTools;
-  /** The dimension of usage that the searches are; absent: `webSearches`. */
+  /** Usage dimension of searches; default `webSearches`. */
   readonly searchedAs?: 'webSearches' | 'webSearchPreviews';
-  /** The answer reports each pass of a loop of tools, so that each has its own length tier. */
+  /** The answer reports each pass of a tool loop, so each pass has its own length tier. */
   readonly reportsPasses: boolean;
-  /** Advice on what to leave out or lower for fewer rounds. */
+  /** How to get fewer rounds, for refusal messages. */
   readonly roundsAdvice: string;
-  /** Input tokens from which on the provider summarizes the conversation with one more call; undefined: it does not. */
+  /** Input tokens at which the provider summarizes the conversation with an extra call; undefined if it never does. */
   readonly compactsAt: number | undefined;
-  /** Units, beside the plain ones, that it can be charged by. */
+  /** Units that can apply in addition to the plain ones. */
   readonly inputUnits: readonly Unit[] | undefined;
   readonly outputUnits: readonly Unit[] | undefined;
-  /** The most that the price can be multiplied by, in millionths. */
+  /** Highest price multiplier, in millionths. */
   readonly multiplier: number;
 }
 
 /** Bound and estimate of the cost of a call, in micro-credits (specification section 5). */
 export interface CallCost {
-  /** The most that the call can cost. */
+  /** Upper bound. */
   readonly hold: Micro;
-  /** The likely cost of the call; at most `hold`. */
+  /** At most `hold`. */
   readonly estimate: Micro;
-  /** Tokens that the call is likely to use, for limits of tokens; 0 if it is charged by something else. */
+  /** Estimated tokens, for token limits; 0 if tokens are not charged. */
   readonly tokens: number;
-  /** Tokens of the hold that are for pictures, files and sounds in the request; 0 if there are none. */
+  /** Input tokens held for pictures, files and sounds. */
   readonly mediaTokens: number;
-  /** Parts of the hold, for a refusal that names a call that would fit; undefined for calls without a maximum of tokens. */
+  /** Parts of the hold, so a refusal can suggest a call that fits; absent for calls without an output limit. */
   readonly bound?: TokenBound;
 }
 
-/** Parts of the hold of a call. */
+/** Parts of a hold. */
 interface TokenBound {
   readonly model: Model;
   readonly plan: TokenPlan;
-  /** Tokens that the model reads in one pass at most. */
+  /** Most tokens that the model reads in one pass. */
   readonly window: number;
-  /** Input tokens in the request and behind the ids it names, though the model may not read as many. */
+  /** Input tokens in the request and behind the ids it names; can exceed `window`. */
   readonly said: number;
-  /** Those of them that are for pictures, files and sounds. */
+  /** The share of `said` for pictures, files and sounds. */
   readonly media: number;
   readonly passes: Passes;
   readonly searches: number;
-  /** The provider summarizes the conversation with one more pass. */
+  /** The provider summarizes the conversation in an extra pass. */
   readonly isSummarized: boolean;
 }
 
-/** A request for text alone. */
+/** Defaults: a text request without tools. */
 export const TEXT_ONLY: TokenPlan = Object.freeze({
   textBytes: 0,
   overhead: REQUEST_OVERHEAD,
@@ -120,18 +117,20 @@ export const TEXT_ONLY: TokenPlan = Object.freeze({
   multiplier: TIMES_ONE,
 });
 
-const IMAGES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
+const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
+const SOUND: readonly Unit[] = ['inputAudio', 'cachedInputAudio'];
+const LONG_CACHE: readonly Unit[] = ['cacheWrite1h'];
 
 /**
- * What a call that is charged by token can cost, and is likely to (specification section 5).
+ * Bounds and estimates the cost of a token-priced call (specification section 5). Why `hold` is an upper bound:
  *
- * Why `hold` is an upper bound: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter
- * than the UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
- * text in it: messages, tools and schemas. What templates add is bounded for each turn and tool. Inline media is not text: its
- * base64 is taken off, and each part counts the bound of its kind (media.ts). No pass reads more than the model's window. Each
- * round of tools that the provider runs is one more pass, and the gateway sends the bound of rounds that is held. Output is
- * bounded by the maximum that the request names, beside what it predicts. If it names none, the model's
- * `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
+ * - Text: a token is at least one byte, and JSON is never shorter than the UTF-8 text it encodes. So the body's bytes bound
+ *   the tokens of messages, tools and schemas. Template tokens have a bound for each turn and tool.
+ * - Media: base64 is not text. Each part counts the bound of its kind instead (media.ts).
+ * - Passes: none reads more than the model's window. Each round of provider-run tools adds one pass, and the gateway sends
+ *   the limit of rounds that it holds.
+ * - Output: the limit in the request plus any prediction. Without a limit, the catalog's `maxOutputTokens` counts, and the
+ *   bound is only as good as that entry.
  */
 export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCost {
   const window = windowOf(model, bounds);
@@ -140,7 +139,7 @@ export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCo
   const passes = passesOf(plan, { said, window }, bounds);
   const bound: TokenBound = {
     model,
-    // A stored answer and what tools find may hold pictures.
+    // Stored answers and tool results can contain pictures.
     plan: bounds.storedTokens || passes.rounds > 0 ? withImages(plan) : plan,
     window,
     said,
@@ -161,7 +160,6 @@ export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCo
   };
 }
 
-/** Bound of the tokens of all media of a request. */
 function mediaOf({ pictures, files, textBytes, sounds }: Media, model: Model, bounds: Bounds): number {
   const window = windowOf(model, bounds);
   const heard = sounds > 0 ? (bounds.soundTokens ?? window) : 0;
@@ -183,7 +181,7 @@ function passesOf(
   };
 }
 
-/** Hold of a call that has this bound, were `maxTokens` its maximum of output tokens. */
+/** Hold of the call if its output limit were `maxTokens`. */
 function holdOf(bound: TokenBound, maxTokens: number): Micro {
   const { plan, model, passes, window, isSummarized, searches } = bound;
   const reach = reachOf(bound);
@@ -210,29 +208,29 @@ function holdOf(bound: TokenBound, maxTokens: number): Micro {
   );
 }
 
-/** Likely use of a call that has this bound, were `maxTokens` its maximum of output tokens. */
+/** Expected use of the call if its output limit were `maxTokens`. */
 function expectedUse({ plan, window, passes }: TokenBound, maxTokens: number): ExpectedUse {
   const found = passes.rounds > 0 ? Math.min(ESTIMATED_ROUND, window) : 0;
   return { textBytes: plan.textBytes, more: found, maxTokens, answers: plan.answers };
 }
 
-/** Likely use of a call. */
+/** Basis of an estimate. */
 export interface ExpectedUse {
-  /** UTF-8 bytes of its text. */
+  /** UTF-8 bytes of the text. */
   readonly textBytes: number;
-  /** Input tokens beside its text. */
+  /** Input tokens in addition to the text. */
   readonly more?: number;
-  /** Longest answer that it allows, in tokens. */
+  /** Output limit of one answer, in tokens. */
   readonly maxTokens: number;
-  /** Answers to make. */
+  /** Number of answers requested. */
   readonly answers: number;
-  /** Use that is counted exactly, such as pictures or characters. */
+  /** Use with an exact count, such as pictures or characters. */
   readonly besides?: Usage;
 }
 
 /**
- * What a call with this hold is likely to cost: a third of its bytes as input tokens at the plain price, and `more` of them;
- * answers of at most 4,096 tokens. The hold itself if tokens have no price; never more.
+ * Estimates the cost of a call at plain prices: one input token for three bytes, plus `more`, and at most 4,096 output tokens
+ * for each answer. Returns at most `hold`, and `hold` itself if tokens have no price.
  */
 export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, expected: ExpectedUse): Micro {
   if (!isPricedByToken(price)) return hold;
@@ -241,7 +239,7 @@ export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, expe
   return micro(Math.min(hold, plainCost(price, besides ? { ...besides, ...usage } : usage)));
 }
 
-/** Tokens that a call is likely to use, whatever they cost; no more than the largest limit, so that the number is exact. */
+/** Estimated tokens of a call, whatever they cost; capped at the largest limit so the number stays exact. */
 export function estimatedTokens(expected: ExpectedUse): number {
   return Math.min(MAX_CALL_LIMIT, expectedInput(expected) + expectedOutput(expected));
 }
@@ -254,7 +252,7 @@ function expectedOutput({ maxTokens, answers }: ExpectedUse): number {
   return Math.min(maxTokens, ESTIMATED_OUTPUT) * answers;
 }
 
-/** The parts of the hold that are for tools which the provider runs, for media, and for the answer. */
+/** Shares of the hold for provider-run tools, media and output. */
 export function partsOf(bound: TokenBound): {
   readonly tools: Micro;
   readonly media: Micro;
@@ -275,8 +273,8 @@ export function partsOf(bound: TokenBound): {
 }
 
 /**
- * The largest maximum of output tokens, below that of the call, whose hold and estimate `fits` takes; null if none from 1 on
- * does. If the call names none, the field that would name it counts as text, too.
+ * Largest output limit below the call's own for which `fits` holds; null if not even 1. If the call names no limit, the
+ * added field counts as text.
  */
 export function affordableMaximum(
   call: TokenBound,
@@ -289,7 +287,7 @@ export function affordableMaximum(
     const hold = holdOf(bound, maximum);
     return fits(hold, estimatedCost(bound.model, hold, expectedUse(bound, maximum)));
   };
-  // Below the budget of its thinking an answer can have more tokens, not fewer.
+  // A limit below the thinking budget allows more output, not less.
   let fitting = Math.max(1, thinking <= most ? thinking : 1);
   let beyond = most;
   if (fitting >= beyond || !passes(fitting)) return null;
@@ -301,7 +299,7 @@ export function affordableMaximum(
   return fitting;
 }
 
-/** A call that names no maximum, with the field that would name it, written with spaces as Python does. */
+/** Adds an output limit to a call that names none, with the spaces that Python writes. */
 function withMaximum(bound: TokenBound): TokenBound {
   const { plan, model, passes } = bound;
   const more = `, "${plan.maxField}": ${model.maxOutputTokens}`.length;
@@ -324,7 +322,7 @@ function outputOf({ plan, model, window, isSummarized }: TokenBound, maxTokens: 
 
 const PLAIN: Reach = Object.freeze({});
 
-/** Units without a price of their own are left out: those that they refine are in every hold. */
+/** Leaves out units without a price: every hold has the plain units that they refine. */
 function reachOf({ plan, model: { price } }: TokenBound): Reach {
   const { inputUnits, outputUnits, multiplier } = plan;
   if (!inputUnits && !outputUnits && multiplier === TIMES_ONE) return PLAIN;
@@ -338,14 +336,10 @@ function reachOf({ plan, model: { price } }: TokenBound): Reach {
 }
 
 function withImages(plan: TokenPlan): TokenPlan {
-  return { ...plan, inputUnits: [...(plan.inputUnits ?? []), ...IMAGES] };
+  return { ...plan, inputUnits: [...(plan.inputUnits ?? []), ...PICTURES] };
 }
 
-const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
-const SOUND: readonly Unit[] = ['inputAudio', 'cachedInputAudio'];
-const LONG_CACHE: readonly Unit[] = ['cacheWrite1h'];
-
-/** Units, beside the plain ones, by which input of these kinds can be charged; undefined for text alone. */
+/** Input units that can apply in addition to the plain ones; undefined for text alone. */
 export function inputUnits(
   { hasPictures, hasSound }: { readonly hasPictures: boolean; readonly hasSound: boolean },
   asksLongCache: boolean,

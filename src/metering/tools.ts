@@ -16,21 +16,21 @@ import {
 import type { CacheLife } from './terms.ts';
 
 /**
- * Kind of a tool, by its cost beyond its definition. `client`: none, since the client runs it. `listed`: the provider finds
- * tools among those of the request, so each use is one more pass and adds no text. `free`: the provider runs it, and the
- * model reads what it finds, without a fee. `open`: as `free`, and nothing bounds how much that is. `search` and `preview`: as
- * `free`, with a fee for each web search, which is another one for tools of the type `web_search_preview…`. `model`: another
- * model runs.
- * `fee`: the provider runs it for a fee that no unit charges, or it is unknown.
+ * Kind of a tool, by its cost in addition to its definition.
+ *
+ * - `client`: none; the client runs it.
+ * - `listed`: the provider searches the request's own tools. Each use is an extra pass and adds no text.
+ * - `free`: the provider runs it without a fee, and the model reads the results.
+ * - `open`: as `free`, with unbounded results.
+ * - `search`, `preview`: as `free`, with a fee for each web search; `web_search_preview…` has a different fee.
+ * - `model`: runs another model.
+ * - `fee`: unknown, or run for a fee without a unit.
  */
 type ToolKind = 'client' | 'listed' | 'free' | 'open' | 'search' | 'preview' | 'model' | 'fee';
 
 type Tool = Readonly<Record<string, unknown>>;
 
-/**
- * OpenAI's Responses (`Tool` in openai's resources/responses/responses.d.ts). Types that are not here are new, and count as
- * having a fee.
- */
+/** OpenAI's Responses (`Tool` in openai's resources/responses/responses.d.ts). New types count as `fee`. */
 const RESPONSES: ReadonlyMap<unknown, ToolKind | ((tool: Tool) => ToolKind)> = new Map<
   unknown,
   ToolKind | ((tool: Tool) => ToolKind)
@@ -41,7 +41,7 @@ const RESPONSES: ReadonlyMap<unknown, ToolKind | ((tool: Tool) => ToolKind)> = n
   ['apply_patch', 'client'],
   ['computer', 'client'],
   ['computer_use_preview', 'client'],
-  // A group of functions of the client.
+  // A group of client functions.
   ['namespace', 'client'],
   ['tool_search', ({ execution }) => (execution === 'client' ? 'client' : 'listed')],
   ['shell', ({ environment }) => (typeOf(environment) === 'local' ? 'client' : 'fee')],
@@ -65,13 +65,13 @@ export function responsesToolKind(tool: Tool): ToolKind {
   return typeof known === 'function' ? known(tool) : known;
 }
 
-/** Versions of the web search end in a date. */
+/** Web search types end in a date. */
 function searchKind(type: unknown): ToolKind {
   if (typeof type !== 'string' || !type.startsWith('web_search')) return 'fee';
   return type.startsWith('web_search_preview') ? 'preview' : 'search';
 }
 
-/** Anthropic's Messages (`BetaToolUnion` in @anthropic-ai/sdk's resources/beta/messages/messages.d.ts), by how types begin. */
+/** Anthropic's Messages (`BetaToolUnion` in @anthropic-ai/sdk's resources/beta/messages/messages.d.ts), by type prefix. */
 const MESSAGES: readonly (readonly [RegExp, ToolKind])[] = [
   [/^(custom$|bash_|text_editor_|computer_|memory_|browser_)/, 'client'],
   [/^tool_search_tool_/, 'listed'],
@@ -88,7 +88,7 @@ export function knowsMessagesTool(type: string): boolean {
   return MESSAGES.some(([begins]) => begins.test(type));
 }
 
-/** The kind of a tool of the Messages API. A tool without a type is the client's own. */
+/** The kind of a Messages tool. A tool without a type is a client tool. */
 export function messagesToolKind({ type }: Tool): ToolKind {
   if (type === undefined || type === null) return 'client';
   if (typeof type !== 'string') return 'fee';
@@ -99,7 +99,7 @@ const USES: readonly ToolBound[] = ['max_uses'];
 const USES_AND_CONTENT: readonly ToolBound[] = ['max_uses', 'max_content_tokens'];
 const UNBOUNDED: readonly ToolBound[] = [];
 
-/** The members that bound a tool of the Messages API; none for one whose rounds nothing bounds. */
+/** Members that bound a Messages tool; empty if its rounds are unbounded. */
 export function messagesToolBounds({ type }: Tool): readonly ToolBound[] {
   const name = String(type);
   if (/^web_fetch_/.test(name)) return USES_AND_CONTENT;
@@ -115,46 +115,44 @@ function adviceOn(type: unknown): Pick<Surcharge, 'advice' | 'setting'> {
   return type === tool ? { advice, setting } : {};
 }
 
-/** Most tools of one request whose bound the gateway sends: no provider has as many kinds of them. */
+/** Most tool bounds that the gateway adds to a request; no provider has as many kinds of tools. */
 const MAX_SET = 32;
 
 /** The tools of a wire format. */
 export interface ToolFormat {
-  /** The table of their members. */
   readonly members: Members;
   readonly kindOf: (tool: Tool) => ToolKind;
-  /** The member of a tool without a type. */
+  /** Identifies a tool without a type. */
   readonly identity: 'function' | 'name';
-  /** The members that bound a tool; absent: there are none. */
+  /** Members that bound a tool; absent: none. */
   readonly boundsOf?: (tool: Tool) => readonly ToolBound[];
 }
 
-/** The tools of a request, wherever they stand, counted as they are found. */
+/** Counts the tools in all places of a request. */
 export class ToolTally {
   readonly #format: ToolFormat;
   readonly #otherModels: readonly string[];
   readonly #cacheLife: CacheLife;
   readonly charges: Surcharge[] = [];
-  /** Bounds of tools that the request leaves open, which the gateway sends. */
+  /** Bounds that the request leaves open and the gateway sends. */
   readonly sets: FieldToSet[] = [];
-  /** Number of all definitions. */
   count = 0;
-  /** Definitions with a type of the vendor's. */
+  /** Definitions with a vendor type. */
   typed = 0;
-  /** Types of those that the provider runs, as the request has them. */
+  /** Types of provider-run tools. */
   readonly provided: string[] = [];
-  /** The model reads the results of some of them. */
+  /** The model reads results of some tool. */
   isGrowing = false;
-  /** Nothing bounds how much some of them find. */
+  /** The results of some tool are unbounded. */
   isOpen = false;
-  /** How any of them searches the web: `preview` if both kinds do, as all searches are charged so then. */
+  /** Kind of web search. With both kinds, all searches are charged as `preview`. */
   searches: 'search' | 'preview' | undefined;
-  /** Rounds of the tools that have a bound of their own. */
+  /** Rounds of tools with a bound. */
   #rounds: Rounds = NO_ROUNDS;
   #growing: Rounds = NO_ROUNDS;
   #searches: Rounds = NO_ROUNDS;
   #contentTokens = 0;
-  /** Some tool has no bound, and some of these find text. */
+  /** Some tool has no bound; some tool without a bound adds text. */
   #isUnbounded = false;
   #isUnboundedGrowing = false;
 
@@ -164,13 +162,10 @@ export class ToolTally {
     this.#cacheLife = cacheLife;
   }
 
-  /**
-   * Adds a list of tools, those of the groups within it too. `param`: the field of the request that holds it. Throws 400
-   * `invalid_field` for what is no tool.
-   */
+  /** Adds the tools in field `param`, including grouped ones. Throws 400 `invalid_field` for a value that is not a tool. */
   add(list: unknown, param: string): void {
     const open = [listOf(list, param)];
-    // The list grows while it is walked: a client decides how deep its JSON is.
+    // The list grows while it is walked. No recursion, because clients decide how deep their JSON is.
     for (const tools of open) {
       for (const one of tools) {
         const tool = toolOf(one, param, this.#format.identity);
@@ -180,12 +175,11 @@ export class ToolTally {
     }
   }
 
-  /** Whether the provider runs any of them. */
   get isProvided(): boolean {
     return this.provided.length > 0;
   }
 
-  /** Bounds of the tokens they make the model read, if each has its own bound. `isOpen`: so do servers beside them. */
+  /** Bounds for tools that each have their own limit. `isOpen`: the request also has MCP servers. */
   rounds(isOpen = false): ProviderTools {
     const isUnbounded = this.#isUnbounded || isOpen;
     return {
@@ -235,7 +229,7 @@ export class ToolTally {
     if (kind === 'search') this.#searches = addRounds(this.#searches, rounds);
   }
 
-  /** A bound that a tool names; undefined if it names none, and the gateway sends it. */
+  /** Returns a bound in a tool. If it is absent, registers it to be sent and returns undefined. */
   #named(tool: Tool, name: ToolBound, param: string): number | undefined {
     const value = wholeNumberOf(tool[name], param, `${name} of a tool`);
     if (value === undefined) {
