@@ -7,10 +7,10 @@ import { bodyReceiver, type ReceiverParts } from '../../../src/gateway/request/s
 import { LoopTurns } from '../../../src/shares/loop-turns.ts';
 import { makePools, memoryBudget } from '../../../src/shares/pools.ts';
 
-test('bodies that end together are handed on in several turns of the event loop', async (t) => {
+test('of bodies that end together, no turn of the event loop hands on more than two', async (t) => {
   const pools = makePools({ waitingCalls: 10, memory: memoryBudget({ processes: 1 }) });
   const receive = bodyReceiver({ turns: new LoopTurns(), bodyLimitBytes: 1_000 } as ReceiverParts);
-  const turnsOfBodies: number[] = [];
+  const inTurn = new Map<number, number>();
   let turn = 0;
   const all = Array.from({ length: 6 }, () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ test('bodies that end together are handed on in several turns of the event loop'
     receive(request, payload, (error, body) => {
       t.error(error);
       t.same(body, Buffer.from('{}'));
-      turnsOfBodies.push(turn);
+      inTurn.set(turn, (inTurn.get(turn) ?? 0) + 1);
       // Longer than the paced work of a turn.
       for (const until = performance.now() + 5; performance.now() < until; );
       resolve();
@@ -30,5 +30,13 @@ test('bodies that end together are handed on in several turns of the event loop'
   });
   const ended = Promise.all(all).then(() => 'ended');
   while ((await Promise.race([ended, setImmediate('turn')])) === 'turn') turn++;
-  t.equal(new Set(turnsOfBodies).size, all.length);
+  t.equal(
+    [...inTurn.values()].reduce((sum, bodies) => sum + bodies),
+    all.length,
+  );
+  // The second is prompt work.
+  t.ok(
+    [...inTurn.values()].every((bodies) => bodies <= 2),
+    [...inTurn.values()].join(),
+  );
 });
