@@ -295,28 +295,6 @@ t.test('edits in the form outlast a rotation beside it, and are saved then', asy
   t.match(await keyOf(key.id), { description: 'Mine' });
 });
 
-t.test('a key is rotated with the keyboard alone', async (t) => {
-  const key = await makeKey(world, owner.key, { name: 'Keys only' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${key.id}`, 'Keys only');
-  await page.getByRole('button', { name: 'Rotate', exact: true }).focus();
-  await page.keyboard.press('Enter');
-  await page.locator('select[name=grace]:focus').waitFor();
-  await page.keyboard.press('ArrowDown');
-  t.equal(await page.getByLabel('Grace period for the current value').inputValue(), '604800');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await page.locator('dialog input:focus').waitFor();
-  const value = await page.getByLabel('Key value').inputValue();
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.locator('button:focus', { hasText: 'Rotate' }).waitFor();
-  t.equal(await statusOf(value), 200);
-});
-
 t.test('the operator rotates a key of an account, and ends the previous value', async (t) => {
   const key = await makeKey(world, owner.key, { name: 'Desk' });
   const { page, open, signIn } = await openDashboard(t, world);

@@ -10,7 +10,7 @@ import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 /** Accounts and keys with which every page has something to show, and with which it has nothing. */
 interface Sights {
   readonly world: InProcessGateway;
-  readonly owner: { readonly accountId: number; readonly key: string };
+  readonly owner: { readonly accountId: number; readonly keyId: number; readonly key: string };
   /** Id of a key with every restriction. */
   readonly limitedId: number;
   /** The value of a key that may not manage. */
@@ -108,6 +108,9 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await look('home with low credits');
   await page.getByText('View as table').click();
   await look('home with its table');
+  await page.getByRole('button', { name: 'Send a test call' }).click();
+  await page.getByLabel('Request ID').waitFor();
+  await look('home with the answer to a test call');
 
   await open('usage', 'Usage');
   await page.getByRole('region', { name: 'Usage by model' }).waitFor();
@@ -134,6 +137,13 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Limited' }).waitFor();
   await look('keys');
+  await page.getByLabel('Select Reader').check();
+  await page.getByText('1 key selected').waitFor();
+  await look('keys with one selected');
+  await page.locator('.selection').getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('dialog', { name: 'Deactivate 1 key?' }).waitFor();
+  await look('question before selected keys are deactivated');
+  await page.keyboard.press('Escape');
   await open('keys/new', 'Create key');
   await page.getByLabel('flat text', { exact: true }).waitFor();
   await look('new key');
@@ -180,6 +190,35 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Show the secret' }).click();
   await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await look('alerts');
+
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/v1/models', async (route) => {
+    await asked;
+    await route.fulfill({ status: 503, body: '{}' });
+  });
+  await open('models', 'Models');
+  await page.getByRole('status', { name: 'Loading…' }).waitFor();
+  await look('models while they load');
+  answer();
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await look('models that failed to load');
+  await page.unroute('**/v1/models');
+
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Name', { exact: true }).fill('New');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('region', { name: 'Snippet for curl' }).waitFor();
+  await look('value of a new key, with how to use it');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByText('No changes.').waitFor();
+  await open(`keys/${sights.owner.keyId}`, 'Key');
+  await page.getByLabel('Can manage keys').uncheck();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByRole('dialog', { name: 'Lock yourself out?' }).waitFor();
+  await look('question before a lock-out');
 }
 
 async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
@@ -221,6 +260,12 @@ async function seeOperatorsPages(
   await open('accounts', 'Accounts');
   await page.getByRole('region', { name: 'Accounts' }).waitFor();
   await look('accounts');
+  await open('requests', 'Requests');
+  await page
+    .getByRole('button', { name: / Request / })
+    .first()
+    .waitFor();
+  await look('requests of all accounts');
   await open('health', 'Health');
   await page.getByRole('region', { name: 'Health' }).waitFor();
   await look('health');
@@ -235,6 +280,7 @@ async function seeOperatorsPages(
   await page.keyboard.press('Escape');
   await page.getByLabel('Credits', { exact: true }).fill('');
   for (const [part, sight] of [
+    ['requests', page.getByRole('button', { name: / Request / }).first()],
     ['usage', page.locator('.stacked svg').first()],
     ['models', page.getByText('May call').first()],
     ['explain', page.getByRole('button', { name: 'Explain' })],
