@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startChromium } from '../helper/dashboard/chromium.ts';
+import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -46,6 +47,7 @@ t.test(
       [],
     );
     t.same(faults, []);
+    t.same(await accessibilityFaults(page), []);
   },
 );
 
@@ -81,6 +83,7 @@ t.test('the page is dark where the system is', async (t) => {
   const color = await page.evaluate('getComputedStyle(document.body).backgroundColor');
   const [red = 255] = [...String(color).matchAll(/\d+/g)].map(Number);
   t.ok(red < 64, String(color));
+  t.same(await accessibilityFaults(page), []);
 });
 
 t.test('a bar leads back to the dashboard, and the theme is the one chosen there', async (t) => {

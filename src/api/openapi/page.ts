@@ -42,6 +42,21 @@ function showTheme() {
 showTheme();
 systemIsDark.addEventListener('change', showTheme);
 addEventListener('storage', showTheme);
+
+// Swagger UI puts a link into the button that opens an operation, skips levels of headings, and leaves fields and regions without names.
+const ui = document.getElementById('swagger-ui');
+function mend() {
+  for (const part of ui.querySelectorAll('.information-container:not([role]), .scheme-container:not([role])')) {
+    part.role = 'region';
+    part.ariaLabel = part.matches('.scheme-container') ? 'Server and key' : 'About this API';
+  }
+  for (const link of ui.querySelectorAll('.opblock-summary-control a[href]')) link.removeAttribute('href');
+  for (const title of ui.querySelectorAll('.opblock-tag:not([aria-level])')) title.ariaLevel = 2;
+  for (const title of ui.querySelectorAll('h4:not([aria-level])')) title.ariaLevel = 3;
+  for (const list of ui.querySelectorAll('select:not([aria-label])')) list.ariaLabel = list.id === 'servers' ? 'Server' : 'Example';
+  for (const field of ui.querySelectorAll('textarea:not([aria-label])')) field.ariaLabel = 'Request body';
+}
+new MutationObserver(mend).observe(ui, { childList: true, subtree: true });
 `;
 
 /** Swagger UI in the colors of the dashboard. On a phone, tables scroll instead of the page, and long words break. */
@@ -59,6 +74,14 @@ body, html.dark-mode body, html.dark-mode .swagger-ui { background: var(--ground
 .swagger-ui .scheme-container, html.dark-mode .swagger-ui .scheme-container { background: var(--surface); border-block: 1px solid var(--line); box-shadow: none; padding: 16px 0; margin-bottom: 16px }
 .swagger-ui .btn.authorize, .swagger-ui .btn.execute { border-color: var(--fill) !important; background: var(--fill) !important; color: #fff !important; border-radius: 8px }
 .swagger-ui .btn.authorize svg { fill: #fff !important }
+.swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: var(--fill) }
+.swagger-ui .opblock .opblock-summary-method { background: var(--method) !important; color: #fff !important }
+.swagger-ui .opblock { --method: #1d5fa8 }
+.swagger-ui .opblock-post { --method: #14704a }
+.swagger-ui .opblock-patch { --method: #8a5300 }
+.swagger-ui .opblock-delete { --method: #b3261e }
+html.dark-mode .swagger-ui .header-col, html.dark-mode .swagger-ui .examples-select__section-label { color: var(--text) }
+html.dark-mode .swagger-ui .try-out__btn.cancel { border-color: #ff9b9b !important; color: #ff9b9b !important }
 .swagger-ui .wrapper { max-width: 80rem; padding: 0 24px }
 .swagger-ui .info .title { font-size: 26px }
 .swagger-ui .info code, .swagger-ui .renderedMarkdown code { color: var(--text); font-weight: 500 }
