@@ -144,6 +144,7 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('dialog', { name: 'Deactivate 1 key?' }).waitFor();
   await look('question before selected keys are deactivated');
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await open('keys/new', 'Create key');
   await page.getByLabel('flat text', { exact: true }).waitFor();
   await look('new key');
@@ -278,6 +279,7 @@ async function seeOperatorsPages(
   await page.getByRole('dialog').waitFor();
   await look('question before a top-up');
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByLabel('Credits', { exact: true }).fill('');
   for (const [part, sight] of [
     ['requests', page.getByRole('button', { name: / Request / }).first()],
