@@ -30,9 +30,9 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   const figures = (await page.locator('.figure').allTextContents()).join('\n');
   await page.getByText('The key you are signed in with.', { exact: true }).waitFor();
   t.match(figures, /Spent today1\.00until/);
-  t.match(figures, /Left of its limit4\.00of 5\.00 credits/);
+  t.match(figures, /Remaining4\.00of 5\.00 credits/);
   t.match(figures, /Spent in 30 days1\.00/);
-  t.match(figures, /Calls in 30 days10 % refused/);
+  t.match(figures, /Calls in 30 days10% refused/);
   await page.getByText('you see only its own calls').waitFor();
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
   t.same(links.slice(0, 3), ['Home', 'Requests', 'Usage'], 'neither Keys nor Billing nor Alerts');

@@ -23,8 +23,8 @@ t.test('a target that failed is out, and the entry of the call names each try', 
       .getByRole('region', { name: `Targets at ${place}`, exact: true })
       .getByRole('row', { name: /^ranked/ });
   await rowAt('a').getByText('HTTP 503: busy').waitFor();
-  t.match(await rowAt('a').textContent(), /Outuntil .+150 %/);
-  t.match(await rowAt('b').textContent(), /Up150 %[\d,]+ ms–/);
+  t.match(await rowAt('a').textContent(), /Outuntil .+150%/);
+  t.match(await rowAt('b').textContent(), /Up150%[\d,]+ ms–/);
 
   const owner = await openDashboard(t, world);
   await owner.signIn(key);

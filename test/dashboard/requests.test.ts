@@ -28,7 +28,7 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await until('two rows', async () => (await rows.count()) === 2);
   t.match(await rows.first().textContent(), /Berlin app–403 ip_not_allowed00\.00/);
   t.match(await rows.last().textContent(), /flat200/);
-  await page.getByText(/^Latency of the last 1 answered: p50 [\d.,]+ m?s, p95 .* First byte: p50 /).waitFor();
+  await page.getByText(/^Latency of the last 1 call: p50 [\d.,]+ m?s, p95 .* First byte: p50 /).waitFor();
   await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
   await until('one row', async () => (await rows.count()) === 1);
   const line = page.getByRole('button', { name: new RegExp(`Request ${id}$`) });

@@ -57,7 +57,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
     return route.fulfill({ json: { rows: [{ day, calls: 1, credits: '2.400000', usage: {} }] } });
   });
   await page.getByText('90 days').click();
-  await page.getByText('3.00 total, 2.40 in the previous period (▲ 25 %)').waitFor();
+  await page.getByText('3.00 total, 2.40 in the previous period (▲ 25%)').waitFor();
   await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
   await page.getByText('View as table').click();
   const days = page.getByRole('region', { name: 'Spend by model' });

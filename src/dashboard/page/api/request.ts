@@ -149,8 +149,8 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   }
 }
 
-/** Failure for an answer that broke off, or that came from a proxy between page and gateway. */
+/** Failure for an answer that was cut off, or that came from a proxy between page and gateway. */
 function unreadable(error: unknown, status: number): ApiFailure {
-  const reason = error instanceof SyntaxError ? 'is not one of the gateway' : 'broke off';
-  return new ApiFailure(status, 'unreadable', `The answer (${status}) ${reason}. Try again shortly.`);
+  const reason = error instanceof SyntaxError ? 'did not come from the gateway' : 'was cut off';
+  return new ApiFailure(status, 'unreadable', `The response (${status}) ${reason}. Try again shortly.`);
 }

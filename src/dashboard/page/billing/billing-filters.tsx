@@ -27,7 +27,7 @@ export function LedgerFilters({
     ([type]) => manages() || !OF_THE_ACCOUNT.has(type) || type === filter.type,
   );
   return (
-    <search className="filters">
+    <search className="filters filters-line">
       {manages() && (
         <KeyChoice
           keys={keys ?? []}

@@ -24,7 +24,7 @@ export function FinderButton() {
       <button type="button" className="side-button side-search" onClick={() => setAsked(asked + 1)}>
         <IconSearch size={18} stroke={1.75} aria-hidden="true" />
         Search
-        <kbd>⌘K</kbd>
+        <kbd>{/Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <Suspense fallback={null}>{asked > 0 && <Finder key={asked} />}</Suspense>
     </>

@@ -29,7 +29,7 @@ export function BalanceFigure({
     <Figure
       name="Balance"
       isLow={account.credits_balance < account.alert_threshold}
-      note={left === undefined ? undefined : `lasts ${daysInWords(left)} at the pace of 7 days`}
+      note={left === undefined ? undefined : `lasts ${daysInWords(left)} at the 7-day pace`}
     >
       <Amount of={account.credits_balance} />
     </Figure>
@@ -48,8 +48,8 @@ const MOST_PERCENTS = 999;
 
 const SPANS = [
   [1, 'Spent today', 'yesterday'],
-  [7, 'Spent in 7 days', '7 days before'],
-  [30, 'Spent in 30 days', '30 days before'],
+  [7, 'Spent in 7 days', 'previous 7 days'],
+  [30, 'Spent in 30 days', 'previous 30 days'],
 ] as const;
 
 /** Spend of today, 7 and 30 days with the change, and calls with the shares refused and failed. */
@@ -71,7 +71,9 @@ export function SpendFigures({ days, isUnknown }: { days: UsageReportView | unde
 }
 
 function changeAgainst(before: string, percents: number | undefined): string {
-  return percents === undefined ? `nothing ${before}` : `${changeWords(percents)} vs ${before}`;
+  return percents === undefined
+    ? `none ${before === 'yesterday' ? '' : 'in '}${before}`
+    : `${changeWords(percents)} vs ${before}`;
 }
 
 function CallsFigure(props: { days: UsageReportView | undefined; missing: string; isUnknown: boolean }) {
@@ -91,15 +93,15 @@ function lastDays({ rows }: UsageReportView, days: number): UsageReportView['row
   return rows.filter(({ day = '' }) => day >= from);
 }
 
-/** A change in percent: `▲ 12 %`. Beyond ten times as much, the number says nothing. */
+/** A change in percent: `▲ 12%`. Beyond ten times as much, the number says nothing. */
 export function changeWords(percents: number): string {
   const sign = percents > 0 ? '▲ ' : percents < 0 ? '▼ ' : '';
-  return percents > MOST_PERCENTS ? `${sign}>${MOST_PERCENTS} %` : `${sign}${count(Math.abs(percents))} %`;
+  return percents > MOST_PERCENTS ? `${sign}>${MOST_PERCENTS}%` : `${sign}${count(Math.abs(percents))}%`;
 }
 
-/** A share between 0 and 1: `4.2 %`. */
+/** A share between 0 and 1: `4.2%`. */
 export function percent(share: number): string {
-  return `${count(Math.round(share * 1_000) / 10)} %`;
+  return `${count(Math.round(share * 1_000) / 10)}%`;
 }
 
 /** What is held, and what may be overdrawn, in a line; nothing where both are 0. */

@@ -68,7 +68,11 @@ export function DeactivateMany(props: {
               .join(', ')}
             {keys.length > NAMED && ` and ${count(keys.length - NAMED)} more`}
           </p>
-          <p>Calls with these keys are refused at every gateway. You can reactivate each one later.</p>
+          <p>
+            {keys.length === 1
+              ? 'Calls with this key are refused at every gateway. You can reactivate it later.'
+              : 'Calls with these keys are refused at every gateway. You can reactivate each one later.'}
+          </p>
         </Confirm>
       )}
     </div>

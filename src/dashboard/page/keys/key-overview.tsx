@@ -55,7 +55,7 @@ export function KeyOverview() {
                 </dd>
               </div>
               <div className="figure">
-                <dt>Left of its limit</dt>
+                <dt>Remaining</dt>
                 <dd className="figure-value">
                   {key.limit_remaining === null ? 'No limit' : <Amount of={key.limit_remaining} />}
                 </dd>

@@ -64,11 +64,11 @@ export function KeyTable({
         // The operator reads them in the key's settings: the buttons need their room.
         ...(actions
           ? ['Change']
-          : [['Restrictions', 'wide-only'] as const, ['Created', 'wide-only'] as const]),
+          : [['Restrictions', 'wide-only'] as const, ['Created', 'widest-only'] as const]),
       ]}
     >
       {keys.map((key) => (
-        <tr key={key.id} className="key-row">
+        <tr key={key.id} className="compact">
           <th scope="row">
             <div className="key-name">
               {selection && <KeyTick of={key} selection={selection} />}
@@ -92,29 +92,29 @@ export function KeyTable({
               <PreviousValue of={key} path={actions?.path} onEnded={onEnded} isBrief />
             </div>
           </th>
-          <td className="nowrap key-prefix">
+          <td className="nowrap compact-hidden">
             <code>{key.prefix}…</code>
           </td>
-          <td>
+          <td className="compact-figure">
             <KeyStatus of={key} />
           </td>
           <td>
             <KeySpend of={key} />
           </td>
-          <td className="nowrap">
+          <td className="nowrap at-right">
             <LastUsed of={key} refused={refusals?.get(key.id) ?? 0} />
           </td>
           {actions === undefined ? (
             <>
-              <td className="wide-only">
+              <td className="wide-only compact-hidden">
                 <Restrictions of={key} />
               </td>
-              <td className="wide-only nowrap">
+              <td className="widest-only nowrap compact-hidden">
                 <Ago at={key.created_at} words={dateOf(key.created_at)} />
               </td>
             </>
           ) : (
-            <td>
+            <td className="compact-whole">
               <div className="row-actions">
                 <button
                   type="button"

@@ -30,17 +30,17 @@ export function LastCalls({ keyId }: { keyId: number }) {
           ) : (
             <Table label="Last calls" columns={['Time', 'Model', 'Status', ['Charge', 'number']]}>
               {calls.map((call) => (
-                <tr key={call.id} className="key-row">
+                <tr key={call.id} className="compact">
                   <th scope="row" className="nowrap">
                     <a href={`${all}&request=${encodeURIComponent(call.id)}`}>
                       <Ago at={call.created_at} words={agoWords(call.created_at)} />
                     </a>
                   </th>
-                  <td className="clip">{call.model ?? '–'}</td>
-                  <td className="clip" title={call.message ?? undefined}>
+                  <td className="clip compact-whole">{call.model ?? '–'}</td>
+                  <td className="clip compact-whole" title={call.message ?? undefined}>
                     <CallStatus of={call} />
                   </td>
-                  <td className="number">
+                  <td className="number compact-figure">
                     <Amount of={call.charge} isInRow />
                   </td>
                 </tr>

@@ -70,16 +70,22 @@ function ModelTable({ models, of: key }: { models: readonly ModelView[]; of: Key
       columns={['Model', 'Modality', ...PRICE_COLUMNS, ['Context', 'number'], 'This key']}
     >
       {models.map((model) => (
-        <tr key={model.id} className="opens" onClick={opening(() => choose({ model: model.id }))}>
+        <tr
+          key={model.id}
+          className="opens compact facts"
+          onClick={opening(() => choose({ model: model.id }))}
+        >
           <th scope="row" className="clip">
             <button type="button" className="link">
               {model.id}
             </button>
           </th>
-          <td className="nowrap">{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <td className="nowrap compact-hidden">{CATEGORY_NAMES[model.category] ?? model.category}</td>
           <PriceCells of={model.price} isFree={Object.keys(model.price).length === 0} />
-          <td className="number">{model.context_length === null ? '–' : count(model.context_length)}</td>
-          <td className="nowrap">
+          <td className="number compact-hidden">
+            {model.context_length === null ? '–' : count(model.context_length)}
+          </td>
+          <td className="nowrap compact-figure">
             <MayCall of={model} by={key} />
           </td>
         </tr>

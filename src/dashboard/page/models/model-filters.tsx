@@ -13,6 +13,7 @@ export function ModelFilters({ categories }: { categories: readonly string[] }) 
           type="search"
           autoComplete="off"
           spellCheck="false"
+          placeholder="Name"
           value={query.value.get('search') ?? ''}
           onInput={(event) => choose({ search: event.currentTarget.value }, 'replace')}
         />

@@ -53,17 +53,17 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
       ]}
     >
       {models.map((model) => (
-        <tr key={model.id}>
+        <tr key={model.id} className="compact facts">
           <th scope="row" className="clip">
             {model.id}
           </th>
-          <td className="nowrap">{CATEGORY_NAMES[model.category] ?? model.category}</td>
+          <td className="nowrap compact-hidden">{CATEGORY_NAMES[model.category] ?? model.category}</td>
           <PriceCells of={model.price} isFree={model.source === 'free'} isShort />
-          <td className="number">{listPrice(model, 'input')}</td>
-          <td className="number">{listPrice(model, 'output')}</td>
+          <td className="number compact-hidden">{listPrice(model, 'input')}</td>
+          <td className="number compact-hidden">{listPrice(model, 'output')}</td>
           <td className="number">{markupWords(model)}</td>
-          <td className="nowrap">{SOURCES[model.source]}</td>
-          <td className="clip-short" title={model.targets.join(', ')}>
+          <td className="nowrap compact-figure">{SOURCES[model.source]}</td>
+          <td className="clip-short compact-whole" title={model.targets.join(', ')}>
             {model.targets.join(', ')}
           </td>
         </tr>

@@ -32,11 +32,14 @@ export function PriceCells({
   return (
     <>
       {SHOWN.map((unit) => (
-        <td key={unit} className="number">
+        <td key={unit} className={price[unit] === undefined ? 'number compact-hidden' : 'number'}>
           {price[unit] === undefined ? '–' : shortPrice(price[unit])}
         </td>
       ))}
-      <td className={isShort ? 'clip-short wide-only' : 'clip wide-only'} title={words.join('\n')}>
+      <td
+        className={`${isShort ? 'clip-short' : 'clip'} wide-only ${isFree || words.length > 0 ? 'compact-whole' : 'compact-hidden'}`}
+        title={words.join('\n')}
+      >
         {isFree ? 'free' : words.join(', ') || '–'}
       </td>
     </>

@@ -98,11 +98,11 @@ function AccountTable({
         const { spent = '0.000000', lastUsed, daysLeft } = sums.get(account.id) ?? {};
         const left = daysLeft?.(account.credits_balance);
         return (
-          <tr key={account.id}>
+          <tr key={account.id} className="compact facts">
             <th scope="row" className="clip">
               <a href={`#/accounts/${account.id}`}>{account.email}</a>
             </th>
-            <td>
+            <td className="compact-figure">
               <AccountStatus of={account} />
             </td>
             <td className="number">
@@ -111,7 +111,9 @@ function AccountTable({
             <td className="number">
               <Amount of={spent} isInRow />
             </td>
-            <td className="number wide-only">{left === undefined ? '–' : daysInWords(left)}</td>
+            <td className="number wide-only compact-hidden">
+              {left === undefined ? '–' : daysInWords(left)}
+            </td>
             <td className="nowrap">
               {lastUsed ? dayName(lastUsed) : Number(spent) > 0 ? '–' : 'not in 30 days'}
             </td>

@@ -24,7 +24,7 @@ export default function HealthPage() {
   return (
     <PageFrame title="Health">
       <p className="lead">
-        As the gateway that answered this page sees it. Alert on these with the Prometheus rules.
+        As seen by the gateway that served this page. The Prometheus rules alert on the same values.
       </p>
       <Shown of={loaded}>
         {(metrics) => (
@@ -80,9 +80,9 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
           : lag > 60
             ? warning(
                 'Behind',
-                `${backlogWords(value('tollgate_journal_backlog'))} wait for ${durationWords(lag * 1_000)}.`,
+                `${backlogWords(value('tollgate_journal_backlog'))} waiting for ${durationWords(lag * 1_000)}.`,
               )
-            : good(`${backlogWords(value('tollgate_journal_backlog'))} wait to be written to the book.`)),
+            : good(`${backlogWords(value('tollgate_journal_backlog'))} waiting to be written to the book.`)),
     },
     {
       part: 'Alerts',
@@ -101,7 +101,7 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
       part: 'Records of refusals',
       ...(dropped > 0
         ? warning('Dropped', `${count(dropped)} were dropped, because the book did not keep up.`)
-        : good(`${count(value('tollgate_refusals_waiting'))} wait to be written.`)),
+        : good(`${count(value('tollgate_refusals_waiting'))} waiting to be written.`)),
     },
     {
       part: 'Calls',

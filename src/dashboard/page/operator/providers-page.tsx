@@ -125,12 +125,12 @@ function ProviderSection({
 function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; allCalls: number }) {
   const { target, model, state, out_until, last_error, last_error_at, latency_ms, calls } = of;
   return (
-    <tr>
+    <tr className="compact facts">
       <th scope="row" className="clip">
         {model}
         {target !== provider && <span className="beside">{target}</span>}
       </th>
-      <td className="nowrap">
+      <td className="nowrap compact-figure">
         {state === 'up' ? <Badge kind="good">Up</Badge> : <Badge kind="bad">Out</Badge>}
         {out_until !== null && (
           <span className="beside">
@@ -139,9 +139,12 @@ function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; a
         )}
       </td>
       <td className="number">{count(calls)}</td>
-      <td className="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)} %`}</td>
+      <td className="number">{allCalls === 0 ? '–' : `${Math.round((calls / allCalls) * 100)}%`}</td>
       <td className="number">{latency_ms === null ? '–' : `${count(latency_ms)} ms`}</td>
-      <td className="clip" title={last_error ?? undefined}>
+      <td
+        className={`clip ${last_error === null ? 'compact-hidden' : 'compact-whole'}`}
+        title={last_error ?? undefined}
+      >
         {last_error_at !== null && (
           <span className="after">
             <Time at={last_error_at} seconds brief />

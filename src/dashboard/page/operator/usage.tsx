@@ -129,12 +129,12 @@ function Report({ of, group, isHours }: { of: MarginReportView; group: Group; is
           ['Tokens', 'number'],
         ]}
       >
-        <tr className="total">
+        <tr className="total compact facts">
           <th scope="row">All</th>
           <Sums of={total} />
         </tr>
         {rows.slice(0, SHOWN).map((row) => (
-          <tr key={groupOf(row)}>
+          <tr key={groupOf(row)} className="compact facts">
             <th scope="row" className="clip">
               <GroupName of={row} />
             </th>
@@ -189,12 +189,12 @@ function Sums({ of: sums }: { of: MarginSumsView }) {
   return (
     <>
       <td className="number">{count(sums.calls)}</td>
-      <td className="number">
+      <td className="number compact-figure">
         <Amount of={sums.charged} isInRow />
       </td>
       <td className="number">{sums.cost === null ? '–' : <Amount of={sums.cost} isInRow />}</td>
       <td className="number">{sums.margin === null ? '–' : <Amount of={sums.margin} isInRow />}</td>
-      <td className="number">{coverage(sums)}</td>
+      <td className="number compact-hidden">{coverage(sums)}</td>
       <td className="number">{count(tokensOf(sums.usage))}</td>
     </>
   );

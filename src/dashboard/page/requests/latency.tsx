@@ -1,6 +1,6 @@
 import { type CallFilter, type CallsBase, readCalls } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
-import { count } from '../format/credits.ts';
+import { callsInWords } from '../format/credits.ts';
 import { callDuration } from '../format/duration.ts';
 
 const MOST = 200;
@@ -25,7 +25,7 @@ export function Latency({
   if (total === undefined) return null;
   return (
     <p className="hint latency">
-      Latency of the last {count(calls.length)} answered: {total}.{first && ` First byte: ${first}.`}
+      Latency of the last {callsInWords(calls.length)}: {total}.{first && ` First byte: ${first}.`}
     </p>
   );
 }

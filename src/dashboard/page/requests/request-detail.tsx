@@ -72,7 +72,10 @@ export function RequestDetail({
       <CopyValue label="Request ID" value={call.id} verb="Copy id" />
       <div className="actions">
         {isExplained && (
-          <a className="button primary" href={explainAddress(call, account)}>
+          <a
+            className={call.outcome === 'complete' ? 'button' : 'button primary'}
+            href={explainAddress(call, account)}
+          >
             Explain
           </a>
         )}

@@ -36,7 +36,7 @@ export function RequestFilters({
     </label>
   );
   return (
-    <search className="filters">
+    <search className="filters filters-line">
       {keys === undefined && text('Account no.', 'account_id')}
       {keys !== undefined && manages() && (
         <KeyChoice

@@ -36,7 +36,7 @@ export function SignIn() {
           <Mark /> Tollgate
         </p>
         <h1>Sign in</h1>
-        <p className="sign-in-words">Credits, keys and every call of your AI models.</p>
+        <p className="sign-in-words">Credits, keys and every call to your AI models.</p>
         {farewell.value && (
           <Note kind="warning">
             <p>{farewell.value}</p>

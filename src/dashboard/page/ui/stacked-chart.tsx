@@ -1,4 +1,4 @@
-import { CompositeChart } from '@mantine/charts';
+import { ChartTooltip, CompositeChart } from '@mantine/charts';
 import { ColorSwatch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Table } from './table.tsx';
@@ -75,7 +75,19 @@ export function StackedChart({
           withDots={false}
           gridAxis="x"
           tickLine="none"
-          valueFormatter={(value) => String(format(value))}
+          tooltipProps={{
+            content: ({ label, payload }) => {
+              const shown = payload.filter(({ value }) => Number(value) !== 0);
+              return (
+                <ChartTooltip
+                  label={shown.length === 0 ? `${label}: none` : label}
+                  payload={shown}
+                  series={series}
+                  valueFormatter={(value) => String(format(value))}
+                />
+              );
+            },
+          }}
           yAxisProps={{
             tickFormatter: (value: number) => AXIS.format(value),
             width: 48,

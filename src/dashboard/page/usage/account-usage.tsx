@@ -132,7 +132,7 @@ function GroupTable({ rows, group, base }: { rows: readonly Row[]; group: UsageG
         ]}
       >
         {groups.slice(0, SHOWN).map(({ id, of, spent, name }) => (
-          <tr key={id}>
+          <tr key={id} className="compact facts">
             <th scope="row" className="clip">
               {id === 'null' ? (
                 name
@@ -148,7 +148,7 @@ function GroupTable({ rows, group, base }: { rows: readonly Row[]; group: UsageG
             <td className="number">{count(sumBy(of, ({ refused = 0 }) => refused))}</td>
             <td className="number">{count(sumBy(of, ({ failed = 0 }) => failed))}</td>
             <td className="number">{count(sumBy(of, ({ usage }) => tokensOf(usage)))}</td>
-            <td className="number">
+            <td className="number compact-figure">
               <Amount of={spent} isInRow />
             </td>
           </tr>

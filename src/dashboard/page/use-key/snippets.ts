@@ -18,7 +18,7 @@ export function snippetsOf(origin: string, key: string, models: SnippetModels): 
   return [
     {
       name: 'curl',
-      hint: 'In a shell.',
+      hint: 'Run it in a shell.',
       text: `curl ${origin}/v1/chat/completions \\
   -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
@@ -76,7 +76,7 @@ console.log(answer.content);`,
     },
     {
       name: 'Claude Code',
-      hint: 'In the shell that starts claude.',
+      hint: 'Set these in the shell that starts claude.',
       text: `export ANTHROPIC_BASE_URL=${origin}
 export ANTHROPIC_AUTH_TOKEN=${key}
 export ANTHROPIC_MODEL=${messages}
@@ -85,7 +85,7 @@ claude`,
     },
     {
       name: 'Codex',
-      hint: 'In a shell; writes nothing into your settings.',
+      hint: 'Run it in a shell. It changes no settings.',
       text: `export TOLLGATE_KEY=${key}
 codex -c model='"${chat}"' -c model_provider='"tollgate"' -c web_search='"disabled"' \\
   -c 'model_providers.tollgate={name="Tollgate",base_url="${origin}/v1",env_key="TOLLGATE_KEY",wire_api="responses"}'`,

@@ -54,7 +54,7 @@ export function UseKey({ token }: { token: string }) {
               </div>
               <CopyButton label={`${snippet.name} snippet`} value={snippet.text} />
             </div>
-            <p className="hint">{snippet.hint} It contains the value of the key.</p>
+            <p className="hint">{snippet.hint} It contains the key value.</p>
             <TestCall key={token} token={token} models={known} />
           </div>
         );
