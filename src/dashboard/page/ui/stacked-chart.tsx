@@ -76,7 +76,7 @@ export function StackedChart({
           gridAxis="x"
           tickLine="none"
           tooltipProps={{
-            content: ({ label, payload }) => {
+            content: ({ label, payload = [] }) => {
               const shown = payload.filter(({ value }) => Number(value) !== 0);
               return (
                 <ChartTooltip
