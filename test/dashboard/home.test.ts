@@ -25,7 +25,7 @@ t.test('balance, how long it lasts, spend and calls are those of the account', a
   const figures = (await page.locator('.figure').allTextContents()).join('\n');
   t.match(figures, /Balance1,231\.50lasts about 410 days/);
   t.match(figures, /Spent today3\.00/);
-  t.match(figures, /Spent in 7 days3\.00none in previous 7 days/);
+  t.match(figures, /Spent in 7 days3\.00none in prior 7 days/);
   t.match(figures, /Spent in 30 days3\.00/);
   t.match(figures, /Calls in 30 days325% refused, 0% failed/);
   t.equal(await page.locator('.figure data').first().getAttribute('title'), '1,231.50 credits');

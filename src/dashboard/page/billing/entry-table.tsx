@@ -62,7 +62,7 @@ export function EntryTable({
           <td className="clip-short">
             <KeyLink id={entry.key_id} keys={keys} />
           </td>
-          <td className="clip wide-only compact-hidden">
+          <td className="clip used wide-only compact-hidden">
             <span title={usageWords(entry.usage) || undefined}>
               {entry.estimated && <Badge kind="plain">estimated</Badge>} {shortUsage(entry.usage) || '–'}
             </span>
@@ -78,5 +78,10 @@ function status({ status: answered, outcome }: EntryView) {
   if (answered === null) return '–';
   if (outcome === null || outcome === 'complete') return answered;
   // A status of success says nothing of how the answer ended.
-  return <Badge kind="bad">{answered < 400 ? named(OUTCOME_NAMES, outcome) : answered}</Badge>;
+  const words = answered < 400 ? named(OUTCOME_NAMES, outcome) : String(answered);
+  return (
+    <Badge kind="bad" title={words}>
+      {words}
+    </Badge>
+  );
 }

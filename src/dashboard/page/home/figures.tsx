@@ -48,8 +48,8 @@ const MOST_PERCENTS = 999;
 
 const SPANS = [
   [1, 'Spent today', 'yesterday'],
-  [7, 'Spent in 7 days', 'previous 7 days'],
-  [30, 'Spent in 30 days', 'previous 30 days'],
+  [7, 'Spent in 7 days', 'prior 7 days'],
+  [30, 'Spent in 30 days', 'prior 30 days'],
 ] as const;
 
 /** Spend of today, 7 and 30 days with the change, and calls with the shares refused and failed. */

@@ -40,7 +40,7 @@ export function AccountModels({ of: base }: { of: Base }) {
           <>
             <p className="lead">
               Prices are in credits per 1,000,000 tokens unless noted.
-              {key && ` The last column is for the key “${key.name}”.`}
+              {key && ` “May call” is for the key “${key.name}”.`}
             </p>
             <search className="filters">
               {choosesKey && (
