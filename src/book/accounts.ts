@@ -8,7 +8,7 @@ import { chunks } from './many-rows.ts';
 import type { AccountRow } from './schema.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 
-/** A limit of calls that is absent is none. */
+/** Absent call limits are unlimited. */
 export interface NewAccount extends Partial<CallLimits> {
   readonly email: string;
   readonly alertThreshold: Micro;
@@ -17,12 +17,12 @@ export interface NewAccount extends Partial<CallLimits> {
   readonly webhookSecret: string;
 }
 
-/** Thrown if an e-mail address belongs to another account. */
+/** The email address belongs to another account. */
 export class EmailTaken extends Error {}
 
-/** The part of the book that stores accounts. */
+/** Stores accounts. */
 export interface BookAccounts {
-  /** Makes an account, its first key and (with `grant`) a pending top-up in one transaction. Throws EmailTaken. */
+  /** Creates an account, its first key and (with `grant`) a pending top-up in one transaction. Throws EmailTaken. */
   createAccount(
     account: NewAccount,
     firstKey: NewKey,
@@ -30,11 +30,11 @@ export interface BookAccounts {
     now: number,
   ): Promise<{ account: AccountRecord; key: KeyRecord }>;
   account(id: number): Promise<AccountRecord | undefined>;
-  /** E-mail addresses of accounts, by id. */
+  /** Email addresses of accounts, by id. */
   emails(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** Accounts with ids above `after`, by id ascending; with `emailPart` only those with it in their e-mail address, in any case. */
+  /** Accounts with ids above `after`, by id ascending; `emailPart` matches part of the email address, ignoring case. */
   accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
-  /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
+  /** Changes an account and increments its version. Undefined: no such account. Throws EmailTaken. */
   updateAccount(
     id: number,
     change: {
@@ -148,7 +148,7 @@ const updateAccount =
         .executeTakeFirst();
       return row && accountRecord(row);
     } catch (error) {
-      // The e-mail address is the only unique value that is set here.
+      // The email address is the only unique value set here.
       throw isUniqueViolation(error) ? emailTaken() : error;
     }
   };
@@ -157,7 +157,6 @@ function emailTaken(): EmailTaken {
   return new EmailTaken('Another account has this e-mail address.');
 }
 
-/** The record of an account as its row has it. */
 export function accountRecord(row: AccountRow): AccountRecord {
   return {
     id: row.id,
@@ -174,7 +173,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
   };
 }
 
-/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
+/** Unique form of an email address: addresses with the same form belong to one account. */
 function emailKey(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

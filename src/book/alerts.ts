@@ -21,7 +21,7 @@ export interface Alert {
   readonly deliveries: readonly Delivery[];
 }
 
-/** An alert that this process alone may send. Its deliveries are in the book already, as `unknown`. */
+/** An alert that only this process may send. Its deliveries are in the book already, as `unknown`. */
 export interface ClaimedAlert {
   readonly id: number;
   readonly accountId: number;
@@ -30,7 +30,7 @@ export interface ClaimedAlert {
   readonly creditsBalance: Micro;
   readonly test: boolean;
   readonly createdAt: number;
-  /** The first page of deliveries, by id; `plannedDeliveries` reads the next ones. */
+  /** First page of deliveries, by id; `plannedDeliveries` reads the next ones. */
   readonly deliveries: readonly PlannedDelivery[];
 }
 
@@ -41,9 +41,9 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** Thrown if an account may have no more test alerts within this minute. */
+/** The account may have no more test alerts within this minute. */
 export class TooManyTestAlerts extends Error {
-  /** Time until another one may be sent: 1–60,000 ms. */
+  /** Time until the next one is allowed: 1–60,000 ms. */
   readonly retryAfterMs: number;
 
   constructor(retryAfterMs: number) {
@@ -52,41 +52,41 @@ export class TooManyTestAlerts extends Error {
   }
 }
 
-/** The part of the book that queues low-credits alerts and records their deliveries. */
+/** Queues low-credits alerts and records their deliveries. */
 export interface BookAlerts {
   /** Ids of queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;
   /**
-   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. Alerts of crossings
-   * come before the account's tests: an owner who tests often does not wait for the real alert.
+   * The next queued alert of each account, oldest first, without the accounts in `except`. Crossing alerts precede the
+   * account's tests, so frequent tests don't delay a real alert.
    */
   dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
   /**
-   * Makes this process the only sender of the alert, and writes its deliveries as `unknown`: one for each key that is
-   * active, not expired and has a webhook; of a test one for each of their addresses, 20 at most, that of the key that
-   * asked for it first. Undefined: another process has claimed it, or it is gone.
+   * Makes this process the only sender of the alert and writes its deliveries as `unknown`: one for each active,
+   * unexpired key with a webhook. A test gets one per distinct address of these keys, at most 20, starting with that of
+   * the requesting key. Undefined: another process has claimed it, or it is gone.
    */
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
-  /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty: there are no more. */
+  /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty at the end. */
   plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
   finishDelivery(
     deliveryId: number,
     outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
   ): Promise<void>;
   /**
-   * Queues a test alert that a key asks for, and returns its id; older tests than the last hundred are removed. Throws
-   * TooManyTestAlerts beyond five a minute over all gateways.
+   * Queues a test alert for a key and returns its id; keeps only the last hundred tests. Throws TooManyTestAlerts
+   * beyond five a minute over all gateways.
    */
   createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
-  /** Alerts of the account, newest first: at most `limit`, and fewer if they have more than 10,000 deliveries together. */
+  /** Alerts of the account, newest first: at most `limit`, and fewer if their deliveries total more than 10,000. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 }
 
 type Alerts = BookAlerts;
 
-/** Most deliveries that a list of alerts has, if it has several: with ten thousand keys, each alert has as many. */
+/** Most deliveries in a list of several alerts: with ten thousand keys, each alert has as many. */
 const READ_AT_ONCE = 10_000;
-/** Deliveries of a page: as many of an alert to thousands of keys are in a sender's memory. */
+/** Deliveries per page: the most that a sender holds in memory of an alert to thousands of keys. */
 const PLANNED_AT_ONCE = 64;
 
 export function alertQueries(store: Store): Alerts {
@@ -96,7 +96,7 @@ export function alertQueries(store: Store): Alerts {
       const rows = await db
         .selectFrom('alerts')
         .select('id')
-        // A literal, so that both engines can see that the index of queued alerts serves it.
+        // A literal, so both engines can use the index of queued alerts.
         .where('state', '=', sql.lit('queued'))
         .orderBy('id')
         .limit(limit)
@@ -155,7 +155,10 @@ export function alertQueries(store: Store): Alerts {
   };
 }
 
-/** Claims an alert by an update: of all gateways that try at once, one finds it queued (specification section 6, "never twice"). */
+/**
+ * Claims an alert by an update: of all gateways that try concurrently, one finds it queued (specification section 6,
+ * "never twice").
+ */
 async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | undefined> {
   const alert = await trx
     .updateTable('alerts')
@@ -183,13 +186,13 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
   };
 }
 
-/** Most addresses that a test alert is sent to, each once: a test must not flood somebody else's server. */
+/** Most distinct addresses of a test alert, so a test can't flood a third-party server. */
 const TESTED = 20;
 
 /**
- * Writes the deliveries of an alert as `unknown`, which they stay until the attempt is over, or for good if the sender
- * dies. The database makes the rows by itself: ten thousand keys would otherwise pass through the gateway's memory twice.
- * A test has few, beginning with that of the key that asked for it.
+ * Writes the deliveries of an alert as `unknown`, which they stay until the attempt ends, or for good if the sender
+ * dies. The database creates the rows: ten thousand keys would otherwise pass through the gateway's memory twice. A
+ * test has few, starting with that of the requesting key.
  */
 async function planDeliveries(trx: Trx, alert: Selectable<AlertsTable>, now: number): Promise<void> {
   const receivers = trx
@@ -240,7 +243,7 @@ async function planned(db: Kysely<BookSchema>, alertId: number, after: number): 
     .execute();
 }
 
-/** The first of these alerts that together have at most READ_AT_ONCE deliveries; one at least. */
+/** The longest prefix of the alerts with at most READ_AT_ONCE deliveries in total; at least one alert. */
 async function withFewDeliveries(db: Kysely<BookSchema>, ids: readonly number[]): Promise<readonly number[]> {
   if (ids.length < 2) return ids;
   const rows = await db
@@ -283,14 +286,14 @@ function deliveryRecord(row: Selectable<DeliveriesTable>): Delivery {
   };
 }
 
-/** Most test alerts of one account within a time (specification section 7). */
+/** Most test alerts of one account within a period (specification section 7). */
 const MOST = 5;
 const SPAN_MS = 60_000;
-/** Test alerts of an account that the book keeps: they cost nothing, and would fill it. */
+/** Test alerts kept per account: they cost nothing, and would fill the book. */
 const KEPT = 100;
 
 /**
- * Queues a test alert. They are counted in the book, under the lock of the account's row: of two requests at once, at two
+ * Queues a test alert. Tests are counted in the book, with the account's row locked: of two concurrent requests at two
  * gateways, the second finds the first one's.
  */
 function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
@@ -304,7 +307,7 @@ function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
     });
 }
 
-/** Removes the oldest test alert of an account that has KEPT, and its deliveries: one more is made. */
+/** Removes the oldest test alert of an account that has KEPT, and its deliveries, to make room for another. */
 async function removeOldest(trx: Trx, accountId: number): Promise<void> {
   const oldest = await trx
     .selectFrom('alerts')
@@ -320,7 +323,7 @@ async function removeOldest(trx: Trx, accountId: number): Promise<void> {
   await trx.deleteFrom('alerts').where('id', '=', oldest.id).execute();
 }
 
-/** Time (ms since the epoch) from which another test alert may be made; undefined: one may be made now. */
+/** Time (ms since the epoch) from which another test alert is allowed; undefined: now. */
 async function spanEnd(trx: Trx, accountId: number, now: number): Promise<number | undefined> {
   const times = await trx
     .selectFrom('alerts')

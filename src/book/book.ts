@@ -13,9 +13,9 @@ import type { BookSnapshots } from './snapshot.ts';
 import type { BookUsage } from './usage.ts';
 
 /**
- * The database of record: accounts, keys, ledger, grants, alerts. One implementation over Kysely serves SQLite
- * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
- * milliseconds since the epoch, all amounts micro-credits.
+ * Database of record: accounts, keys, ledger, grants, alerts. One implementation over Kysely serves SQLite and
+ * PostgreSQL. Every method rejects with BookUnavailable if the database is unreachable. Times are milliseconds since
+ * the epoch; amounts are micro-credits.
  */
 export interface Book
   extends BookAccounts,
@@ -31,7 +31,10 @@ export interface Book
     BookRefusals,
     BookAlerts,
     BookResources {
-  /** Random, made with the tables. Live state in Redis is named after it, so that none of another book is taken for this one's. */
+  /**
+   * Random, created with the tables. Live state in Redis is named after it, so another book's state is never used for
+   * this one.
+   */
   readonly id: string;
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -12,7 +12,10 @@ import type { Engine } from './schema.ts';
 const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();
 const from0 = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull().defaultTo(0);
 
-/** Adds the record of calls (specification section 14): columns of the ledger, the table of refusals, their sums, and sums by hour. */
+/**
+ * Adds the record of calls (specification section 14): ledger columns, the table of refusals, their sums, and hourly
+ * sums.
+ */
 export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await extendLedger(db, engine);
   await indexCalls(db);
@@ -25,7 +28,7 @@ export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<voi
   await createHours(db, engine);
 }
 
-/** Adds the upstream to the places of the sums by day; which it was of earlier sums is not known. */
+/** Adds the upstream to the daily sums' keys; earlier sums have none. */
 async function splitSumsByUpstream(db: Kysely<unknown>): Promise<void> {
   const table = db.schema
     .createTable('spend_days_by_upstream')
@@ -47,7 +50,7 @@ async function splitSumsByUpstream(db: Kysely<unknown>): Promise<void> {
   await index(db, 'spend_days_by_day', 'spend_days', ['account_id', 'day']);
 }
 
-/** Sums by hour, from this version on: at most a row for each call, and mostly far fewer. */
+/** Sums by hour, from this version on: at most a row per call, and mostly far fewer. */
 async function createHours(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const table = db.schema
     .createTable('spend_hours')
@@ -70,7 +73,7 @@ function withEnds<TB extends string, C extends string>(table: CreateTableBuilder
   return table.addColumn('failed', 'bigint', from0).addColumn('refused', 'bigint', from0);
 }
 
-/** `started_at`: when the call came in; null for entries that are no call. */
+/** `started_at`: time the call was received; null for entries other than calls. */
 async function extendLedger(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await db.schema.alterTable('ledger').addColumn('started_at', 'bigint').execute();
   await db.schema.alterTable('ledger').addColumn('code', 'text').execute();
@@ -85,7 +88,7 @@ async function extendLedger(db: Kysely<unknown>, engine: Engine): Promise<void> 
     where type in ('charge', 'expired_hold')`.execute(db);
 }
 
-/** Each filter of the list of calls has an index in the order of the list. Few calls fail, so those indexes are small. */
+/** Each filter of the list of calls has an index in list order. Few calls fail, so those indexes are small. */
 async function indexCalls(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, columns: readonly string[], where?: RawBuilder<SqlBool>) =>
     index(db, `ledger_calls${name}`, 'ledger', [...columns, 'started_at'], where);
@@ -102,8 +105,8 @@ async function indexCalls(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * `n` counts up, so that the oldest rows can be removed, and the number of rows bounded, without counting them. `is_rest`: the one
- * entry of all calls of a key, code and minute beyond the first ones.
+ * `n` increments, so removing the oldest rows and bounding their number needs no count. `is_rest`: the one entry for
+ * all calls of a key, code and minute beyond the first ones.
  */
 async function createRefusals(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const table = db.schema.createTable('refusals');

@@ -5,67 +5,67 @@ import { type RefusalRecord, refusedCall } from './refusals.ts';
 import type { BookSchema, LedgerRow } from './schema.ts';
 import type { Store } from './store.ts';
 
-/** How calls are filtered by their end: as they should, refused by the gateway, or any other way. */
+/** Filter values for calls by result: succeeded, refused by the gateway, or any other result. */
 export const CALL_RESULTS = ['ok', 'refused', 'failed'] as const;
 type CallResult = (typeof CALL_RESULTS)[number];
 
-/** A place in the list of calls: that of this call. */
+/** Position of a call in the list of calls. */
 export interface CallPlace {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly id: string;
 }
 
-/** The calls that came in between two times, of which absent filters leave nothing out. */
+/** Calls received between two times; absent filters match everything. */
 export interface CallQuery {
   /** Absent: all accounts. */
   readonly accountId?: number | undefined;
   readonly keyId?: number | undefined;
-  /** As the request named it. */
+  /** As named in the request. */
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly code?: string | undefined;
   readonly outcome?: Outcome | 'refused' | undefined;
   readonly result?: CallResult | undefined;
   readonly upstream?: string | undefined;
-  /** Milliseconds since the epoch, both included. */
+  /** Milliseconds since the epoch, inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Older calls than this one only. */
+  /** Only calls older than this one. */
   readonly before?: CallPlace | undefined;
   /** 1–1,000. */
   readonly limit: number;
 }
 
-/** A call that reached an upstream, by its ledger entry, or one that was refused. */
+/** A call that reached an upstream, by its ledger entry, or a refused call. */
 export type CallRecord = CallPlace &
   ({ readonly entry: LedgerEntry; readonly refused?: undefined } | RefusalRecord);
 
-/** The part of the book that lists calls (specification section 14). */
+/** Lists calls (specification section 14). */
 export interface BookCalls {
-  /** Calls, newest first: by the time when they came in, then by id. */
+  /** Calls, newest first: by time received, then by id. */
   calls(query: CallQuery): Promise<CallRecord[]>;
   /** A call of an account, or with `undefined` of any. */
   call(accountId: number | undefined, id: string): Promise<CallRecord | undefined>;
 }
 
-/** A literal, so that both engines see that the index of calls that failed serves it. */
+/** A literal, so both engines can use the index of failed calls. */
 const FAILED = sql<SqlBool>`(outcome is null or outcome <> 'complete')`;
 
 /**
- * The list of calls is merged from two tables: calls that reached an upstream are ledger entries, and refused ones are not. Both
- * are in the order of the time when they came in.
+ * Merges the list of calls from two tables in order of time received: calls that reached an upstream are ledger
+ * entries, refused calls are not.
  */
 export function callQueries(store: Store): BookCalls {
   const { db, engine } = store;
-  // Ids are compared as the merge compares them, by code units.
+  // The merge compares ids by code units.
   const id = engine === 'postgres' ? sql<string>`id collate "C"` : sql<string>`id`;
 
   const charged = async (query: CallQuery): Promise<CallRecord[]> => {
     const { outcome, result, from, to, before } = query;
     if (result === 'refused' || outcome === 'refused') return [];
     const where = conditions(query, 'started_at', id);
-    // SQLite would take it for a second bound of the time, and so prefer the index of all calls to that of a filter.
+    // SQLite would take it for a second time bound, and prefer the index of all calls to that of a filter.
     const isBounded = from !== undefined || to !== undefined || before !== undefined;
     if (!isBounded) where.push(sql<SqlBool>`started_at is not null`);
     if (result === 'ok') where.push(sql<SqlBool>`outcome = 'complete'`);
@@ -91,7 +91,7 @@ export function callQueries(store: Store): BookCalls {
     },
 
     async call(accountId, callId) {
-      // PostgreSQL takes no U+0000, so that no call can have such an id.
+      // PostgreSQL rejects U+0000, so no call can have such an id.
       if (callId.includes('\0')) return undefined;
       const of = <T extends 'ledger' | 'refusals'>(query: SelectQueryBuilder<BookSchema, T, object>) => {
         const one = query.where(sql`id`, '=', callId);
@@ -107,13 +107,13 @@ export function callQueries(store: Store): BookCalls {
   };
 }
 
-/** The conditions of a query on a table whose rows came in at the column `time`. */
+/** Query conditions for a table with the time received in column `time`. */
 function conditions(
   { accountId, keyId, model, endpoint, code, upstream, outcome, from, to, before }: CallQuery,
   time: 'started_at' | 'created_at',
   id: Expression<string>,
 ): Expression<SqlBool>[] {
-  // Calls of a key are found by its account.
+  // The index finds calls of a key by account.
   const ofKey = keyId && sql<number>`(select account_id from keys where keys.id = ${keyId})`;
   const exact = { account_id: accountId ?? ofKey, key_id: keyId, model, endpoint, code, upstream, outcome };
   const at = sql.ref(time);

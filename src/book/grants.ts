@@ -3,39 +3,39 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { BookSchema, GrantRow } from './schema.ts';
 import type { Store } from './store.ts';
 
-/** A change of balance that an operator ordered; recorded before Redis applies it, so that no crash loses it. */
+/** A balance change ordered by an operator, recorded before Redis applies it so no crash loses it. */
 export interface Grant {
   readonly id: string;
   readonly accountId: number;
-  /** Micro-credits; negative: taken away. */
+  /** Micro-credits; negative removes credits. */
   readonly amount: Micro;
   readonly type: 'top_up' | 'adjustment';
   readonly note: string;
   readonly createdAt: number;
-  /** Balance right after the grant was applied; null while its ledger entry is not in the book yet. */
+  /** Balance right after the grant; null until its ledger entry is in the book. */
   readonly balanceAfter: Micro | null;
 }
 
-/** Thrown if an Idempotency-Key was used before with another amount or note. */
+/** The Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
 
-/** The part of the book that records changes of balances before Redis applies them. */
+/** Records balance changes before Redis applies them. */
 export interface BookGrants {
   /**
-   * Records a change of balance before Redis applies it. If the account already has a grant with this idempotency key,
-   * returns that grant with `repeated: true`. Throws IdempotencyKeyReused.
+   * Records a balance change before Redis applies it. If the account has a grant with this idempotency key, returns it
+   * with `repeated: true`. Throws IdempotencyKeyReused.
    */
   createGrant(
     grant: Omit<Grant, 'balanceAfter'>,
     idempotencyKey: string | null,
   ): Promise<{ grant: Grant; repeated: boolean }>;
-  /** The grant that was recorded with this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
+  /** The earlier grant with this idempotency key; undefined if none. Throws IdempotencyKeyReused. */
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
-  /** Removes a grant that was refused and has no ledger entry; its idempotency key is free again. */
+  /** Removes a refused grant without a ledger entry, which frees its idempotency key. */
   withdrawGrant(id: string): Promise<void>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
-  /** Grants of the account that were recorded before this one and have no ledger entry either, oldest first. */
+  /** The account's grants recorded before this one without a ledger entry, oldest first. */
   grantsBefore(grant: Pick<Grant, 'id' | 'accountId' | 'createdAt'>): Promise<Grant[]>;
 }
 
@@ -76,7 +76,7 @@ export function grantQueries(store: Store): BookGrants {
       const rows = await db
         .selectFrom('grants')
         .selectAll()
-        // A literal, so that both engines can see that the index of pending grants serves it.
+        // A literal, so both engines can use the index of pending grants.
         .where('state', '=', sql.lit('pending'))
         .where('created_at', '<', createdBefore)
         .orderBy('created_at')
@@ -112,7 +112,7 @@ function pendingOf(db: Kysely<BookSchema>, accountId: number) {
     .orderBy('id');
 }
 
-/** Records a grant. Undefined: the account has one with this idempotency key already. */
+/** Records a grant. Undefined: the account already has one with this idempotency key. */
 export async function insertGrant(
   db: Kysely<BookSchema>,
   grant: NewGrant,

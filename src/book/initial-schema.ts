@@ -26,7 +26,7 @@ const startsAt = (value: number) => (column: ColumnDefinitionBuilder) => column.
 const ofAccount = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.notNull().references('accounts.id');
 
-/** A column of an integer key that the database counts up and never gives out twice. */
+/** Auto-incremented integer key, never reused. */
 function withId<TB extends string>(
   table: CreateTableBuilder<TB>,
   engine: Engine,
@@ -36,7 +36,7 @@ function withId<TB extends string>(
     : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
 }
 
-/** An index, of the rows that `where` is true for. */
+/** Creates an index, of rows matching `where` if given. */
 export async function index(
   db: Kysely<unknown>,
   name: string,
@@ -48,7 +48,7 @@ export async function index(
   await (where === undefined ? all : all.where(where)).execute();
 }
 
-/** The table of the book's id, which distinguishes it from every other book (Book.id). */
+/** Table of the book's id, which distinguishes it from every other book (Book.id). */
 async function createIdentity(db: Kysely<unknown>): Promise<void> {
   await db.schema.createTable('identity').addColumn('id', 'text', required).execute();
   const id = randomBytes(6).toString('base64url');
@@ -56,9 +56,8 @@ async function createIdentity(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * `last_entry_hour` repeats `last_entry_at` for an index. An index of the time itself would be written with every batch of
- * every account, and PostgreSQL would write each of the account's other indexes along with it; the hour changes once an
- * hour.
+ * `last_entry_hour` repeats `last_entry_at` for an index. Every batch would change an index on the time itself, and
+ * PostgreSQL would rewrite the account's other indexes with it; the hour changes once an hour.
  */
 async function createAccounts(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await withId(db.schema.createTable('accounts'), engine)
@@ -86,7 +85,7 @@ async function createAccounts(db: Kysely<unknown>, engine: Engine): Promise<void
   await index(db, 'accounts_last_entry', 'accounts', ['last_entry_hour']);
 }
 
-/** The index by account holds the size of the settings, so that their sum reads no row. */
+/** The index by account includes the size of the settings, so summing them reads no rows. */
 async function createKeys(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await withId(db.schema.createTable('keys'), engine)
     .addColumn('account_id', 'bigint', ofAccount)
@@ -148,8 +147,8 @@ async function createGrants(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * `key_id` is no foreign key: spend must reach the ledger even if a restored book lacks the key. Pages of one
- * model or type would read an account's whole ledger without an index; few entries are no charges, so theirs is small.
+ * `key_id` is no foreign key: spend must reach the ledger even if a restored book lacks the key. Without an index,
+ * listing one model or type would read an account's whole ledger; non-charges are few, so their index is small.
  */
 async function createLedger(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -180,7 +179,7 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
   await index(db, 'ledger_type', 'ledger', ['account_id', 'type', 'seq'], sql<SqlBool>`type <> 'charge'`);
 }
 
-/** Columns of the sums of the first release. */
+/** Sum columns of the first release. */
 export const FIRST_SUMS = [
   'calls',
   'credits',
@@ -206,8 +205,8 @@ export const FIRST_SUMS = [
 ] as const;
 
 /**
- * Sums by key, model and day, and two that stay few: with 100 keys and 3 models, a year of usage took 250 to 500 ms to sum
- * from spend_days (110,000 rows, on SQLite's one thread), and more for each further key.
+ * Sums by key, model and day, and two smaller tables: with 100 keys and 3 models, summing a year from spend_days took
+ * 250 to 500 ms (110,000 rows, on SQLite's one thread), and more for each further key.
  */
 async function createSpendSums(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const byDay = db.schema
@@ -239,7 +238,7 @@ async function createSpendSums(db: Kysely<unknown>, engine: Engine): Promise<voi
     .execute();
 }
 
-/** Adds the columns of the sums of the first release. */
+/** Adds the sum columns of the first release. */
 export function withSums<TB extends string, C extends string>(
   table: CreateTableBuilder<TB, C>,
 ): CreateTableBuilder<TB, C> {
@@ -250,7 +249,7 @@ export function withSums<TB extends string, C extends string>(
   return wider as CreateTableBuilder<TB, C>;
 }
 
-/** Has SQLite keep the rows themselves in the order of the key, so that a span of time is in pages that adjoin. */
+/** Makes SQLite store the rows in key order, so a time range occupies adjacent pages. */
 function inKeyOrder<TB extends string, C extends string>(
   table: CreateTableBuilder<TB, C>,
   engine: Engine,
@@ -258,7 +257,7 @@ function inKeyOrder<TB extends string, C extends string>(
   return engine === 'sqlite' ? table.modifyEnd(sql`without rowid`) : table;
 }
 
-/** The partial indexes find the next alert of each account, and its latest tests, without reading its other alerts. */
+/** Partial indexes find each account's next alert, and its latest tests, without reading its other alerts. */
 async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await withId(db.schema.createTable('alerts'), engine)
     .addColumn('account_id', 'bigint', ofAccount)
@@ -287,8 +286,8 @@ async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> 
 }
 
 /**
- * The primary key begins with the account, because two upstreams, or one that counts from 1, may use an id twice. Jobs are
- * found by their id alone. A deleted one keeps its row, because a charge that comes late must not bring it back.
+ * The primary key starts with the account, because two upstreams, or one that counts from 1, may reuse an id. Jobs are
+ * found by id alone. A deleted resource keeps its row, so a late charge can't bring it back.
  */
 async function createResources(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -17,7 +17,6 @@ const FIELDS = KEY_FIELD_NAMES.map(
   (field) => [field, KEY_FIELDS[field].wire, KEY_FIELDS[field].type.kind] as const,
 );
 
-/** The record of a key as its row has it. */
 export function keyRecord(row: KeyRow): KeyRecord {
   return {
     id: row.id,
@@ -44,7 +43,6 @@ function fromColumn(kind: Kind, stored: unknown): unknown {
   return kind === 'credits' && stored !== null ? micro(stored as number) : stored;
 }
 
-/** The columns of the settings of a key. */
 export function settingColumns(settings: KeySettings): SettingColumns & { readonly bytes: number } {
   const columns: { [W in WireName]?: unknown } = {};
   for (const [field, column, kind] of FIELDS) columns[column] = columnOf(kind, settings[field]);
@@ -56,7 +54,7 @@ function columnOf(kind: Kind, value: unknown): unknown {
   return kind === 'flag' ? Number(value) : value;
 }
 
-/** Thrown if a change was made to another version of a key than the one that the book has. */
+/** The change expected another version of the key than the book has. */
 export class VersionConflict extends Error {
   readonly current: number;
 
@@ -66,7 +64,7 @@ export class VersionConflict extends Error {
   }
 }
 
-/** A key, and the version that it must be at; undefined: any. */
+/** A key at an expected version; undefined: any. */
 interface KeyAtVersion {
   readonly accountId: number;
   readonly keyId: number;
@@ -74,10 +72,10 @@ interface KeyAtVersion {
 }
 
 /**
- * Changes the row of a key to what `changeOf` makes of it, in one transaction with the row locked; its version grows by one,
- * unless every column has that value already (then nothing is written) or `changeOf` says which version it keeps.
- * Resolves with the row before and after; undefined: the account has no such key. Throws VersionConflict, and what `check`
- * throws of the rows before and after; then nothing is changed.
+ * Applies `changeOf` to a key's row in one transaction with the row locked. Increments the version, unless `changeOf`
+ * sets it; writes nothing if every column already has its value. Resolves with the rows before and after; undefined: no
+ * such key in the account, or no change from `changeOf`. Changes nothing if it throws: VersionConflict, or an error of
+ * `check`, which gets both rows.
  */
 export function changeKeyRow(
   store: Store,
@@ -113,5 +111,5 @@ function isAlready(row: KeyRow, change: Updateable<KeysTable>): boolean {
   return Object.entries(change).every(([column, value]) => row[column as keyof KeyRow] === value);
 }
 
-/** Columns of a key that has no value but its own. */
+/** Columns of a key without a previous value. */
 export const NO_PREVIOUS = { previous_hash: null, previous_valid_until: null } as const;

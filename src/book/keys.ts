@@ -7,20 +7,20 @@ import { chunks } from './many-rows.ts';
 import type { BookSchema, KeyRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
-/** A key as it is first stored: settings plus the fields that the gateway sets. `hash` is the SHA-256 of the value, hex. */
+/** A new key: settings plus the fields set by the gateway. `hash` is the SHA-256 of the value, hex. */
 export interface NewKey extends KeySettings {
   readonly hash: string;
   readonly prefix: string;
 }
 
-/** Bounds of the keys of one account, inactive ones included: none is ever removed. */
+/** Bounds for the keys of one account, including inactive ones, since keys are never removed. */
 export interface KeyBounds {
   readonly maxKeys: number;
   /** Most bytes of the settings of all keys, as JSON in UTF-8. */
   readonly maxKeyBytes: number;
 }
 
-/** Thrown if the settings of a key would take more than MOST_KEY_BYTES. */
+/** The settings of a key would exceed MOST_KEY_BYTES. */
 export class KeyTooLarge extends Error {
   readonly bytes: number;
 
@@ -29,7 +29,7 @@ export class KeyTooLarge extends Error {
     this.bytes = bytes;
   }
 }
-/** Thrown if an account may have no more keys, or its keys no longer settings. */
+/** The account may not have more keys, or more bytes of key settings. */
 export class TooManyKeys extends Error {
   readonly bound: keyof KeyBounds;
 
@@ -39,27 +39,30 @@ export class TooManyKeys extends Error {
   }
 }
 
-/** The part of the book that stores the keys of accounts. */
+/** Stores the keys of accounts. */
 export interface BookKeys {
-  /** The key that has this hash, or had it before its last rotation; its record says until when. */
+  /**
+   * The key with this hash as its current value or as the one before its last rotation; the record states until when
+   * the latter is valid.
+   */
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
-   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included. A page has at most
-   * `limit` keys, at most 500, and fewer if their lists are long, so that it takes some 1 MiB. Empty: there are no more.
+   * Keys of the account with ids above `after` (default 0), by id ascending, including inactive ones. A page has at
+   * most `limit` keys, at most 500, and fewer if their lists are long, to stay near 1 MiB. Empty: no more keys.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
-  /** Names of keys, by id; ids that the book does not have are left out. */
+  /** Names of keys, by id; unknown ids are omitted. */
   keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** The ids among these that the book has. */
+  /** Returns those of the ids that the book has. */
   keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
   /** Throws TooManyKeys if the account has no room for the key. */
   createKey(accountId: number, key: NewKey, now: number, most?: KeyBounds): Promise<KeyRecord>;
   /**
-   * Changes a key, whose version grows by one; if no setting differs, nothing is written and the version stays. Undefined:
-   * the account has no such key. Throws VersionConflict if the key is at another version than `ifVersion`, KeyTooLarge, and
-   * TooManyKeys if the account's keys would take more than `maxKeyBytes`; then nothing is changed. Neither bound refuses a
-   * change by which the key does not grow. An inactive key has one value: that before its last rotation is forgotten.
+   * Changes a key and increments its version; without a difference, writes nothing and keeps the version. Undefined:
+   * the account has no such key. Changes nothing if it throws: VersionConflict if the version differs from `ifVersion`,
+   * KeyTooLarge, or TooManyKeys if the account's keys would exceed `maxKeyBytes`. Neither bound refuses a change that
+   * doesn't enlarge the key. A deactivated key loses the value before its last rotation.
    */
   updateKey(
     accountId: number,
@@ -137,7 +140,7 @@ export function keyQueries(store: Store): BookKeys {
     async updateKey(accountId, keyId, change, now, ifVersion, maxKeyBytes = Infinity) {
       const changeOf = (row: KeyRow) => {
         const settings = { ...keyRecord(row), ...change };
-        // A key that is deactivated keeps its newest value only: no older one returns with it.
+        // A deactivated key keeps only its newest value, so no older one returns on reactivation.
         const isEnd = !settings.isActive && row.previous_hash !== null;
         return { ...settingColumns(settings), ...(isEnd ? NO_PREVIOUS : {}) };
       };
@@ -156,7 +159,7 @@ export function keyQueries(store: Store): BookKeys {
       const row = await db
         .selectFrom('keys')
         .select('id')
-        // Literals, so that both engines can see that the index of such keys serves it.
+        // Literals, so both engines can use the index of such keys.
         .where('is_active', '=', sql.lit(1))
         .where('blocked_countries', '!=', sql.lit('[]'))
         .limit(1)
@@ -167,8 +170,8 @@ export function keyQueries(store: Store): BookKeys {
 }
 
 /**
- * Number and bytes of the keys of an account. Its row is locked first, so that of two changes at once the second counts
- * what the first has made.
+ * Number and bytes of an account's keys. Locks the account row first, so of two concurrent changes the second counts
+ * the first.
  */
 async function keysTogether(
   store: Store,
@@ -186,11 +189,11 @@ async function keysTogether(
     .executeTakeFirstOrThrow();
 }
 
-/** Most keys of a page, and most bytes of their settings: they bound the memory of a caller who reads all keys. */
+/** Most keys per page, and most bytes of their settings: bounds the memory of callers that read all keys. */
 const PAGE = 500;
 const PAGE_BYTES = 1_048_576;
 
-/** Ids of the next keys whose bytes fit into a page, one at least. */
+/** Ids of the next keys whose bytes fit into a page, at least one. */
 function pageIds(accountId: number, after: number, limit: number) {
   return sql<number>`(select id from (
       select id, sum(bytes) over (order by id) - bytes as before from (
@@ -199,7 +202,7 @@ function pageIds(accountId: number, after: number, limit: number) {
     ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
 }
 
-/** Inserts a key, whose id and version the database gives. */
+/** Inserts a key; the database sets its id and version. */
 export async function insertKey(
   db: Kysely<BookSchema>,
   accountId: number,

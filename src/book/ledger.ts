@@ -10,36 +10,34 @@ export interface LedgerQuery {
   readonly keyId?: number | undefined;
   readonly type?: EntryType | undefined;
   readonly model?: string | undefined;
-  /** Entries booked to these UTC days only: days since 1970-01-01, both included. */
+  /** Only entries booked to these UTC days: days since 1970-01-01, inclusive. */
   readonly fromDay?: number | undefined;
   readonly toDay?: number | undefined;
-  /** Entries with a lower seq than this only. */
+  /** Only entries with a lower seq. */
   readonly before?: number | undefined;
   /** 1–1,000. */
   readonly limit: number;
 }
 
-/** The charge of a call, as a refund needs it. */
+/** Charge of a call, as a refund needs it. */
 export interface Charge {
   readonly entry: LedgerEntry;
-  /** The day to which it was booked: days since 1970-01-01 UTC. */
+  /** Day it was booked to: days since 1970-01-01 UTC. */
   readonly day: number;
   /** Its refund is in the ledger. */
   readonly isRefunded: boolean;
 }
 
-/** The part of the book that reads the ledger. */
+/** Reads the ledger. */
 export interface BookLedger {
-  /** The entry of the account with that id. */
   entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
-  /** The charge of the account with that id. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
   /**
-   * Times of the latest call in the ledger, a charge or an expired hold, of each of these keys that has one, by its id. The
-   * latest is what was booked last.
+   * Time of the latest call in the ledger, a charge or an expired hold, by key; keys without calls are absent. The
+   * latest is the one booked last.
    */
   lastCalls(accountId: number, keyIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Entries of the ledger, newest first. */
+  /** Newest first. */
   ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
   /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
   reconcile(): AsyncIterable<{
@@ -51,7 +49,6 @@ export interface BookLedger {
   }>;
 }
 
-/** Queries of the ledger. */
 export function ledgerQueries(store: Store): BookLedger {
   const { db } = store;
   return {
@@ -59,7 +56,7 @@ export function ledgerQueries(store: Store): BookLedger {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
       if (keyId !== undefined) query = query.where('key_id', '=', keyId);
       if (type !== undefined) query = query.where('type', '=', type);
-      // A literal, so that both planners can use the partial index on non-charges.
+      // A literal, so both planners can use the partial index on non-charges.
       if (type !== undefined && type !== 'charge') query = query.where('type', '!=', sql.lit('charge'));
       if (model !== undefined) query = query.where('model', '=', model);
       if (fromDay !== undefined) query = query.where('day', '>=', fromDay);
@@ -70,7 +67,7 @@ export function ledgerQueries(store: Store): BookLedger {
     },
 
     async entry(accountId, id) {
-      // PostgreSQL takes no U+0000, so that no entry can have such an id.
+      // PostgreSQL rejects U+0000, so no entry can have such an id.
       if (id.includes('\0')) return undefined;
       const row = await db
         .selectFrom('ledger')
@@ -92,7 +89,10 @@ export function ledgerQueries(store: Store): BookLedger {
       return row && { entry: ledgerEntry(row), day: row.day, isRefunded: rows.length > 1 };
     },
 
-    /** A call writes nothing for this: each key is one look at the end of the index ledger_key, past the few refunds booked later. */
+    /**
+     * Costs calls no write: each key takes one lookup at the end of the index ledger_key, past the few refunds booked
+     * later.
+     */
     async lastCalls(accountId, keyIds) {
       const found = new Map<number, number>();
       for (const ids of chunks(keyIds)) {
@@ -146,7 +146,6 @@ export const LEDGER_COLUMNS = [
   'call',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
-/** The row of a journal entry in the ledger. */
 export function entryRow(entry: JournalEntry): LedgerRow {
   return {
     account_id: entry.accountId,
@@ -174,7 +173,6 @@ export function entryRow(entry: JournalEntry): LedgerRow {
   };
 }
 
-/** The ledger entry in a row. */
 export function ledgerEntry(row: LedgerRow): LedgerEntry {
   return {
     id: row.id,
@@ -199,7 +197,7 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
   };
 }
 
-/** When the call of an entry came in; null for entries that are no call. */
+/** Time that the call of an entry was received; null for entries other than calls. */
 function startedAt({ type, createdAt, durationMs = 0 }: JournalEntry): number | null {
   return type === 'charge' || type === 'expired_hold' ? createdAt - durationMs : null;
 }
@@ -220,8 +218,7 @@ const CALL_FIELDS = [
 type CallFields = Pick<JournalEntry, (typeof CALL_FIELDS)[number]>;
 
 /**
- * Column with what an entry says about its call and no query asks for, as JSON: each further column would be one more
- * parameter of every row.
+ * Call details that no query filters by, as one JSON column: each further column would add a parameter to every row.
  */
 function callOf(entry: JournalEntry): string | null {
   const { price, upstream, cost } = entry;
@@ -231,11 +228,11 @@ function callOf(entry: JournalEntry): string | null {
   return JSON.stringify(call);
 }
 
-/** Accounts of a page: few, so that one statement sums few ledgers, and memory does not grow with the number of accounts. */
+/** Accounts per page: few, so one statement sums few ledgers, and memory doesn't grow with the number of accounts. */
 const PAGE = 50;
 
 async function* sumsOfAccounts(db: Kysely<BookSchema>): ReturnType<BookLedger['reconcile']> {
-  /** Reads a page in one statement, which sees one moment of the book: a running gateway changes nothing in between. */
+  /** Reads a page in one statement, a consistent snapshot despite a running gateway. */
   const page = (after: number) =>
     db
       .selectFrom('accounts')
@@ -274,7 +271,7 @@ async function* sumsOfAccounts(db: Kysely<BookSchema>): ReturnType<BookLedger['r
   }
 }
 
-/** The ids among these that the ledger has. */
+/** Returns those of the ids that the ledger has. */
 export async function idsInLedger(db: Kysely<BookSchema>, ids: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const chunk of chunks(ids)) {

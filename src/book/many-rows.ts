@@ -3,13 +3,13 @@ import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /**
- * Statements over many rows whose text does not depend on the number of rows. Listing the rows as parameters took 46 µs of
- * the gateway's thread an entry, most of it to build the text, and SQLite prepared every batch; this takes 12 µs (profiled).
- * PostgreSQL gets the rows as one JSON parameter, and SQLite runs one prepared statement for each, all in one
- * message to its thread.
+ * Statements over many rows with a text independent of their number. Listing the rows as parameters took 46 µs of the
+ * gateway's thread per entry, mostly to build the text, and SQLite prepared every batch; this takes 12 µs (profiled).
+ * PostgreSQL gets the rows as one JSON parameter; SQLite runs one prepared statement per row, all in one message to its
+ * thread.
  */
 
-/** Rows for a statement that is run once with each; made into JSON, which crosses to the thread faster than arrays do. */
+/** Rows for a statement that runs once per row, as JSON, which crosses to the thread faster than arrays. */
 export class EachRow {
   readonly json: string;
 
@@ -22,7 +22,7 @@ type Table = keyof BookSchema;
 type Column<T extends Table> = keyof BookSchema[T] & string;
 type Rows<T extends Table> = readonly Readonly<Partial<Record<Column<T>, number | string | null>>>[];
 
-/** Inserts the columns of the rows, and returns how many were written; `onConflict` is the clause for rows that exist. */
+/** Inserts columns of the rows and returns the number written; `onConflict` is the clause for existing rows. */
 export async function insertRows<T extends Table>(
   store: Store,
   trx: Trx,
@@ -41,7 +41,7 @@ export async function insertRows<T extends Table>(
   return await run(trx, `${into} ${values} ${onConflict}`, new EachRow(cellsOf(rows, columns)));
 }
 
-/** Sets the columns of each row that has the `key` of one of these. */
+/** Updates the columns of each row that matches by `key`. */
 export async function updateRows<T extends Table>(
   store: Store,
   trx: Trx,
@@ -73,8 +73,8 @@ function cellsOf<T extends Table>(rows: Rows<T>, columns: readonly Column<T>[]):
 }
 
 /**
- * `values (…), (…)` for a common table expression: one statement then changes many rows, each in its own way. The cast
- * tells PostgreSQL what a bare parameter is; SQLite does not need it and is not hurt by it.
+ * `values (…), (…)` for a common table expression, so one statement changes many rows, each differently. PostgreSQL
+ * needs the cast to type a bare parameter; it doesn't harm SQLite.
  */
 export function valueRows<Row>(rows: readonly (readonly (number | string)[])[]): RawBuilder<Row> {
   const cells = (row: readonly (number | string)[]) =>
@@ -86,13 +86,10 @@ export function valueRows<Row>(rows: readonly (readonly (number | string)[])[]):
   return sql<Row>`(values ${sql.join(rows.map((row) => sql`(${cells(row)})`))})`;
 }
 
-/**
- * Largest number of rows in one statement. SQLite takes 32,766 parameters, PostgreSQL 65,535; the widest table here
- * has 19 columns.
- */
+/** Most rows per statement. SQLite takes 32,766 parameters, PostgreSQL 65,535; the widest table here has 19 columns. */
 const MAX_ROWS = 1000;
 
-/** Cuts rows into lists of at most MAX_ROWS, a statement each. */
+/** Splits rows into lists of at most MAX_ROWS, one per statement. */
 export function chunks<T>(rows: readonly T[]): T[][] {
   const count = Math.ceil(rows.length / MAX_ROWS);
   return Array.from({ length: count }, (_, index) => rows.slice(index * MAX_ROWS, (index + 1) * MAX_ROWS));

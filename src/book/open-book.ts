@@ -22,7 +22,7 @@ import { usageQueries } from './usage.ts';
 export interface BookPlace {
   /** `postgres://…`; undefined: SQLite in the data folder. */
   readonly databaseUrl: string | undefined;
-  /** Absolute path; made if it is missing. */
+  /** Absolute path, created if missing. */
   readonly dataDir: string;
 }
 
@@ -31,11 +31,11 @@ const MAX_CONNECTIONS = 10;
 const MIN_POSTGRES = 150_000;
 
 /**
- * Opens the database of record, creating or migrating its tables first. With `readOnly` it takes no lock, changes
+ * Opens the database of record, after creating or migrating its tables. With `readOnly` it takes no lock, changes
  * nothing and may be slow: for reports beside a running gateway.
  *
- * Throws CannotOpenBook (DataFolderInUse if another gateway has the folder) or BookUnavailable; both messages are
- * one line for the operator and hold no password.
+ * Throws CannotOpenBook (DataFolderInUse if another gateway has the folder) or BookUnavailable; both messages are one
+ * line for the operator, without a password.
  */
 export async function openBook(place: BookPlace, options: { readOnly?: boolean } = {}): Promise<Book> {
   const readOnly = options.readOnly ?? false;
@@ -44,14 +44,14 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
     : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
 }
 
-/** Adds to an error what to look at, so that the one line of a refused start says so, as it does for Redis. */
+/** Names the setting to check in an error, so a refused start explains itself in one line, as for Redis. */
 function namingItsSetting(error: unknown): never {
   if (!(error instanceof BookUnavailable)) throw error;
   const message = `${error.message} Check DATABASE_URL and that the server is running.`;
   throw new BookUnavailable(message, { cause: error });
 }
 
-/** The store of the database that is configured. Its driver is loaded only if it is used. */
+/** Opens the SQLite book. Its driver is loaded only if used. */
 async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
   const { openSqlite } = await import('./sqlite.ts');
   const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
@@ -64,7 +64,7 @@ async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
 async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Book> {
   if (!readOnly) await migrateServer(databaseUrl);
   const { postgresDialect, tookTooLong } = await import('./postgres.ts');
-  // A report sums whole ledgers: it may take its time, on one connection.
+  // A report sums whole ledgers: it may run long, on one connection.
   const dialect = postgresDialect(databaseUrl, {
     readOnly,
     statementTimeoutMs: readOnly ? 0 : STATEMENT_TIMEOUT_MS,
@@ -74,7 +74,7 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   return orDestroy(db, async () => {
     if (readOnly) await requireCurrentSchema(db, 'postgres');
     const open = () => sqlBook(new Store(db, 'postgres'));
-    // The migration has just reached the server: one slow connection is no reason to refuse the start.
+    // The migration has just reached the server, so one slow connection must not refuse the start.
     return await open().catch((error: unknown) => {
       if (!tookTooLong(error)) throw error;
       return open();
@@ -82,7 +82,9 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   });
 }
 
-/** Migrates on its own connection: a migration, or the wait for another gateway's, may take longer than a statement. */
+/**
+ * Migrates on a separate connection: a migration, or the wait for another gateway's, may exceed the statement timeout.
+ */
 async function migrateServer(databaseUrl: string): Promise<void> {
   const { postgresDialect } = await import('./postgres.ts');
   const dialect = postgresDialect(databaseUrl, { readOnly: false, statementTimeoutMs: 0, maxConnections: 1 });
@@ -104,7 +106,7 @@ async function requirePostgres15(db: Kysely<BookSchema>): Promise<void> {
   );
 }
 
-/** Opens the book on a store, which is closed again if that fails. */
+/** Opens the book on a store, and closes the store on failure. */
 async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Promise<Book> {
   try {
     return await open();
@@ -115,9 +117,8 @@ async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Pro
 }
 
 /**
- * Brings the schema up to this version of the gateway, under the engine's migration lock, so that gateways that start
- * together do it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's
- * error.
+ * Migrates the schema to this version of the gateway. The engine's migration lock makes gateways that start together do
+ * it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's error.
  */
 async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   const known = migrations(engine);
@@ -129,7 +130,7 @@ async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   throw error;
 }
 
-/** Checks the schema of a book that is only read: it must be exactly this version's. Throws CannotOpenBook. */
+/** Requires exactly this version's schema, for a read-only book. Throws CannotOpenBook. */
 async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   const known = migrations(engine);
   const names = await executed(db);
@@ -162,7 +163,7 @@ async function executed(db: Kysely<BookSchema>): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Changes of the schema, by name, in the order of the names. A released change is never edited: a new one follows it. */
+/** Schema changes by name, applied in name order. A released change is never edited; a new one follows it. */
 export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
@@ -170,7 +171,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
   };
 }
 
-/** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
+/** Builds the book on a database with the current schema. The book owns the store: `close` closes it. */
 export async function sqlBook(store: Store): Promise<Book> {
   const { id } = await store.db.selectFrom('identity').select('id').executeTakeFirstOrThrow();
   return {

@@ -7,45 +7,46 @@ import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 
-/** Outcome of offering a journal entry to the book. */
+/** Outcome of posting a journal entry. */
 export type PostResult =
-  /** The entry was written now. */
+  /** Written now. */
   | 'posted'
-  /** An entry with this id was written before. */
+  /** An entry with this id already exists. */
   | 'duplicate'
-  /** The book has no such account, or its balance no room for the entry (2^53 micro-credits). It may have room later. */
+  /** The book has no such account, or its balance can't take the entry (2^53 micro-credits), though it may later. */
   | 'refused';
 
-/** An account whose live state may differ from the book: it must be rebuilt in a later epoch than this. */
+/** An account whose live state may differ from the book. It must be rebuilt in a later epoch. */
 export interface DivergedAccount {
   readonly accountId: number;
   readonly epoch: number;
 }
 
 interface Posting {
-  /** Results in the order of the entries that were offered. */
+  /** In the order of the entries. */
   readonly results: readonly PostResult[];
   /**
-   * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
-   * than the book does. Their epoch in the book is over with this posting, so that they are found if nobody rebuilds them.
+   * Accounts with an entry from another epoch than the book's, an entry that Redis counted twice, or one whose seq or
+   * balance differs between Redis and the book. Posting ends their epoch in the book, so they are found even if nobody
+   * rebuilds them.
    */
   readonly diverged: readonly DivergedAccount[];
-  /** Number of alerts that crossings queued. */
+  /** Number of alerts queued by crossings. */
   readonly alerts: number;
 }
 
-/** The part of the book that takes journal entries. */
+/** Posts journal entries. */
 export interface BookPosting {
   /**
-   * Posts journal entries to the ledger in one transaction, with balances, sums of days, alerts of crossings and the state
-   * of grants. Entries come in journal order. Safe to repeat.
+   * Posts journal entries, in journal order, to the ledger in one transaction with balances, daily sums, crossing
+   * alerts and grant states. Idempotent.
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
-  /** The ids among these that the ledger has. */
+  /** Returns those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** The end of an account's ledger; entries of a batch move it on. */
+/** End of an account's ledger, which advances with each entry of a batch. */
 interface LedgerPosition {
   seq: number;
   epoch: number;
@@ -55,23 +56,23 @@ interface LedgerPosition {
 
 interface Plan {
   readonly results: PostResult[];
-  /** Entries that the ledger's end and Redis agree on: the usual case. */
+  /** Entries on which the end of the ledger and Redis agree: the usual case. */
   readonly following: ReadonlySet<JournalEntry>;
-  /** The new entries, as the book numbers them. */
+  /** New entries, as the book numbers them. */
   readonly posted: JournalEntry[];
-  /** Epochs that are over, by account. */
+  /** Ended epochs, by account. */
   readonly diverged: ReadonlyMap<number, number>;
   /** Ends of the accounts' ledgers after the batch. */
   readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
 
-/** Thrown if the id of an entry that looked new is in the ledger. */
+/** The ledger already has the id of an entry that looked new. */
 class IdTaken extends Error {}
 
 /**
- * Posts journal entries to the ledger, which takes each id once and numbers new ones: any gateway may offer any entry, as
- * often as it likes. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the book:
- * two gateways that offer the same batch come one after the other, and the second finds every entry written.
+ * Posts journal entries to the ledger, which accepts each id once and numbers new entries: any gateway may post any
+ * entry, any number of times. Account rows are locked first, by ascending id, the fixed lock order of the book. Two
+ * gateways that post the same batch take turns, and the second finds every entry written.
  */
 export function postQueries(store: Store): BookPosting {
   return {
@@ -90,8 +91,8 @@ export function postQueries(store: Store): BookPosting {
 }
 
 /**
- * An entry that Redis counted as the book does is taken to be new, which saves looking every id up; if that is wrong, the
- * ledger's unique id says so, nothing is written, and the batch is planned again with its ids looked up (`careful`).
+ * Assumes that an entry is new if Redis and the book count it the same, which saves looking up every id. If that is
+ * wrong, the ledger's unique id rejects the batch, nothing is written, and a second plan looks up all ids (`careful`).
  */
 async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
   return store.transaction(async (trx) => {
@@ -130,7 +131,7 @@ async function lockAccounts(
   return positions;
 }
 
-/** Decides entry by entry, in journal order, from the ends of the ledgers on. `known`: ids that the ledger has. */
+/** Decides each entry, in journal order, starting at the ends of the ledgers. `known`: ids that the ledger has. */
 function planPosting(
   entries: readonly JournalEntry[],
   start: ReadonlyMap<number, LedgerPosition>,
@@ -146,8 +147,7 @@ function planPosting(
     if (!position) return 'refused';
     const isCurrent = entry.epoch === position.epoch;
     if (written.has(entry.id)) {
-      // A known id keeps the seq that it was posted with. This one stands
-      // beyond: Redis has counted it twice.
+      // A known id keeps its posted seq. A seq beyond the end means that Redis counted the entry twice.
       if (isCurrent && entry.seq > position.seq) diverged.set(entry.accountId, position.epoch);
       return 'duplicate';
     }
@@ -170,12 +170,12 @@ function planPosting(
   return { results, following, posted, diverged, positions };
 }
 
-/** The entry after the end of a ledger. */
+/** Numbers an entry as the next one of a ledger. */
 function numbered(entry: JournalEntry, { seq, balance }: LedgerPosition): JournalEntry {
   return { ...entry, seq: seq + 1, balanceAfter: micro(balance + entry.credits) };
 }
 
-/** Whether an entry, as the book numbers it, takes the balance from the threshold or more to below it. */
+/** Whether an entry, as the book numbers it, takes the balance from at or above the threshold to below it. */
 function isCrossing({ credits, balanceAfter, threshold }: JournalEntry): boolean {
   return credits < 0 && balanceAfter - credits >= threshold && balanceAfter < threshold;
 }

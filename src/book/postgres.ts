@@ -9,7 +9,7 @@ import pg from 'pg';
 import { BookUnavailable, CannotOpenBook } from './store.ts';
 
 interface PostgresLimits {
-  /** Longest that a statement may run, waiting for locks included; 0: no limit. */
+  /** Statement timeout, lock waits included; 0: none. */
   readonly statementTimeoutMs: number;
   readonly readOnly: boolean;
   readonly maxConnections: number;
@@ -17,25 +17,25 @@ interface PostgresLimits {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * Time to connect at a start and for a report, which no call waits for. At a load of 50 on two cores, connecting on loopback took
- * more than 5 s.
+ * Connect timeout at start and for reports, which block no call. At a load of 50 on two cores, connecting on loopback
+ * took more than 5 s.
  */
 const PATIENT_CONNECT_TIMEOUT_MS = 15_000;
-/** Time after a statement's timeout, at which the server ends it, until the server is taken to be gone. */
+/** Wait after the server's statement timeout before the server counts as gone. */
 const GRACE_MS = 1000;
-/** Longest that the row locks of a gateway stay whose host vanished amid a transaction. */
+/** Longest time that a gateway holds row locks after its host vanished mid-transaction. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';
 /**
- * Settings of a connection. Queries while serving take a few milliseconds, and longer if the server starts worker processes
- * for them: on a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
+ * Connection settings. Queries while serving take a few milliseconds, and longer if the server starts parallel workers:
+ * on a ledger of 10 million rows, a year's usage by key then took 14.5 ms instead of 6.9.
  */
 const SERVING = '-c max_parallel_workers_per_gather=0';
 
 /**
- * A dialect for the server at `databaseUrl` (`postgres://…`). Nothing is connected yet. Its queries reject with
- * BookUnavailable if the server is out of reach. Throws CannotOpenBook if the URL cannot be read.
+ * Dialect for the server at `databaseUrl` (`postgres://…`); connects on first use. Queries reject with BookUnavailable
+ * if the server is unreachable. Throws CannotOpenBook for an invalid URL.
  */
 export function postgresDialect(databaseUrl: string, limits: PostgresLimits): PostgresDialect {
   const where = describe(databaseUrl);
@@ -53,14 +53,14 @@ export function postgresDialect(databaseUrl: string, limits: PostgresLimits): Po
     types: { getTypeParser: exactIntegers },
     options: limits.readOnly ? READ_ONLY : SERVING,
   });
-  // Without a listener, a connection that ends between or during queries would end the process. The query on it, or
-  // the next one, reports it.
+  // Without a listener, a connection that fails between or during queries would end the process. The current or next
+  // query reports it.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool: new LeasingPool(pool, where) });
 }
 
-/** `host:port/database`, for messages. The error of the URL parser would repeat the password. */
+/** `host:port/database`, for messages. The URL parser's error would repeat the password. */
 function describe(databaseUrl: string): string {
   try {
     if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new TypeError('another scheme');
@@ -77,7 +77,7 @@ function describe(databaseUrl: string): string {
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** Parses amounts (int8) and their sums (numeric) as numbers. Throws if a number could not hold one exactly. */
+/** Parses amounts (int8) and their sums (numeric) as numbers. Throws if a number can't hold one exactly. */
 function exactIntegers(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === INT8_OID || oid === NUMERIC_OID) return exactInteger;
   return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
@@ -90,16 +90,16 @@ function exactInteger(text: string): number {
 }
 
 /**
- * The pool as Kysely uses it, with errors as the book reports them.
+ * Kysely's pool, with the book's errors.
  *
- * A fault that swallowed a query's answer has most likely swallowed the answers of every other connection of the time: those
- * connections are thrown away too. Each would cost a query its whole timeout, one after the other: twice 6 s were measured.
+ * A fault that loses one query's answer has most likely hit all connections open at the time, so all are discarded.
+ * Otherwise each would cost a query its whole timeout, one after the other: 6 s were measured twice.
  */
 class LeasingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: pg.Pool;
   readonly #where: string;
-  /** Number of times that a connection fell silent. */
+  /** Number of times a connection stopped answering. */
   #era = 0;
   readonly #madeIn = new WeakMap<pg.PoolClient, number>();
 
@@ -135,8 +135,8 @@ class LeasingPool implements PostgresPool {
 }
 
 /**
- * One loan of a connection. pg gives a connection back as good after a query timed out on it, with that query still
- * at the head of its queue; here it is thrown away, and carries no further query.
+ * One loan of a connection. After a query timeout, pg returns the connection to the pool with that query still at the
+ * head of its queue. A lease discards the connection and runs no further query on it.
  */
 class Lease implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
@@ -178,34 +178,32 @@ class Lease implements PostgresPoolClient {
 }
 
 /**
- * SQLSTATEs of a server that cannot serve now: connection exceptions, resources exhausted (disk, memory, connections),
- * operator intervention (shutdown, start-up, statement timeout), system errors, a lock or idle timeout, and a standby
- * that a failover left behind the address (read only).
+ * SQLSTATEs of a server that can't serve now: connection exceptions, exhausted resources (disk, memory, connections),
+ * operator intervention (shutdown, startup, statement timeout), system errors, a lock or idle timeout, and a standby
+ * that a failover left at the address (read only).
  */
 const UNAVAILABLE = /^(08|53|57|58)|^(25P03|25006|55P03)$/;
 
-/** True if the connection itself is of no more use, as it ended or a query on it still waits for an answer. */
+/** Whether the connection is unusable: it ended, or a query on it still waits for an answer. */
 function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError);
 }
 
-/**
- * True if no answer came in time, not even that the statement took too long: the server, or the way to it, is gone.
- */
+/** Whether no answer arrived in time, not even a statement timeout: the server, or the path to it, is gone. */
 function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-/** The error of a query, as the book reports it. `where` names the server without user or password. */
+/** Converts a query error to the book's error. `where` names the server without user or password. */
 function queryError(error: unknown, where: string): unknown {
   if (error instanceof pg.DatabaseError) {
     return UNAVAILABLE.test(error.code ?? '') ? unavailable(error, where) : error;
   }
-  // Anything else that is not a mistake of ours (a value that cannot be written or read) is the network's doing.
+  // All other errors except programming errors (a value that can't be written or read) come from the network.
   return error instanceof TypeError || error instanceof RangeError ? error : unavailable(error, where);
 }
 
-/** The error of a connection that could not be made: faults of network, server and login all leave the book out of reach. */
+/** Error of a failed connection: network, server and login faults all make the book unreachable. */
 function unavailable(error: unknown, where: string): BookUnavailable {
   return new BookUnavailable(`The database ${where} can't be reached: ${reason(error)}.`, { cause: error });
 }
@@ -220,10 +218,10 @@ const REASONS: Record<string, string> = {
   ENOENT: 'the socket does not exist',
 };
 
-/** What pg says of a connection or a query that took too long. */
+/** pg's messages for a connection or query that took too long. */
 const TOOK_TOO_LONG = /timeout/i;
 
-/** Whether the book is out of reach only because the server took too long. */
+/** Whether the book is unreachable only because the server took too long. */
 export function tookTooLong(error: unknown): boolean {
   return (
     error instanceof BookUnavailable &&

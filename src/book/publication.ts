@@ -6,13 +6,13 @@ import { chunks, valueRows } from './many-rows.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 
-/** The part of the book that knows which versions of keys and accounts Redis holds. */
+/** Tracks the key and account versions that Redis holds. */
 export interface BookPublication {
-  /** Keys and accounts whose last change was not confirmed as published to Redis. */
+  /** Keys and accounts whose last change is not confirmed as published to Redis. */
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Keys and accounts changed, or first published as they are, at or after `since`. */
+  /** Keys and accounts changed, or first published in this version, at or after `since`. */
   changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Notes that Redis holds these versions, since `now`. Never lowers a noted version. */
+  /** Records that Redis holds these versions, since `now`. Never lowers a version. */
   published(
     what: {
       keys?: readonly { id: number; version: number }[];
@@ -27,7 +27,6 @@ interface Noted {
   readonly version: number;
 }
 
-/** Queries about the versions of keys and accounts that Redis is known to hold. */
 export function publicationQueries(store: Store): BookPublication {
   const { db } = store;
   return {
@@ -56,7 +55,7 @@ export function publicationQueries(store: Store): BookPublication {
     },
 
     published: ({ keys = [], accounts = [] }, now) =>
-      // In a transaction, which is repeated after a deadlock: another gateway may note these rows in another order.
+      // In a transaction, which retries after a deadlock: another gateway may update these rows in another order.
       store.transaction(async (trx) => {
         for (const chunk of chunks(newest(keys))) await note(trx, 'keys', chunk, now);
         for (const chunk of chunks(newest(accounts))) await note(trx, 'accounts', chunk, now);
@@ -64,7 +63,7 @@ export function publicationQueries(store: Store): BookPublication {
   };
 }
 
-/** The highest version of each id: an update would use any one of several values for a row. */
+/** The highest version per id: an update with several values for a row would use any of them. */
 function newest(noted: readonly Noted[]): Noted[] {
   const byId = new Map<number, Noted>();
   for (const one of noted) {
@@ -83,7 +82,7 @@ async function note(
     .with('noted(id, version)', () => valueRows<Noted>(noted.map(({ id, version }) => [id, version])))
     .updateTable(table)
     .from('noted')
-    // A record that was committed long before it could be published is a change of now: a Redis may lose it only now.
+    // A record committed long before its publication counts as changed now: only now can a Redis lose it.
     .set((eb) => ({ published_version: eb.ref('noted.version'), updated_at: now }))
     .whereRef(`${table}.id`, '=', 'noted.id')
     .whereRef(`${table}.published_version`, '<', 'noted.version')

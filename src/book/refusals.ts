@@ -5,20 +5,19 @@ import type { RefusalRow, RefusalsTable } from './schema.ts';
 import { addRefused } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 
-/** A refused call in the book. */
 export interface RefusalRecord {
   readonly refused: RefusedCall;
-  /** Number of calls that the record stands for. */
+  /** Number of calls in the record. */
   readonly repeated: number;
 }
 
-/** Calls of one key, code and minute that have no record of their own. */
+/** Calls of one key, code and minute without separate records. */
 export interface RepeatedRefusal {
   readonly first: RefusedCall;
   readonly repeated: number;
 }
 
-/** Calls that were refused in an hour (since the epoch), by key and by the model's name in the catalog. */
+/** Refused calls per hour (since the epoch), by key and catalog model name. */
 export interface RefusedCount {
   readonly accountId: number;
   readonly keyId: number;
@@ -33,23 +32,23 @@ export interface RefusalBatch {
   readonly counts: readonly RefusedCount[];
 }
 
-/** The part of the book that records refused calls (specification section 14). */
+/** Records refused calls (specification section 14). */
 export interface BookRefusals {
   /**
-   * Records refused calls. Of one key, code and minute the first `perMinute` of all gateways get a record each (a few more if
-   * gateways write at the same time), and all others are one record.
+   * Records refused calls. For each key, code and minute, the first `perMinute` of all gateways get a record each (a
+   * few more if gateways write concurrently); one record covers the rest.
    */
   recordRefusals(batch: RefusalBatch, perMinute: number): Promise<void>;
   /**
-   * Removes at most `limit` of the oldest refused calls: those of before `before` (ms since the epoch), and those that are more
-   * than `rows`. Returns how many were removed.
+   * Removes up to `limit` of the oldest refused calls: those before `before` (ms since the epoch), and those in excess
+   * of `rows`. Returns the number removed.
    */
   forgetRefusals(oldest: { before: number; rows: number; limit: number }): Promise<number>;
 }
 
 const MINUTE_MS = 60_000;
 
-/** The part of a refused call that no query asks for. */
+/** Fields of a refused call that no query filters by. */
 type PackedFields = Pick<RefusedCall, 'slug' | 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
 
 const COLUMNS = [
@@ -82,7 +81,7 @@ export function refusalQueries(store: Store): BookRefusals {
         .select(({ fn }) => fn.max('n').as('last'))
         .executeTakeFirstOrThrow();
       if (last === null) return 0;
-      // Rows are numbered in the order in which they came, so the first ones are the oldest, but for a batch's time.
+      // Row numbers follow arrival, so the lowest are the oldest, give or take one batch.
       const oldest = db
         .selectFrom('refusals')
         .select(['n', 'created_at'])
@@ -154,14 +153,14 @@ async function record(
   );
 }
 
-/** The sums are locked by their accounts, as where charges are posted. */
+/** Account locks protect the sums, as when charges are posted. */
 async function lockAccounts(store: Store, trx: Trx, accountIds: readonly number[]): Promise<void> {
   for (const ids of chunks([...new Set(accountIds)].sort((a, b) => a - b))) {
     await store.lock(trx.selectFrom('accounts').select('id').where('id', 'in', ids).orderBy('id')).execute();
   }
 }
 
-/** Records of the same keys, codes and minutes that other gateways, and earlier batches, have written. */
+/** Records with the same keys, codes and minutes from other gateways and earlier batches. */
 async function recordedBefore(trx: Trx, calls: readonly RefusedCall[]): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   const groups = new Map(calls.map((call) => [groupOf(call), call]));
@@ -209,7 +208,6 @@ function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<R
   };
 }
 
-/** The refused call in a row. */
 export function refusedCall(
   row: RefusalRow,
 ): RefusalRecord & { readonly id: string; readonly createdAt: number } {

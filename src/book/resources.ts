@@ -4,38 +4,40 @@ import type { ResourcesTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /**
- * Something that a provider stores for a call. It belongs to the account that made the call (specification section 4).
+ * An object that a provider stores for a call. It belongs to the account that made the call (specification section 4).
  */
 export interface ProviderResource {
   readonly accountId: number;
-  /** Name of the upstream in the configuration; ids are only unique within one. */
+  /** Upstream name in the configuration; ids are unique only within one. */
   readonly upstream: string;
   readonly id: string;
-  /** The endpoint's word for it, as `response`. */
+  /** The endpoint's term, such as `response`. */
   readonly kind: string;
   readonly keyId: number;
   readonly model: string;
-  /** Tokens that a call which names it reads besides its own, if that is known. */
+  /** Further tokens that a call which names it reads, if known. */
   readonly tokens: number | null;
   readonly createdAt: number;
-  /** Ledger id of the call that made it. */
+  /** Ledger id of the call that created it. */
   readonly chargeId: string;
 }
 
-/** The part of the book that knows whose a resource of a provider is. */
+/** Tracks the owners of provider resources. */
 export interface BookResources {
-  /** The account's own among these ids at the upstream, in no order; those of others are left out, as if unknown. */
+  /**
+   * Resources among these ids at the upstream that the account owns, unordered; others are omitted, like unknown ones.
+   */
   resources(accountId: number, upstream: string, ids: readonly string[]): Promise<ProviderResource[]>;
-  /** The account's resource of that kind and id; the newest, if two upstreams use the same id. */
+  /** The account's resource of that kind and id; the newest, if two upstreams share the id. */
   resource(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined>;
-  /** Ends the ownership for good: the provider has deleted the resource. */
+  /** Ends the ownership for good, after the provider has deleted the resource. */
   releaseResource(
     resource: Pick<ProviderResource, 'accountId' | 'upstream' | 'id'>,
     now: number,
   ): Promise<void>;
 }
 
-/** Rows of a statement, at ten parameters each: below the limit of either engine. */
+/** Rows per statement, at ten parameters each: below the limit of either engine. */
 const MAX_ROWS = 500;
 
 type ResourceQueries = BookResources;
@@ -84,10 +86,7 @@ export function resourceQueries({ db }: Store): ResourceQueries {
   };
 }
 
-/**
- * Records the jobs and ids that entries of the journal carry. An existing row stays: what was deleted stays
- * deleted.
- */
+/** Records the jobs and ids in journal entries. Existing rows are unchanged, so deleted resources stay deleted. */
 export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const resources = posted.flatMap(
     ({ id, job, storedIds, accountId, keyId, model, createdAt }): ProviderResource[] => {
@@ -102,7 +101,7 @@ export async function recordResources(trx: Trx, posted: readonly JournalEntry[])
   await insertResources(trx, resources);
 }
 
-/** The rows of an answer's ids: the first id is the answer's own, the others those of its parts. */
+/** Rows for the ids of an answer: the first id is the answer's, the others those of its parts. */
 function resourcesOf(
   { upstream, kind, ids, tokens }: ResourceIds,
   owner: Pick<ProviderResource, 'accountId' | 'keyId' | 'model' | 'createdAt' | 'chargeId'>,

@@ -2,19 +2,19 @@ import type { KeyRecord } from '../domain/key.ts';
 import { changeKeyRow, keyRecord, NO_PREVIOUS } from './key-row.ts';
 import type { Store } from './store.ts';
 
-/** The new value of a rotated key. The book never gets a value itself, only its SHA-256 (hex). */
+/** New value of a rotated key. The book gets only its SHA-256 (hex). */
 interface RotatedValue {
   readonly hash: string;
   readonly prefix: string;
-  /** Time until which the previous value is valid too, in milliseconds by Redis' clock; null if it ends at once. */
+  /** End of the previous value's validity, in milliseconds by Redis' clock; null: at once. */
   readonly previousValidUntil: number | null;
 }
 
-/** The part of the book that changes the values of keys (specification section 2, "Rotate"). */
+/** Changes key values (specification section 2, "Rotate"). */
 export interface KeyRotations {
   /**
-   * Gives a key a new value. Its previous one stays valid until `previousValidUntil` if the key is active; an older one
-   * ends at once. `ifVersion` and VersionConflict are as in `updateKey`.
+   * Gives a key a new value. The previous value stays valid until `previousValidUntil` if the key is active; an older
+   * one ends at once. `ifVersion` and VersionConflict work as in `updateKey`.
    */
   rotateKey(
     accountId: number,
@@ -24,14 +24,14 @@ export interface KeyRotations {
     ifVersion?: number,
   ): Promise<{ readonly before: KeyRecord; readonly key: KeyRecord } | undefined>;
   /**
-   * Undoes a rotation whose new value nobody was given: the key gets the values of `before` back, as a further version.
-   * It gets only the newest of them if the key was changed, or the grace ended, meanwhile. Undefined, with
-   * nothing changed, if `hash` is no longer the newest value of the key.
+   * Undoes a rotation whose new value no client received: the key gets the values of `before` back, in a new version.
+   * If the key changed or its grace ended in the meantime, only the newest of these values returns. Undefined, without
+   * a change, if `hash` is no longer the newest value of the key.
    */
   withdrawRotation(before: KeyRecord, hash: string, now: number): Promise<KeyRecord | undefined>;
   /**
-   * Ends the previous value of a key. If there is none, or its time is over at `redisNow` (by Redis' clock, in
-   * milliseconds; default 0), the version stays. `ifVersion` and VersionConflict are as in `updateKey`.
+   * Ends the previous value of a key. The version stays if there is none, or if it expired by `redisNow` (milliseconds
+   * by Redis' clock; default 0). `ifVersion` and VersionConflict work as in `updateKey`.
    */
   endGrace(
     accountId: number,
@@ -43,13 +43,12 @@ export interface KeyRotations {
 }
 
 /**
- * Columns of a key whose grace was ended by a request. The time 0 means nothing without a value, but tells
- * `withdrawRotation` that there was such a request: the rotation that it undoes may have taken the previous value away
- * before, so that the request found none to end.
+ * Columns of a key whose grace a request ended. Without a previous value, the time 0 has no effect, but shows
+ * `withdrawRotation` that there was such a request: the rotation it undoes may already have removed the previous value,
+ * leaving the request nothing to end.
  */
 const GRACE_ENDED = { previous_hash: null, previous_valid_until: 0 } as const;
 
-/** Queries that change the values of a key (specification section 2, "Rotate"). */
 export function rotationQueries(store: Store): KeyRotations {
   return {
     async rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now, ifVersion) {
@@ -68,7 +67,7 @@ export function rotationQueries(store: Store): KeyRotations {
       const changed = await changeKeyRow(store, { accountId, keyId, ifVersion: undefined }, now, (row) => {
         if (row.hash !== hash) return undefined;
         const { hash: value, prefix, previousHash, previousValidUntil, version } = before;
-        // After a deactivation or an end of the grace, which are answered already, no earlier value returns.
+        // Deactivations and ends of the grace are already confirmed to clients, so no earlier value returns after one.
         const isGraceEnded = row.previous_hash === null && row.previous_valid_until === 0;
         const isUnended = !isGraceEnded && (row.version === version + 1 || row.previous_hash === value);
         const previous = { previous_hash: previousHash, previous_valid_until: previousValidUntil };

@@ -9,12 +9,11 @@ export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', '
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The two database engines that the book runs on. */
 export type Engine = 'sqlite' | 'postgres';
 
 /**
- * The tables, the same in SQLite and PostgreSQL: amounts are 64-bit integers of micro-credits, times 64-bit integers of
- * milliseconds, yes/no is 1/0 and lists are JSON text, because both engines hold those alike.
+ * Tables, the same in SQLite and PostgreSQL: amounts are 64-bit integers of micro-credits, times 64-bit integers of
+ * milliseconds, booleans 1/0 and lists JSON text, because both engines store these alike.
  */
 export interface BookSchema {
   identity: IdentityTable;
@@ -37,7 +36,7 @@ interface IdentityTable {
   id: string;
 }
 
-/** Limits of calls (domain/call-limits.ts). */
+/** Call limits (domain/call-limits.ts). */
 interface CallLimitColumns {
   rpm_limit: number | null;
   tpm_limit: number | null;
@@ -47,7 +46,7 @@ interface CallLimitColumns {
 interface AccountsTable extends CallLimitColumns {
   id: Generated<number>;
   email: string;
-  /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
+  /** `email` in lower case, computed in the process: lower() differs between the engines beyond ASCII. */
   email_key: string;
   alert_threshold: number;
   overdraft: Generated<number>;
@@ -59,7 +58,7 @@ interface AccountsTable extends CallLimitColumns {
   version: Generated<number>;
   published_version: Generated<number>;
   last_entry_at: number | null;
-  /** Hours since the epoch of `last_entry_at`, for an index. */
+  /** `last_entry_at` in hours since the epoch, for an index. */
   last_entry_hour: number | null;
   created_at: number;
   updated_at: number;
@@ -70,7 +69,7 @@ export interface KeysTable extends SettingColumns {
   account_id: number;
   hash: string;
   prefix: string;
-  /** SHA-256 (hex) of the previous value, while that may still be used. */
+  /** SHA-256 (hex) of the previous value, while it remains valid. */
   previous_hash: string | null;
   previous_valid_until: number | null;
   /** Size of the settings as JSON in UTF-8 (`settingsBytes`). */
@@ -112,9 +111,9 @@ interface LedgerTable {
   credits: number;
   balance_after: number;
   note: string | null;
-  /** When the call came in; null for entries that are no call. */
+  /** Time the call was received; null for entries other than calls. */
   started_at: number | null;
-  /** Error code that the client got; null: none. */
+  /** Error code sent to the client; null: none. */
   code: string | null;
   /** Upstream of a call or its refund. */
   upstream: string | null;
@@ -122,18 +121,18 @@ interface LedgerTable {
   call: string | null;
 }
 
-/** Calls that the gateway refused. They are removed after a time. */
+/** Calls refused by the gateway, removed after a time. */
 export interface RefusalsTable {
   n: Generated<number>;
   id: string;
   account_id: number;
   key_id: number;
   created_at: number;
-  /** UTC clock minute of `created_at`, since the epoch. */
+  /** UTC minute of `created_at`, since the epoch. */
   minute: number;
-  /** 1: the entry stands for all calls of its key, code and minute that have no entry of their own. */
+  /** 1: the entry covers all calls of its key, code and minute without separate entries. */
   is_rest: number;
-  /** Number of calls that the entry stands for. */
+  /** Number of calls that the entry covers. */
   repeated: number;
   model: string | null;
   category: Category | null;
@@ -141,21 +140,21 @@ export interface RefusalsTable {
   streamed: number | null;
   status: number;
   code: RefusedCode;
-  /** JSON of the rest (`PackedFields` in refusals.ts). */
+  /** JSON of the other fields (`PackedFields` in refusals.ts). */
   told: string;
 }
 
 interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
-  /** Those of `calls` that did not end as they should. */
+  /** The part of `calls` that failed. */
   failed: number;
-  /** Calls that the gateway refused; they are not among `calls`. */
+  /** Calls refused by the gateway; not in `calls`. */
   refused: number;
   /** Micro-credits spent; positive. */
   credits: number;
-  /** Micro-credits that providers take for the calls whose prices were those of a list. */
+  /** Provider cost in micro-credits of calls at list prices. */
   cost: number;
-  /** Micro-credits of `credits` that such calls were charged. */
+  /** The part of `credits` charged for those calls. */
   costed: number;
 }
 
@@ -178,7 +177,7 @@ interface SpendHoursTable extends SpendSums {
   upstream: string;
 }
 
-/** Sums of a day over all keys: few rows however many keys there are. */
+/** Sums of a day over all keys: few rows for any number of keys. */
 interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
@@ -187,7 +186,7 @@ interface SpendModelDaysTable extends SpendSums {
   upstream: string;
 }
 
-/** Sums of a key over all models and the days of a month, which is named by its first day. */
+/** Sums of a key over all models and the days of a month, identified by its first day. */
 interface SpendKeyMonthsTable extends SpendSums {
   account_id: number;
   month: number;
@@ -204,7 +203,7 @@ export interface AlertsTable {
   test: number;
   state: 'queued' | 'claimed';
   claimed_at: number | null;
-  /** The key that asked for a test alert; null for others. */
+  /** The key that requested a test alert; null for others. */
   key_id: number | null;
 }
 
@@ -229,7 +228,7 @@ export interface ResourcesTable {
   model: string;
   tokens: number | null;
   created_at: number;
-  /** Ledger id of the call that made it. */
+  /** Ledger id of the call that created it. */
   charge_id: string;
   deleted_at: number | null;
 }

@@ -16,24 +16,24 @@ export interface KeyState {
   readonly monthSpent: Micro;
 }
 
-/** The state that the live state of an account is rebuilt from. `epoch` is new with each call. */
+/** Source for rebuilding the live state of an account. Each call returns a new `epoch`. */
 export interface AccountSnapshot {
   readonly account: AccountRecord;
   readonly balance: Micro;
   readonly seq: number;
   readonly epoch: number;
   readonly keys: readonly KeyState[];
-  /** The ids among those asked for that the ledger has: their entries are in the balance. */
+  /** Those of the requested ids that the ledger has: the balance includes their entries. */
   readonly known: ReadonlySet<string>;
-  /** Grants that are recorded but not in the ledger, so not in the balance; oldest first. */
+  /** Recorded grants that are not in the ledger, and so not in the balance; oldest first. */
   readonly pendingGrants: readonly Grant[];
 }
 
-/** The part of the book that live states are rebuilt from. */
+/** Reads the state from which live states are rebuilt. */
 export interface BookSnapshots {
   /**
-   * Begins a new epoch of the account, and reads the state that its live state is rebuilt from, with which of these entries
-   * are in it. Undefined: no such account.
+   * Starts a new epoch of the account, and reads the state to rebuild its live state from, and which of these entries
+   * it includes. Undefined: no such account.
    */
   snapshot(
     accountId: number,
@@ -52,7 +52,7 @@ export function snapshotQueries(store: Store): Snapshots {
   return {
     snapshot: (accountId, starts, ids = []) =>
       store.transaction(async (trx) => {
-        // Comes first: it locks the account, so that nothing is posted to it until the sums are read.
+        // First, because it locks the account: nothing is posted to it until the sums are read.
         const account = await trx
           .updateTable('accounts')
           .set({ epoch: sql<number>`epoch + 1` })
@@ -78,13 +78,13 @@ export function snapshotQueries(store: Store): Snapshots {
         .where('last_entry_hour', '>=', hourOf(since))
         .where('last_entry_at', '>=', since)
         .execute();
-      // Sorted here: to deliver them in order, SQLite would read all accounts instead of the index.
+      // Sorted here: for ordered output, SQLite would read all accounts instead of the index.
       return rows.sort((a, b) => a.id - b.id);
     },
   };
 }
 
-/** Hours since the epoch of a time in milliseconds, as `last_entry_hour` counts them. */
+/** Hours since the epoch, as in `last_entry_hour`. */
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }
@@ -128,7 +128,10 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
   });
 }
 
-/** A sum, or the highest exact number: no spending limit is that high, so sums beyond it need not be exact (lua/post.inc.lua). */
+/**
+ * A sum, capped at the highest exact number: no spending limit is that high, so larger sums need not be exact
+ * (lua/post.inc.lua).
+ */
 function exactOrMost(sum: Expression<unknown>) {
   const most = sql.lit(Number.MAX_SAFE_INTEGER);
   return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;

@@ -9,12 +9,12 @@ import type { Store, Trx } from './store.ts';
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** Column of the sums that each dimension of usage is added to; `calls` and `credits` come from the entry. */
+/** Sum column of each usage dimension; `calls` and `credits` come from the entry. */
 export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
   UNIT_NAMES.map(unitRow).flatMap(({ usage, column }) => (column === null ? [] : [[usage, column]])),
 );
 
-/** All sums. Only the operator sees the providers' cost. */
+/** All sums. Only the operator sees the provider cost. */
 export const SUMS = [
   'calls',
   'failed',
@@ -39,12 +39,13 @@ const USUAL_SUMS = [
   'video_seconds',
 ] as const satisfies readonly Sum[];
 /**
- * Sums that most calls add nothing to, whose columns have the default 0: a statement names those of them that its rows add to.
- * Naming all of them, with a table of their own for upstreams, took 1.4 times the CPU of a book without them; this 1.2 to 1.3.
+ * Sums that most calls don't change, with columns that default to 0. A statement names only those its rows change.
+ * Naming all of them, with a separate table for upstreams, took 1.4 times the CPU of a book without them; this takes
+ * 1.2 to 1.3.
  */
 const RARE_SUMS = SUMS.filter((sum) => !USUAL_SUMS.some((usual) => usual === sum));
 
-/** Where an entry's amounts are added, and the amounts: those that are not 0. */
+/** Nonzero amounts of an entry, and the sums they belong to. */
 interface Spend extends Partial<Record<Sum, number>> {
   readonly account_id: number;
   readonly key_id: number;
@@ -65,8 +66,8 @@ const PLACES = {
 } as const satisfies Partial<Record<keyof BookSchema, readonly Place[]>>;
 
 /**
- * Adds the entries of keys to the sums that spending limits are rebuilt from and usage is reported from, so that
- * neither reads the ledger. Top-ups and adjustments belong to no key and are not spending.
+ * Adds key entries to the sums behind spending limits and usage reports, so neither reads the ledger. Top-ups and
+ * adjustments belong to no key and are not spending.
  */
 export async function addSpendDays(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   await addSpends(
@@ -76,7 +77,7 @@ export async function addSpendDays(store: Store, trx: Trx, posted: readonly Jour
   );
 }
 
-/** Adds calls that were refused in an hour, by key and model, to the same sums. */
+/** Adds refused calls by hour, key and model to the same sums. */
 export async function addRefused(
   store: Store,
   trx: Trx,
@@ -128,20 +129,21 @@ function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
     else for (const column of SUMS) if (spend[column]) sum[column] = (sum[column] ?? 0) + spend[column];
-    // Not rounded silently: entries that are together too much for a number are posted one by one (PostApart in ledger/journal/pass.ts).
+    // Throws instead of rounding: entries whose sum exceeds a safe integer are posted one by one (PostApart in
+    // ledger/journal/pass.ts).
     micro(sums.get(name)?.credits ?? 0);
     micro(sums.get(name)?.cost ?? 0);
   }
   return [...sums.values()];
 }
 
-/** The hour of a time, or the nearest one of the day: an entry can be settled after the day that it is booked to. */
+/** Hour of a time, clamped to the day: an entry can be settled after the day it is booked to. */
 function hourWithin(day: number, ms: number): number {
   const first = day * HOURS;
   return Math.min(Math.max(Math.floor(ms / HOUR_MS), first), first + HOURS - 1);
 }
 
-/** A refund lowers the spend; the call that it refunds stays counted. */
+/** A refund reduces spending; the refunded call stays counted. */
 function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
   const isCall = entry.type !== 'refund';

@@ -2,18 +2,18 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { answerQuestions } from '../threads/worker-client.ts';
 
 /**
- * The thread that owns the SQLite files. A commit waits for the disk (fsync), and in this thread the wait stops no
- * request. It is asked to open the files, then to run statements, and last to close.
+ * Thread that owns the SQLite files. A commit waits for the disk (fsync), which blocks no request here. Messages: open
+ * the files, then run statements, then close.
  */
 export interface SqliteFiles {
   readonly book: string;
-  /** Held locked for as long as this thread lives; null: the book is only read, beside its owner. */
+  /** Locked for the lifetime of this thread; null: read-only access beside the owner. */
   readonly lock: string | null;
 }
 
 export type SqliteStatement =
   | { readonly sql: string; readonly parameters: readonly unknown[] }
-  /** `rows`: a JSON array of rows; the statement is run once with each. */
+  /** `rows`: a JSON array of rows; the statement runs once per row. */
   | { readonly sql: string; readonly rows: string };
 
 export type SqliteRequest = { readonly files: SqliteFiles } | SqliteStatement | { readonly close: true };
@@ -27,15 +27,15 @@ interface SqliteResult {
 
 export interface SqliteFailure {
   readonly message: string;
-  /** SQLite's extended result code; undefined if it was not SQLite that failed. */
+  /** SQLite's extended result code; undefined for other errors. */
   readonly errcode: number | undefined;
-  /** True if the lock file was what failed. */
+  /** The lock file failed. */
   readonly locking: boolean;
 }
 
 type Parameter = null | number | bigint | string | Uint8Array;
 
-/** Wait for the lock: long enough that of two starts at the same moment one wins. */
+/** Lock timeout: long enough that one of two simultaneous starts wins. */
 const LOCK_WAIT_MS = 1000;
 const BUSY_WAIT_MS = 5000;
 
@@ -48,9 +48,7 @@ function failure(error: unknown, locking = false): SqliteFailure {
   return { message, errcode, locking };
 }
 
-/**
- * Locks a file with an open exclusive transaction, which the operating system ends with the process, however it dies.
- */
+/** Locks a file with an open exclusive transaction, which ends with the process however it dies. */
 function takeLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
   try {
@@ -63,10 +61,9 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * Sizes of the page cache and of the write-ahead log. A batch of entries that each belong to another key writes seven
- * pages an entry, in as many trees. A cache of 8 MB instead of 2, and a log of 16 MB instead of 4 before it is copied
- * into the book, make that 88 µs an entry instead of 113 (100,000 keys at random, batches of 300). Four times as much
- * saves 10 more.
+ * Sizes of the page cache and write-ahead log. A batch whose entries all belong to different keys writes seven pages
+ * per entry, in as many trees. With an 8 MB cache instead of 2, and a 16 MB log before each checkpoint instead of 4, an
+ * entry takes 88 µs instead of 113 (100,000 random keys, batches of 300). Four times as much saves 10 µs more.
  */
 const TUNING = 'PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000';
 
@@ -76,7 +73,7 @@ function openBook(path: string, readOnly: boolean): DatabaseSync {
   return db;
 }
 
-/** Statements kept prepared: more than the gateway has, so that only texts of varying length fall out again. */
+/** Prepared statements kept: more than the gateway has, so only texts of varying length are evicted. */
 const KEPT_STATEMENTS = 200;
 const statements = new Map<string, StatementSync>();
 
@@ -90,14 +87,14 @@ function prepared(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
-/** SQLite's own code for a statement of a transaction that was rolled back under it. */
+/** SQLite's code for a statement whose transaction was rolled back. */
 const SQLITE_ABORT_ROLLBACK = 516;
-/** True between a begin and its commit or rollback, as the gateway's side sees it. */
+/** Between a begin and its commit or rollback, as the gateway sees it. */
 let isBegun = false;
 
 /**
- * Runs a statement as part of a transaction. A full disk makes SQLite roll back by itself: the statements that were
- * sent along must not be executed then, each on its own, and the rollback that follows must not hide the reason.
+ * Runs a statement of a transaction. SQLite rolls back by itself when the disk is full: statements already sent must
+ * then not run outside the transaction, and the following rollback must not hide the cause.
  */
 function guarded(db: DatabaseSync, sql: string, work: () => SqliteResult): SqliteResult {
   const isLost = isBegun && !db.isTransaction;
@@ -131,7 +128,7 @@ interface Opened {
   readonly lock: DatabaseSync | null;
 }
 
-/** The files; undefined until they are open, and once they are closed. */
+/** Undefined until the files are open, and after they are closed. */
 let opened: Opened | undefined;
 
 const DONE: SqliteResult = { rows: [], changes: 0 };

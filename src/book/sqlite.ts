@@ -23,9 +23,8 @@ import type {
 import { BookUnavailable, CannotOpenBook, DataFolderInUse } from './store.ts';
 
 /**
- * The book in `<dataDir>/book.sqlite`; `<dataDir>/lock.sqlite` keeps a second gateway out. With `readOnly` no lock is
- * taken and nothing can be written, so that it may be read beside a running gateway.
- * Throws DataFolderInUse or CannotOpenBook.
+ * Opens `<dataDir>/book.sqlite`; `<dataDir>/lock.sqlite` excludes a second gateway. `readOnly` takes no lock and can't
+ * write, so the book can be read beside a running gateway. Throws DataFolderInUse or CannotOpenBook.
  */
 export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Dialect> {
   const book = join(dataDir, 'book.sqlite');
@@ -52,15 +51,18 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
 const SQLITE_BUSY = 5;
 
 /**
- * The book holds webhook secrets, so only its owner may read it; SQLite gives the files beside it the same mode.
- * An existing file is not opened: closing it again would drop the locks of a book that this process has open.
+ * Restricts the book to its owner, because it holds webhook secrets; SQLite gives its side files the same mode. An
+ * existing file is not opened: closing it would drop the locks of a book that this process has open.
  */
 function prepareFolder(dataDir: string, book: string): void {
   makeFolder(dataDir);
   if (!existsSync(book)) closeSync(openSync(book, 'a', 0o600));
 }
 
-/** Kysely's SQLite dialect with a driver of ours: Kysely's own waits for the disk in the gateway's thread. */
+/**
+ * Kysely's SQLite dialect with a driver for a worker thread: Kysely's driver waits for the disk in the gateway's
+ * thread.
+ */
 class ThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
 
@@ -75,13 +77,13 @@ class ThreadDialect implements Dialect {
 }
 
 class Adapter extends SqliteAdapter {
-  /** SQLite rolls DDL back like any other change, so a migration that was cut off leaves nothing half done. */
+  /** SQLite rolls DDL back like any other change, so an interrupted migration leaves nothing half done. */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** A driver with one connection. As the adapter says so, Kysely gives it to one transaction or query at a time. */
+/** Driver with one connection. The adapter declares this, so Kysely gives it to one transaction or query at a time. */
 class ThreadDriver implements Driver {
   readonly #thread: SqliteThread;
   readonly #connection: DatabaseConnection;
@@ -137,7 +139,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** A statement that SQLite refused, with its extended result code. */
+/** A statement failed in SQLite, with its extended result code. */
 class SqliteError extends Error {
   readonly errcode: number | undefined;
 
@@ -148,7 +150,7 @@ class SqliteError extends Error {
   }
 }
 
-/** Thrown if the file that locks out other gateways could not be locked. */
+/** The file that excludes other gateways could not be locked. */
 class LockFailed extends SqliteError {}
 
 interface SqliteRows {
@@ -157,8 +159,8 @@ interface SqliteRows {
 }
 
 /**
- * The gateway's side of the worker thread that has SQLite. States: opening → open → closed; a thread that ends by
- * itself makes the book unavailable for good.
+ * The gateway's client of the SQLite worker thread. States: opening → open → closed. If the thread ends by itself, the
+ * book stays unavailable.
  */
 export class SqliteThread {
   readonly #client = new WorkerClient<SqliteRequest, SqliteReply>('sqlite-worker', import.meta.url);
@@ -175,21 +177,21 @@ export class SqliteThread {
     throw openingError(reply.failure);
   }
 
-  /** Runs a statement. Rejects with SqliteError, or BookUnavailable if the files cannot be used now. */
+  /** Runs a statement. Rejects with SqliteError, or BookUnavailable if the files are unusable now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
     return this.#run({ sql, parameters });
   }
 
-  /** Runs a statement once with each row of a JSON array of rows. Rejects like `query`. */
+  /** Runs a statement once per row of a JSON array of rows. Rejects like `query`. */
   runEach(sql: string, rows: string): Promise<SqliteRows> {
     return this.#run({ sql, rows });
   }
 
-  /** Resolves when the statements that were sent before are done, and the files are closed. */
+  /** Resolves when all earlier statements are done and the files are closed. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // A thread that has ended has no file open.
+    // A thread that has ended has no open files.
     await this.#client.ask({ close: true }).catch(() => {});
     await this.#client.close();
   }
@@ -214,7 +216,9 @@ function openingError(failure: SqliteFailure): Error {
   return failure.locking ? new LockFailed(failure) : new SqliteError(failure);
 }
 
-/** Primary codes of a file that cannot be used now: busy, locked, read-only, I/O error, full, cannot open, protocol. */
+/**
+ * Primary result codes of files that are unusable now: busy, locked, read-only, I/O error, full, cannot open, protocol.
+ */
 const UNUSABLE = new Set([5, 6, 8, 10, 13, 14, 15]);
 
 function queryError(failure: SqliteFailure): Error {

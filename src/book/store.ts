@@ -1,16 +1,16 @@
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely';
 import type { BookSchema, Engine } from './schema.ts';
 
-/** Thrown if the database cannot be reached or does not answer in time. */
+/** The database can't be reached or doesn't answer in time. */
 export class BookUnavailable extends Error {}
 
 export type Trx = Transaction<BookSchema>;
 
-/** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and asks for it once more. */
+/** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and expects a retry. */
 const REPEATABLE = new Set(['40001', '40P01']);
 const MAX_ATTEMPTS = 5;
 
-/** A database that holds the book, with the few things in which the two engines differ. */
+/** Database of the book, with the few differences between the two engines. */
 export class Store {
   readonly db: Kysely<BookSchema>;
   readonly engine: Engine;
@@ -21,8 +21,8 @@ export class Store {
   }
 
   /**
-   * Runs the body in a transaction, and again if it lost against another one. A body does nothing but queries on its
-   * `trx`, so that a rolled-back run leaves nothing behind and repeating it is safe.
+   * Runs the body in a transaction, and retries it after a conflict. A body only runs queries on its `trx`, so a
+   * rolled-back run leaves nothing behind and a retry is safe.
    */
   async transaction<T>(body: (trx: Trx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -35,8 +35,8 @@ export class Store {
   }
 
   /**
-   * Runs queries of one transaction, one after the other. SQLite's thread is sent them together: to wait for each would wake
-   * both threads for each, which was 3 % of a busy gateway's CPU.
+   * Runs queries of one transaction in order. SQLite's thread receives them together: waiting for each would wake both
+   * threads each time, which took 3 % of a busy gateway's CPU.
    */
   async inOrder(queries: readonly (() => Promise<void>)[]): Promise<void> {
     if (this.engine === 'sqlite') await Promise.all(queries.map((query) => query()));
@@ -44,8 +44,8 @@ export class Store {
   }
 
   /**
-   * Locks the rows that a query selects until its transaction ends. SQLite needs no row locks: its transactions begin
-   * as the only writer. The lock is not FOR UPDATE, which would also stop the foreign key checks of other rows.
+   * Locks the selected rows until the transaction ends. SQLite needs no row locks: its transactions begin as the only
+   * writer. Avoids FOR UPDATE, which would also block foreign key checks of other rows.
    */
   lock<TB extends keyof BookSchema, O>(
     query: SelectQueryBuilder<BookSchema, TB, O>,
@@ -54,7 +54,7 @@ export class Store {
   }
 }
 
-/** True if the write would have made a second row with a value that must be unique. */
+/** Whether the write violated a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === '23505' || sqliteCode(error) === SQLITE_CONSTRAINT_UNIQUE;
 }
@@ -72,14 +72,14 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 /**
- * Thrown by `openBook` if waiting would not help: the message is one line for the operator that says what is wrong
- * and what to do (specification section 1, "Refusal to start"). It never holds a password.
+ * `openBook` failed and waiting would not help. The message is one line for the operator with the problem and the
+ * remedy (specification section 1, "Refusal to start"). It never contains a password.
  */
 export class CannotOpenBook extends Error {
   override readonly name: string = 'CannotOpenBook';
 }
 
-/** Thrown if the data folder belongs to another gateway that is running. */
+/** A running gateway uses the data folder. */
 export class DataFolderInUse extends CannotOpenBook {
   override readonly name = 'DataFolderInUse';
 

@@ -9,37 +9,38 @@ export interface UsageRow {
   /** `YYYY-MM-DD`, the key id, or the model, by group. */
   readonly group: string | number | null;
   readonly calls: number;
-  /** Calls that failed. */
   readonly failed: number;
-  /** Calls that the gateway refused, which are not among `calls`. */
+  /** Calls refused by the gateway, not in `calls`. */
   readonly refused: number;
-  /** Positive: micro-credits spent (charges less refunds). Sums may exceed the integers that a number holds exactly. */
+  /** Positive: micro-credits spent (charges less refunds). Sums may exceed the safe integers. */
   readonly credits: bigint;
   readonly usage: Usage;
 }
 
-/** Things that a report of usage can tell apart. */
+/** Dimensions of a usage report. */
 export type UsagePlace = 'hour' | 'day' | 'key' | 'model' | 'account' | 'upstream';
 
-/** Sums of one group of a report by one or two things, in their order; an hour is a timestamp. */
+/** Sums of one group of a report by one or two dimensions, in their order; an hour is a timestamp. */
 export interface UsageByRow extends Omit<MarginRow, 'group'> {
   readonly groups: readonly UsageRow['group'][];
 }
 
-/** Ways to group the operator's usage report. */
+/** Groupings of the operator's usage report. */
 export type MarginGroup = 'account' | 'key' | 'model' | 'upstream' | 'day';
 
 /** Sums over several accounts. `group`: an id, a name, or a day as `YYYY-MM-DD`; null: the entries name none. */
 export interface MarginRow extends UsageRow {
-  /** Micro-credits that providers take for the calls whose cost is known. */
+  /** Provider cost in micro-credits of calls with known cost. */
   readonly cost: bigint;
-  /** Micro-credits of `credits` that these calls were charged. */
+  /** The part of `credits` charged for those calls. */
   readonly costed: bigint;
 }
 
-/** The part of the book that reports usage. */
+/** Reports usage. */
 export interface BookUsage {
-  /** Sums over whole UTC days, `fromDay` ≤ day < `toDay` (days since 1970-01-01), of one key or all; groups ascending. */
+  /**
+   * Sums over whole UTC days, `fromDay` ≤ day < `toDay` (days since 1970-01-01), of one key or all; groups ascending.
+   */
   usage(
     accountId: number,
     fromDay: number,
@@ -48,14 +49,14 @@ export interface BookUsage {
     keyId?: number,
   ): Promise<UsageRow[]>;
   /**
-   * Sums of all accounts over whole UTC days, as `usage` counts days, with the providers' cost. They come in parts, each of
-   * some accounts by id ascending: a group other than an account or a key can be in several. Only sums are read, never
-   * the ledger; each part is of one moment.
+   * Sums of all accounts over whole UTC days, counted as in `usage`, with the provider cost. Arrives in parts, each a
+   * consistent snapshot of some accounts by ascending id; groups other than accounts and keys can recur. Reads only
+   * sums, never the ledger.
    */
   usageOfAll(fromDay: number, toDay: number, groupBy: MarginGroup): AsyncIterable<readonly MarginRow[]>;
   /**
-   * Sums by one or two things over hours (since the epoch; one of the groups is `hour`) or days, `from` ≤ hour or day < `to`.
-   * They come in parts by time: a group can be in several.
+   * Sums by one or two dimensions over hours (since the epoch; one group is `hour`) or days, `from` ≤ hour or day <
+   * `to`. Arrives in parts by time, in which groups can recur.
    */
   usageBy(query: {
     /** Absent: all accounts. */
@@ -71,18 +72,18 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Days times accounts of one statement of the operator's report. A statement of a year then reads the sums of six accounts,
- * and one of a day those of a thousand: some thousand rows, in which SQLite's one thread posts nothing.
+ * Days times accounts per statement of the operator's report. A statement for a year reads six accounts, and one for a
+ * day a thousand: some thousand rows, during which SQLite's one thread can't post.
  */
 const ACCOUNT_DAYS = 2_000;
-/** Most accounts of one statement, which lists their ids. */
+/** Most accounts per statement, which lists their ids. */
 const MAX_ACCOUNTS = 1_000;
-/** Bounds of one statement of a report by hour or by two things: some thousand rows again. */
+/** Bounds per statement of a report by hour or by two dimensions: again some thousand rows. */
 const DAYS_AT_ONCE = 31;
 const HOURS_AT_ONCE = 24;
 const ACCOUNTS_AT_ONCE = 50;
 
-/** Column of the time in each table of sums. */
+/** Time column of each table of sums. */
 const TIMES = {
   spend_hours: 'hour',
   spend_days: 'day',
@@ -100,15 +101,15 @@ const COLUMNS = {
   upstream: 'upstream',
 } as const satisfies Record<UsagePlace, string>;
 
-/** Sums of credits, which can be more than a number holds exactly over years. */
+/** Sums of credits, which can exceed the safe integers over years. */
 const AMOUNTS: ReadonlySet<string> = new Set(['credits', 'cost', 'costed']);
 
 type Place = string | number;
-/** Sums as the database gives them: amounts of credits as text. */
+/** Sums from the database: amounts of credits as text. */
 type Sums = Record<(typeof SUMS)[number], number> & { credits: string; cost: string; costed: string };
 type Row = Sums & { readonly first: Place; readonly second: Place };
 
-/** The sums of a report: some accounts, or one key of them, from `from` up to, but without, `to` in the table's unit of time. */
+/** Range of a report: some accounts, or one key of them, `from` ≤ time < `to` in the table's unit of time. */
 interface Span {
   readonly accounts: readonly number[];
   readonly keyId?: number | undefined;
@@ -117,15 +118,15 @@ interface Span {
 }
 
 /**
- * Reports of usage, from sums. None reads more rows than there are days times models, or keys times months. The operator's go
- * through the accounts by their ids, so that each statement begins with the accounts in the primary keys of the sums: no index
- * over all accounts is needed, which every posting would have to write. Rows are sorted here: the engines order text differently.
+ * Usage reports from sums. A report reads at most days × models or keys × months rows. The operator's reports iterate
+ * over account ids, so each statement uses the account prefix of the sums' primary keys. That avoids an index over all
+ * accounts, which every posting would have to write. Rows are sorted here, because the engines order text differently.
  */
 export function usageQueries({ db }: Store): BookUsage {
   return {
     async usage(accountId, from, to, groupBy, keyId) {
       const span = { accounts: [accountId], keyId, from, to };
-      // spend_model_days does not tell keys apart.
+      // spend_model_days has no keys.
       const table = keyId === undefined ? 'spend_model_days' : 'spend_days';
       const all = groupBy === 'key' ? await byKey(db, span) : await sumsBy(db, table, [groupBy], span);
       const rows = groupBy === 'model' ? withoutRefusedOnly(all) : all;
@@ -164,7 +165,7 @@ export function usageQueries({ db }: Store): BookUsage {
   };
 }
 
-/** The account, or the ids of all accounts in pages, ascending. */
+/** Yields the account, or the ids of all accounts in ascending pages. */
 async function* accountsOf(
   db: Kysely<BookSchema>,
   accountId: number | undefined,
@@ -183,7 +184,7 @@ async function* accountsOf(
   }
 }
 
-/** Sums of a table by one or two things. */
+/** Sums of a table by one or two dimensions. */
 async function sumsBy(
   db: Kysely<BookSchema>,
   table: Exclude<Table, 'spend_key_months'>,
@@ -191,7 +192,7 @@ async function sumsBy(
   span: Span,
 ): Promise<Row[]> {
   const [first = 'day', second = first] = groups;
-  // Sums by hour have no column of the day.
+  // Hourly sums have no day column.
   const place = (group: UsagePlace) =>
     table === 'spend_hours' && group === 'day' ? sql`${sql.ref('hour')} / 24` : sql.ref(COLUMNS[group]);
   const { rows } = await sql<Row>`
@@ -201,8 +202,8 @@ async function sumsBy(
 }
 
 /**
- * Sums by key, of months if they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
- * months with the days at either end up to 18,000; this reads 9,000 at most.
+ * Sums by key, using months where they save reading days. With 100 keys and 3 models, days alone are 110,000 rows a
+ * year, and whole months with the days at either end up to 18,000; this reads at most 9,000.
  */
 async function byKey(db: Kysely<BookSchema>, { accounts, keyId, ...days }: Span): Promise<Row[]> {
   const columns = sql.join(SUMS.map((sum) => sql.ref(sum)));
@@ -214,7 +215,7 @@ async function byKey(db: Kysely<BookSchema>, { accounts, keyId, ...days }: Span)
   const { rows } = await sql<Row>`
     select key_id as first, key_id as second, ${summed((sum) => sql`times * ${sum}`)}
     from (${sql.join(parts, sql` union all `)}) as parts group by key_id`.execute(db);
-  // A key that was used in a month, but only on days that were taken off again, is left out.
+  // Drops keys whose only use in a month was on subtracted days.
   return rows.filter(isUsed);
 }
 
@@ -225,7 +226,7 @@ function fromTable(table: Table, { accounts, keyId, from, to }: Span): RawBuilde
     where account_id in (${sql.join(accounts)}) and ${time} >= ${from} and ${time} < ${to} ${ofKey}`;
 }
 
-/** Each sum by its name, credits as text, of `of` its column. */
+/** Selects each sum by name, credits as text. `of` maps the column. */
 function summed(of: (column: RawBuilder<unknown>) => RawBuilder<unknown>): RawBuilder<unknown> {
   return sql.join(
     SUMS.map((name) => {
@@ -235,20 +236,20 @@ function summed(of: (column: RawBuilder<unknown>) => RawBuilder<unknown>): RawBu
   );
 }
 
-/** A range of days (since 1970-01-01) of a report, and the table that has their sums. */
+/** Range of days (since 1970-01-01) of a report, and the table to read. */
 interface DateRange {
   readonly sums: 'months' | 'days';
   readonly from: number;
-  /** The day after the last day. */
+  /** Exclusive. */
   readonly to: number;
-  /** −1: these sums are subtracted, because the months contain them and the report does not. */
+  /** −1: subtracted, because the months contain these days and the report doesn't. */
   readonly times: 1 | -1;
 }
 
 /**
- * Splits the days from `fromDay` up to, but without, `toDay` into whole months and few single days. Either end is moved to
- * the nearest first of a month; the days between are added if the report contains them, and subtracted if it does
- * not. That is 15 days at each end at most, and for a report until today often none: later days have no sums yet.
+ * Splits the days `fromDay` ≤ day < `toDay` into whole months and few single days. Moves each end to the nearest first
+ * of a month, then adds the days between if the report contains them, or subtracts them if not. That is at most 15 days
+ * at each end, and often none for a report until today: later days have no sums yet.
  */
 export function rollupRanges(fromDay: number, toDay: number): DateRange[] {
   const from = nearestMonth(fromDay);
@@ -273,12 +274,12 @@ function nearestMonth(day: number): number {
   return day - start <= next - day ? start : next;
 }
 
-/** Whether a sum stands for anything: days that were taken off again leave zeros. */
+/** Whether a sum is nonzero: subtracted days leave zeros. */
 function isUsed({ calls, refused, credits }: Row): boolean {
   return calls !== 0 || refused !== 0 || credits !== '0';
 }
 
-/** Refused calls make no row of their own in a report that does not count them. */
+/** Drops rows with only refused calls from a report that doesn't count them. */
 function withoutRefusedOnly(rows: readonly Row[]): Row[] {
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
@@ -295,23 +296,26 @@ function sumsOf(row: Sums): Omit<MarginRow, 'group'> {
   };
 }
 
-/** Usage fields of a row; a field that is 0 is absent. */
+/** Usage fields of a row, without zeros. */
 function usageOf(sums: Sums): Usage {
   const used = [...USAGE_COLUMNS].map(([field, column]) => [field, exact(sums[column])]);
   return Object.fromEntries(used.filter(([, amount]) => amount !== 0));
 }
 
-/** Sums of seconds, the only fractions here, to a microsecond: what adding and taking off left beyond it is no usage. */
+/**
+ * Rounds a sum of seconds, the only fractions here, to a microsecond: anything finer is an artifact of adding and
+ * subtracting.
+ */
 function exact(sum: number): number {
   return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;
 }
 
-/** Compares rows of a report for sorting: numbers by size, text by code units. */
+/** Compares report rows: numbers by size, text by code units. */
 function byPlace(a: Row, b: Row): number {
   return a.first < b.first ? -1 : Number(a.first > b.first);
 }
 
-/** Name of a group in a report: a day as `YYYY-MM-DD`; null if the entries name none. */
+/** Group name in a report: a day as `YYYY-MM-DD`; null if the entries name none. */
 function groupName(groupBy: UsagePlace, place: Place): UsageRow['group'] {
   if (groupBy === 'hour') return new Date(Number(place) * HOUR_MS).toISOString();
   if (groupBy === 'day') return new Date(Number(place) * DAY_MS).toISOString().slice(0, 10);

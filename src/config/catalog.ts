@@ -4,7 +4,7 @@ import type { ModelPricing, Pricing } from './pricing.ts';
 import type { Unset } from './reader.ts';
 import type { configFile, ModelSettings, TargetSettings, UpstreamSettings } from './schema.ts';
 
-/** Output tokens that are assumed if maxOutputTokens is missing and output has a price. */
+/** Output tokens assumed without maxOutputTokens if output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 const UNPRICED_PASS =
   'pricing.unpriced is pass: requests for a feature that their model has no price for are charged at the plain ' +
@@ -12,9 +12,8 @@ const UNPRICED_PASS =
 const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
- * The catalog of a configuration: the upstreams whose variables are set, with their models; those that wait for a
- * variable; and a warning for each upstream that is left out, and for each bound that had to be assumed. A model is live while
- * one of its targets is.
+ * Catalog of a configuration: upstreams whose variables are set, with their models; upstreams with missing variables;
+ * and warnings for each upstream left out and each assumed bound. A model is live if any of its targets is.
  */
 export function catalogOf(
   settings: NonNullable<ReturnType<typeof configFile>>,
@@ -71,7 +70,7 @@ export function catalogOf(
   return { upstreams, catalog, unconfigured, warnings: [...warnings, ...pricing.warnings] };
 }
 
-/** An upstream for each of its credentials. */
+/** Expands an upstream into one per credential. */
 function credentialsOf(name: string, { apiKeys, reportsUnasked, ...settings }: UpstreamSettings): Upstream[] {
   return apiKeys.map((apiKey, index) => ({
     name,
@@ -86,13 +85,13 @@ function withoutUnset<T extends object>(settings: T): T {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Variables that an upstream lacks. */
+/** Missing variables of an upstream. */
 interface Missing {
-  /** Variables without which none of it can be called. */
+  /** Variables required by the whole upstream. */
   readonly whole: readonly string[];
   /** Variables of single credentials. */
   readonly ofCredentials: readonly string[];
-  /** Its credentials that cannot be used, by their names as targets. */
+  /** Unusable credentials, by target name. */
   readonly targets: ReadonlySet<string>;
 }
 
@@ -155,14 +154,16 @@ function assumedBound(slug: string): string {
   return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that set no maximum; longer responses can overdraw`;
 }
 
-/** Models that are live, by upstream: a line of the log. */
+/** Log line of live models by upstream. */
 export function liveLine({ catalog }: Pick<Config, 'catalog'>): string {
   const byUpstream = Map.groupBy(catalog.values(), ({ upstream }) => upstream.name);
   const counts = [...byUpstream].map(([name, models]) => `${name} ${models.length}`).join(', ') || 'none';
   return `${catalog.size} models are live: ${counts}`;
 }
 
-/** The warnings of a start: one short line for all that waits, as a first start has dozens of models that do. */
+/**
+ * Startup warnings. Everything that lacks a variable shares one short line, as a first start has dozens of such models.
+ */
 export function startWarnings({
   unconfigured,
   warnings,

@@ -2,7 +2,7 @@ import { type Reader, reader } from './reader.ts';
 
 const NAME = "^[\\w!#$%&'*+.^`|~-]{1,100}$";
 
-/** Headers that the gateway sets itself, credentials, and headers about a connection or the client's address. */
+/** Headers set by the gateway, credentials, and headers about a connection or the client's address. */
 const OUR_OWN: ReadonlySet<string> = new Set([
   'accept-encoding',
   'api-key',
@@ -39,7 +39,7 @@ const OUR_OWN: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** The name of a request header that passes to an upstream, in lower case. */
+/** Name, in lower case, of a request header to forward to an upstream. */
 export const passHeader: Reader<string> = reader({ type: 'string', pattern: NAME }, (value, path, faults) => {
   if (typeof value !== 'string' || !new RegExp(NAME).test(value)) {
     return faults.add(path, 'must be the name of a request header, such as x-trace-id');

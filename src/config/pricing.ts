@@ -13,39 +13,39 @@ import {
   type TargetSettings,
 } from './schema.ts';
 
-/** End of a fault about a missing price: another way out if the upstream names no provider. */
+/** Ends a message about a missing price with an alternative for upstreams without a provider. */
 export const NO_PROVIDER =
   ', or its upstream must name the provider in the price list, such as provider: openai';
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;
 
-/** Prices of a model with their source, and other facts that the list has about the model. */
+/** Prices of a model with their source, and other facts from the list. */
 export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'contextWindow'>;
 
-/** The prices of every model of a config file. */
+/** Prices of all models in a config file. */
 export interface Pricing {
-  /** Of each target of each model, in the order of the file. */
+  /** By target of each model, in file order. */
   readonly models: ReadonlyMap<string, readonly ModelPricing[]>;
-  /** Version of the list; undefined: none was needed. */
+  /** List version; undefined: no list needed. */
   readonly version: string | undefined;
-  /** A line for each model whose list price may be that of another one. */
+  /** One line per model whose list price may belong to another one. */
   readonly warnings: readonly string[];
 }
 
-/** Path of the list that a config file names, which starts at the folder of that file. */
+/** Path of the list that a config file names, relative to the file's folder. */
 export function listPath(list: string | undefined, configPath: string): string | undefined {
   return list === undefined ? undefined : resolve(dirname(configPath), list);
 }
 
-/** The list that a configuration uses. Throws NotAList. */
+/** Opens the list of a configuration. Throws NotAList. */
 export function openList(path: string | undefined): PriceList {
   return path === undefined ? packagedList() : listOfFile(path);
 }
 
 /**
- * Finds the price of each model: the written one, else that of the list for its upstream's provider (specification section
- * 10), at the prices that are valid at `now`. What cannot be found, or not be charged exactly, is a fault. The list is
- * loaded only if an upstream names a provider or `pricing.list` a file.
+ * Finds the price of each model: the one in the file, or else the list price of its upstream's provider (specification
+ * section 10), as of `now`. A price that can't be found or charged exactly is a fault. The list is loaded only if an
+ * upstream names a provider or `pricing.list` a file.
  */
 export function pricesOf(
   settings: Settings,
@@ -56,7 +56,7 @@ export function pricesOf(
   const providers = list ? providersOf(settings, list, faults) : new Map<string, ListProvider>();
   const models = new Map<string, readonly ModelPricing[]>();
   const warnings: string[] = [];
-  // Without its list or provider, which are faults then, a model would have a second one that says nothing new.
+  // Without its list or provider, already faults, a model would get a second, redundant fault.
   const isChecked = (upstream: string) =>
     providers.has(upstream) || settings.upstreams.get(upstream)?.provider === undefined;
   for (const [slug, model] of settings.models) {
@@ -70,7 +70,7 @@ export function pricesOf(
       return { target, lookup, found: lookUp(lookup, settings.pricing, now) };
     });
     const own = listed.map(({ target, found }) => pricingOf(model, target, found));
-    // A target takes missing settings from the model, whose own list price is that of its first target that has one.
+    // A target inherits missing settings from the model, whose list price is that of its first target with one.
     const ofModel = own.find((pricing) => pricing !== undefined);
     const priced: ModelPricing[] = [];
     for (const [index, { target, lookup, found }] of listed.entries()) {
@@ -88,7 +88,7 @@ export function pricesOf(
   return { models, version: list?.version, warnings };
 }
 
-/** A model and where its price is looked up. */
+/** A model and where to look up its price. */
 interface Lookup {
   /** Name of the model at the upstream. */
   readonly name: string;
@@ -109,7 +109,7 @@ function neededList(settings: Settings, configPath: string, faults: Faults): Pri
   }
 }
 
-/** The provider of each upstream that names one, by the upstream's name. */
+/** Provider of each upstream that names one, by upstream name. */
 function providersOf(settings: Settings, list: PriceList, faults: Faults): Map<string, ListProvider> {
   const providers = new Map<string, ListProvider>();
   for (const [name, { provider: id }] of settings.upstreams) {

@@ -27,14 +27,14 @@ export const host = matching(
 export const port = number(0, 65_535);
 export const drainDelay = number(0, 600_000);
 
-/** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
+/** Refuses a bare number: as a hop count it would let any client choose its address (CVE-2026-16732). */
 export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
   /[.:]/.test(value) ? normalizeRange(value) : undefined,
 );
 
 const NO_PROXIES: string[] = [];
 
-/** The section `server`: where and how the gateway listens. */
+/** `server`: where and how the gateway listens. */
 export const serverSection = section({
   host: optional(host, '127.0.0.1', 'Address to listen on. `HOST` overrides it'),
   port: optional(port, 8080, 'Port to listen on. `PORT` overrides it'),
@@ -65,7 +65,7 @@ export const serverSection = section({
   ),
 });
 
-/** The section `limits`: bounds of model calls. */
+/** `limits`: bounds of model calls. */
 export const limitsSection = section({
   requestTimeoutMs: optional(number(1, DAY_MS), 1_800_000, 'Longest model call'),
   headersTimeoutMs: optional(
@@ -151,7 +151,7 @@ const credits: Reader<Micro> = reader(
   },
 );
 
-/** A limit of calls of new accounts, or null for none. */
+/** A call limit of new accounts; null for none. */
 function callLimit(description: string): Field<number | null> {
   const whole = number(1, MAX_CALL_LIMIT);
   const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
@@ -159,7 +159,7 @@ function callLimit(description: string): Field<number | null> {
   return optional(limit, null, `${description}; null: no limit`);
 }
 
-/** The section `accounts`: bounds of accounts, and what new ones begin with. */
+/** `accounts`: bounds of accounts, and defaults of new ones. */
 export const accountsSection = section({
   maxKeys: optional(
     number(1, 100_000),
@@ -177,7 +177,7 @@ export const accountsSection = section({
   maxParallelRequests: callLimit('Calls in flight of all keys of a new account'),
 });
 
-/** The section `calls`: how much is kept of calls that were refused. */
+/** `calls`: retention of refused calls. */
 export const callsSection = section({
   refusalsPerMinute: optional(
     number(0, 10_000),

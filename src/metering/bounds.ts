@@ -1,24 +1,24 @@
 import type { Model } from '../domain/catalog.ts';
 
-/** Upper bounds from the configuration, for costs that the request leaves open. */
+/** Configured upper bounds for costs that the request leaves open. */
 export interface Bounds {
-  /** Tokens of one picture, of models that do not say. */
+  /** Tokens of one image, for models without a value. */
   readonly imageTokens: number;
-  /** Tokens of one file or part of an unknown kind; undefined: all that the model can read. */
+  /** Tokens of one file or part of unknown kind; undefined: the model's context window. */
   readonly fileTokens?: number | undefined;
-  /** Tokens that a model can read in one pass, of models that do not say. */
+  /** Context window, for models without a value. */
   readonly contextTokens: number;
-  /** Rounds of the provider's own tools that the gateway asks for if the request names no bound. */
+  /** Rounds of provider-run tools that the gateway requests if the request sets no bound. */
   readonly toolRounds: number;
-  /** Tokens that a round of them adds to the input, and that the gateway asks for as most of a fetched page. */
+  /** Tokens that one such round adds to the input; also the limit the gateway requests for a fetched page. */
   readonly toolTokens: number;
-  /** Tokens behind the stored answers that the request names. Default 0. */
+  /** Tokens of stored answers that the request names. Default: 0. */
   readonly storedTokens?: number;
-  /** Tokens of the sounds in the request; undefined: not measured. */
+  /** Tokens of audio in the request; undefined: not measured. */
   readonly soundTokens?: number | undefined;
 }
 
-/** Tokens that a model can read in one pass. */
+/** Context window of a model. */
 export function windowOf(
   { contextWindow }: Pick<Model, 'contextWindow'>,
   { contextTokens }: Pick<Bounds, 'contextTokens'>,
@@ -26,7 +26,7 @@ export function windowOf(
   return contextWindow ?? contextTokens;
 }
 
-/** Bound of the tokens of one picture. */
+/** Bound of the tokens of one image. */
 export function pictureBound(
   { imageTokens }: Pick<Model, 'imageTokens'>,
   bounds: Pick<Bounds, 'imageTokens'>,
@@ -34,27 +34,27 @@ export function pictureBound(
   return imageTokens ?? bounds.imageTokens;
 }
 
-/** Times that tools are used: as the request names them, and the bounds that the gateway sends, `limits.toolRounds` each. */
+/** Tool rounds: `named` by the request, plus `sent` bounds of `limits.toolRounds` each. */
 export interface Rounds {
   readonly named: number;
   readonly sent: number;
 }
 
-/** Bounds of the tokens that provider-run tools make a model read. */
+/** Bounds of the tokens that provider-run tools add to the input. */
 export interface ProviderTools {
   readonly rounds: Rounds;
   /** Rounds that add text to the input. */
   readonly growing: Rounds;
   /** Rounds that can be web searches. */
   readonly searches: Rounds;
-  /** The most tokens of one find that the request names. */
+  /** Largest result, in tokens, that the request allows. */
   readonly contentTokens: number;
-  /** Nothing bounds the tokens they add, from the first pass on: servers of MCP bring tools of their own. */
+  /** Unbounded from the first pass on: MCP servers bring tools. */
   readonly isOpen: boolean;
 }
 
 export const NO_ROUNDS: Rounds = Object.freeze({ named: 0, sent: 0 });
-/** Ten, the limit that Anthropic documents for its loop: rounds of the tools that have no bound of their own. */
+/** Rounds of tools without a bound: Anthropic documents a limit of ten for its loop. */
 export const UNNAMED_ROUNDS: Rounds = Object.freeze({ named: 10, sent: 0 });
 
 export const NO_TOOLS: ProviderTools = Object.freeze({
@@ -69,35 +69,34 @@ export function addRounds(some: Rounds, more: Rounds): Rounds {
   return { named: some.named + more.named, sent: some.sent + more.sent };
 }
 
-/** Number of rounds. */
 export function countOfRounds({ named, sent }: Rounds, { toolRounds }: Pick<Bounds, 'toolRounds'>): number {
   return named + sent * toolRounds;
 }
 
 /**
- * The passes of a model over its input: the first, and one more after each round of tools that the provider runs. Pass *i* reads
- * `first` + min(*i*, `growing`) × `growth` tokens, and never more than `most`.
+ * Passes of a model over its input: the first, and one after each round of provider-run tools. Pass *i* reads `first` +
+ * min(*i*, `growing`) × `growth` tokens, at most `most`.
  */
 export interface Passes {
   /** Input tokens of the first pass. */
   readonly first: number;
   /** Passes after the first. */
   readonly rounds: number;
-  /** Rounds whose finds stay in the input. */
+  /** Rounds whose results stay in the input. */
   readonly growing: number;
-  /** Tokens that such a round adds. */
+  /** Tokens added by such a round. */
   readonly growth: number;
-  /** Tokens that the model can read in one pass. */
+  /** Context window. */
   readonly most: number;
 }
 
-/** Input tokens of some passes together, and of the longest of them. */
+/** Total input tokens of a group of passes, and of its longest pass. */
 interface PassSum {
   readonly input: number;
   readonly longest: number;
 }
 
-/** Input tokens of all passes together. */
+/** Total input tokens of all passes. */
 export function allTokens(passes: Passes): number {
   return sumOfFirst(passes, passes.rounds + 1);
 }
@@ -108,8 +107,8 @@ export function longestPass({ first, growing, rounds, growth, most }: Passes): n
 }
 
 /**
- * Sums the passes by length tier: one sum for the passes up to the first boundary, one for those up to the next, and so on.
- * Closed sums, because a client names how many rounds there are. `boundaries` ascend.
+ * Sums the passes by length tier: one sum up to the first boundary, one up to the next, and so on. Uses closed sums,
+ * because the client chooses the number of rounds. `boundaries` ascend.
  */
 export function sumsByTier(passes: Passes, boundaries: readonly number[]): PassSum[] {
   const sums: PassSum[] = [];
@@ -128,7 +127,7 @@ function tokensAt({ first, growing, growth, most }: Passes, index: number): numb
   return Math.min(most, first + Math.min(growing, index) * growth);
 }
 
-/** Number of passes of at most `limit` tokens; no pass is shorter than the one before. */
+/** Number of passes of at most `limit` tokens; passes never get shorter. */
 function countUpTo(passes: Passes, limit: number): number {
   const { first, growth, rounds } = passes;
   if (longestPass(passes) <= limit) return rounds + 1;

@@ -1,30 +1,29 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Bytes in memory or in a file that can be read in pieces. */
+/** Bytes in memory or in a file, readable in pieces. */
 export interface ByteSource {
   readonly size: number;
-  /** The bytes of [start, end), as far as there are any; a view or a copy. */
+  /** Returns bytes [start, end), clipped to the source; a view or a copy. */
   read(start: number, end: number): Promise<Buffer>;
 }
 
 /**
- * Size of the pieces that readers look at: large enough for native searches, small enough for hundreds of calls at
- * once.
+ * Size of the pieces that readers scan: large enough for native searches, small enough for hundreds of concurrent
+ * calls.
  */
 export const WINDOW_BYTES = 256 * 1024;
 
-/** A body in memory as a source. */
 export function inMemory(bytes: Buffer): ByteSource {
   return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
 }
 
-/** The bytes [start, end) of a source as a source of their own. */
+/** Bytes [start, end) of a source, as a source. */
 export function rangeOf(source: ByteSource, start: number, end: number): ByteSource {
   const size = Math.max(0, Math.min(end, source.size) - start);
   return { size, read: (from, to) => source.read(start + from, start + Math.min(to, size)) };
 }
 
-/** The bytes of [start, end) in order, in pieces of at most `pieceBytes`. */
+/** Yields bytes [start, end) in order, in pieces of at most `pieceBytes`. */
 export async function* piecesOf(
   source: ByteSource,
   start = 0,
@@ -48,13 +47,13 @@ export async function indexOf(source: ByteSource, needle: Buffer, from: number):
   return -1;
 }
 
-/** Bytes read at a time. A window full of the smallest frames that there are takes 5 ms of the event loop. */
+/** Bytes per load. A window full of the smallest possible frames blocks the event loop for 5 ms. */
 const CURSOR_BYTES = 64 * 1024;
 
 /**
- * A reading position in a source, with a window of bytes loaded from there on. Reads inside the window are synchronous,
- * because a file can hold millions of small frames and a promise for each would cost more than the frame. Loading the
- * next window gives the event loop to other calls first.
+ * Reading position in a source, with a loaded window of bytes after it. Reads inside the window are synchronous: a file
+ * can hold millions of small frames, and a promise would cost more than a frame. Loading the next window yields to the
+ * event loop first.
  */
 export class ByteCursor {
   at: number;
@@ -70,8 +69,8 @@ export class ByteCursor {
   }
 
   /**
-   * The next `length` bytes without moving the cursor, fewer at the end of the source; undefined if they are not in
-   * the window, so that `load` must be awaited.
+   * Returns the next `length` bytes without moving the cursor, fewer at the end of the source; undefined if they are
+   * outside the window and need `load`.
    */
   peek(length: number): Buffer | undefined {
     const from = this.at - this.#windowAt;
@@ -81,9 +80,7 @@ export class ByteCursor {
       : undefined;
   }
 
-  /**
-   * Loads a window that begins at the cursor; resolves with its first `length` bytes, fewer at the end of the source.
-   */
+  /** Loads a window at the cursor and resolves with its first `length` bytes, fewer at the end of the source. */
   async load(length: number): Promise<Buffer> {
     await setImmediate();
     this.#windowAt = this.at;

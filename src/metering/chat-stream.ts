@@ -11,7 +11,7 @@ import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
 import { openaiTiers } from './terms.ts';
 import { hasOutput, mergeReported, reportedBy, withSearches } from './usage.ts';
 
-/** Members of a choice that hold new content; a few providers send a whole `message` in place of a `delta`. */
+/** Members of a choice with new content; a few providers send a whole `message` instead of a `delta`. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
 
 const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
@@ -21,28 +21,24 @@ const FINISHED = /"finish_reason"\s*:\s*"/;
 const INDEX = /"index"\s*:\s*(\d+)/;
 
 interface ChatStreamOptions {
-  /**
-   * True if the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
-   * it.
-   */
+  /** The gateway, not the client, asked for the usage chunk, so the client must not see it. */
   readonly injectedUsage: boolean;
-  /** Price of the model. */
   readonly price: Price;
-  /** Web searches that are charged for the call; default 0. */
+  /** Charged web searches of the call. Default: 0. */
   readonly searches?: number;
-  /** Whether the request asks for a longer life of the cache than the shortest; absent: it does not. */
+  /** Whether the request asks for a longer cache lifetime than the shortest. Default: false. */
   readonly asksLongCache?: () => boolean;
-  /** True if several answers come interleaved; `index` tells them apart. */
+  /** Several answers arrive interleaved, each with an `index`. */
   readonly isInterleaved: boolean;
-  /** True if the answer may have sound. */
+  /** The answer may contain audio. */
   readonly hasSound?: boolean;
-  /** Members of a choice that may hold output text; of a chunk, the first of them that is present counts. */
+  /** Members of a choice that may hold output text; the first one present in a chunk counts. */
   readonly deltas?: readonly string[];
 }
 
 /**
- * Reads a stream of chat or text completion chunks as it passes, event by event. Events come as Latin-1 text (a byte a
- * character), so that looking at them costs little and positions are those of the bytes; only the needed parts are decoded.
+ * Measures a stream of chat or text completion chunks. Events are Latin-1 text (one character a byte), so inspection is
+ * cheap and positions are byte positions; only the needed parts are decoded.
  */
 export class ChatStream extends TextStream {
   readonly #options: ChatStreamOptions;
@@ -50,11 +46,11 @@ export class ChatStream extends TextStream {
   readonly #deltas: readonly string[];
   #reported: Usage | undefined;
   #serviceTiers: readonly string[] | undefined;
-  /** Pieces of output text at the time of the last report. */
+  /** Pieces of output text at the last report. */
   #reportedAt = 0;
   #isDone = false;
   #encryptedBytes = 0;
-  /** The first chunk if it names a service tier, else empty. */
+  /** The first chunk, or "" if it names no service tier. */
   #firstChunk: string | undefined;
   /** The last chunk with output text or a `finish_reason`. */
   #lastChunk = '';
@@ -72,8 +68,8 @@ export class ChatStream extends TextStream {
   }
 
   /**
-   * The last report, unless more output has come since: some providers report as they go, or only at the start. Once the
-   * answer is done it counts all the same, but for one of no output that came before all text.
+   * The last report, unless more output has arrived since: some providers report progressively, or only at the start.
+   * After the end any report counts, except one without output that preceded all text.
    */
   get usage(): Usage | undefined {
     if (this.#reportedAt === this.text.pieces) return this.#reported;
@@ -81,8 +77,8 @@ export class ChatStream extends TextStream {
   }
 
   /**
-   * Service tiers of the chunk with the usage, which is parsed anyway; of the last or first chunk if that one has
-   * none. OpenAI names the tier in all chunks.
+   * Service tiers of the usage chunk, which is parsed anyway, or else of the last or first chunk. OpenAI names the tier
+   * in all chunks.
    */
   get terms(): Terms {
     const tiers =
@@ -99,14 +95,12 @@ export class ChatStream extends TextStream {
     return [...this.#resourceIds];
   }
 
-  /**
-   * True once the answer is complete: some providers end without `[DONE]`, and then usage or a `finish_reason` says so.
-   */
+  /** The answer is complete. Without `[DONE]`, which some providers omit, usage or a `finish_reason` shows it. */
   get isWhole(): boolean {
     return this.#isDone || this.usage !== undefined || this.#isFinished;
   }
 
-  /** Of answers that come interleaved, the chunk that ends one says nothing of the others. */
+  /** If answers are interleaved, the final chunk of one says nothing about the others. */
   get isReported(): boolean {
     return this.usage !== undefined && this.#isFinished && !this.#options.isInterleaved;
   }
@@ -124,7 +118,7 @@ export class ChatStream extends TextStream {
       this.#isDone = true;
       return 'end';
     }
-    // An error is held back like the end, since clients leave as soon as they have read it.
+    // Held back like the end, since clients disconnect once they have read an error.
     if (saysFailed(event)) {
       this.failed = true;
       if (event.includes('"usage"')) this.#take(eventData(event));
@@ -143,7 +137,7 @@ export class ChatStream extends TextStream {
   }
 
   #usageEvent(event: string, at: number): EventAction {
-    // Every chunk but the last has `"usage": null` if usage was asked for. Parsing each took 5 % of a stream's CPU.
+    // If usage was requested, every chunk but the last has `"usage": null`. Parsing each took 5 % of a stream's CPU.
     const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
     if (isNull && !this.#options.injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
@@ -151,15 +145,15 @@ export class ChatStream extends TextStream {
     this.#take(chunk);
     if (!this.#options.injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
-    // Asked for usage, providers put "usage": null into every other chunk as well.
+    // If asked for usage, providers also put "usage": null into every other chunk.
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
     return 'pass';
   }
 
-  /** Takes the usage that a chunk reports; some report it beside an error. */
+  /** Takes the usage of a chunk; some providers report it beside an error. */
   #take(chunk: Record<string, unknown> | undefined): void {
     const usage = chatToUsage(reportedBy(chunk), this.#options.price, this.#options.asksLongCache);
-    // A call that failed before the model read or wrote anything is not charged.
+    // A call that failed before the model read or wrote anything is free.
     if (!usage || (this.failed && !inputTokens(usage) && !usage.output)) return;
     this.#reported = withSearches(usage, this.#options.searches);
     this.#serviceTiers = openaiTiers(chunk, this.#options.price) ?? this.#serviceTiers;
@@ -171,12 +165,12 @@ export class ChatStream extends TextStream {
   }
 }
 
-/** A copy of Latin-1 text, which does not keep the longer text that it was cut from in memory. */
+/** A copy of Latin-1 text: a slice would keep its source in memory. */
 function copied(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-/** Ids of sound that the provider stores, in a chat answer or a chunk of one. */
+/** Ids of audio that the provider stores, in a chat answer or chunk. */
 export function chatResourceIds(answer: unknown): string[] {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return [];

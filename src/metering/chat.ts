@@ -49,7 +49,7 @@ import {
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy, requestedSearches, withSearches } from './usage.ts';
 
-/** Messages of a chat and their parts. */
+/** Chat messages and their parts. */
 const MESSAGE = membersOf({
   free: 'detail id',
   held: `role type name content text refusal tool_calls.* function_call.* tool_call_id annotations.* cache_control
@@ -58,7 +58,7 @@ const MESSAGE = membersOf({
   within: { content: 'self', cache_control: CACHE_CONTROL, prompt_cache_breakpoint: CACHE_BREAKPOINT },
 });
 
-/** Tools of a chat, all of which the client runs. */
+/** Chat tools, all run by the client. */
 const CHAT_TOOL = membersOf({
   held: 'type function custom name description parameters.* strict defer_loading cache_control',
   otherModels: 'model',
@@ -69,7 +69,7 @@ const CHAT_TOOL = membersOf({
   },
 });
 
-/** A chat completion: `ChatCompletionCreateParams` of openai, and the members of other vendors of the format. */
+/** Chat completions: `ChatCompletionCreateParams` of openai, plus members of other vendors of the format. */
 export const CHAT = membersOf({
   always: EVERYWHERE.always,
   read: 'model stream stream_options prompt_cache_key',
@@ -77,8 +77,8 @@ export const CHAT = membersOf({
   held: `messages tools functions.* max_tokens max_completion_tokens n prediction reasoning_effort response_format
     verbosity reasoning.* thinking.*`,
   otherModels: `${EVERYWHERE.otherModels} moderation.*`,
-  // `plugins`, `provider` and `preset` of OpenRouter: tools, a dearer host, settings that nobody here sees. The next three are
-  // web searches of xAI, Alibaba and Groq.
+  // OpenRouter's `plugins`, `provider` and `preset` select tools, a more expensive host, or settings unknown here. The
+  // next three are web searches of xAI, Alibaba and Groq.
   fees: 'plugins provider preset search_parameters enable_search compound_custom',
   free: `frequency_penalty function_call.* logit_bias.* logprobs metadata.* parallel_tool_calls presence_penalty
     prompt_cache_retention safety_identifier seed stop store temperature tool_choice.* top_logprobs top_p
@@ -114,17 +114,17 @@ export const chat: Meter = {
       searches: requestedSearches(body),
       asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
-      // Reading each chunk for the ids of sound takes time, so only if sound was asked for.
+      // Scanning each chunk for audio ids takes time, so only if audio was requested.
       hasSound: isObject(body.value.audio),
     }),
   resourceIds: chatResourceIds,
   estimate: estimateChat,
 };
 
-/** About the tokens that vendors' templates add to a message. */
+/** Approximate tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
 
-/** Usage of a chat call whose upstream reported none, from the request and the output text. */
+/** Estimates unreported usage from the request and the output text. */
 async function estimateChat(
   body: MeteredBody,
   outputText: string,
@@ -150,7 +150,6 @@ async function estimateChat(
   return { input: input + framing + mediaTokens + storedTokens, output };
 }
 
-/** The output text of a whole chat answer. */
 function outputTextOf(answer: unknown): string {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
@@ -159,7 +158,6 @@ function outputTextOf(answer: unknown): string {
     .join('');
 }
 
-/** Collects names and arguments of tool calls. */
 function collectCalls(message: unknown, texts: string[]): void {
   const { tool_calls: calls, function_call: call } = (message ?? {}) as Record<string, unknown>;
   for (const one of [...(Array.isArray(calls) ? calls : []), { function: call }]) {
@@ -177,9 +175,9 @@ function collectText(message: unknown, texts: string[]): void {
 }
 
 const TOOL_MODELS = otherModelsIn(CHAT_TOOL);
-/** Types of tools that the client runs; a tool without a type is a function too. */
+/** Client-run tool types; a tool without a type is a function. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom']);
-/** Providers that document `max_tokens` alone, so that another maximum may bound nothing. */
+/** Providers that document only `max_tokens`, so another maximum may have no effect. */
 const ONLY_MAX_TOKENS: ReadonlySet<string | undefined> = new Set(['deepseek']);
 const ONE_ROUND: Rounds = { named: 1, sent: 0 };
 const ONE_SEARCH: ProviderTools = {
@@ -190,7 +188,7 @@ const ONE_SEARCH: ProviderTools = {
 };
 const SOUND_OUT: readonly Unit[] = ['outputAudio'];
 
-/** Refuses a request of the Responses API: providers that take it here answer in the shape of a response. */
+/** Refuses a Responses API request: providers that accept one here answer in the shape of a response. */
 function refuseResponses({ input, messages }: MeteredBody['value']): void {
   if (!isSet(input) || isSet(messages)) return;
   throw new GatewayError(
@@ -200,7 +198,7 @@ function refuseResponses({ input, messages }: MeteredBody['value']): void {
   );
 }
 
-/** The surcharges of a chat call. Throws 400 `invalid_field` for a tool that names a model. */
+/** Plans a chat call. Throws 400 `invalid_field` for a tool that names a model. */
 function planChat(body: MeteredBody): CostPlan {
   const { value, model } = body;
   refuseResponses(value);
@@ -210,7 +208,7 @@ function planChat(body: MeteredBody): CostPlan {
   const charges = chargesOf(value, tools, said);
   const tier = serviceTierOf(value.service_tier);
   if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
-  // Counted as one, as the answer does not tell how many (specification section 10).
+  // One search, since the answer does not report how many (specification section 10).
   const searches = isSet(value.web_search_options) ? 1 : 0;
   const knowsBoth = !ONLY_MAX_TOKENS.has(model.upstream.provider);
   const completion = knowsBoth ? maximumOf(body, 'max_completion_tokens') : undefined;
@@ -260,7 +258,7 @@ function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: Ch
   return charges;
 }
 
-/** The messages of a chat, whose parts hold no further parts. */
+/** Chat messages, whose parts don't nest. */
 class ChatParts extends PartCounts {
   turns = 0;
   readonly cacheLife = new CacheLife();
@@ -270,7 +268,7 @@ class ChatParts extends PartCounts {
     this.turns = turns.length;
     for (const message of turns) {
       if (!isObject(message)) continue;
-      // A spoken answer of before is named by its id.
+      // The id of an earlier spoken answer.
       if (message.audio) this.hasSound = true;
       this.cacheLife.read(message);
       const { content } = message;
@@ -285,7 +283,7 @@ class ChatParts extends PartCounts {
   }
 }
 
-/** UTF-8 bytes of a predicted answer: a text, or parts with texts. */
+/** UTF-8 bytes of a predicted answer, a text or a list of text parts. */
 function predictedBytes(prediction: unknown, elidedStrings: ElidedStrings | undefined): number {
   if (!isObject(prediction)) return 0;
   const { content } = prediction;

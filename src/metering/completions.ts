@@ -10,7 +10,7 @@ import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 
-/** The old completion: `CompletionCreateParams` of openai. */
+/** Legacy completions: `CompletionCreateParams` of openai. */
 export const COMPLETIONS = membersOf({
   ...EVERYWHERE,
   read: 'model stream stream_options',
@@ -20,7 +20,7 @@ export const COMPLETIONS = membersOf({
   within: { stream_options: STREAM_OPTIONS },
 });
 
-/** `/v1/completions`: reports usage in the format of chat. */
+/** `/v1/completions`: reports usage in the chat format. */
 export const completions: Meter = {
   plan: planCompletion,
   usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
@@ -36,9 +36,9 @@ export const completions: Meter = {
 };
 
 /**
- * An upper bound of what a text completion can cost. Input: a token is at least a byte of the body, and a token that is
- * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each of its completions,
- * those included that `best_of` makes and does not show; with `echo`, each repeats the prompt.
+ * Upper bound of the cost of a text completion. Input: a token takes at least one byte of the body; a token sent as a
+ * number, at least a digit and a comma. Output: the maximum for each completion of each prompt, including the hidden
+ * ones of `best_of`; with `echo`, each repeats the prompt.
  */
 function planCompletion(body: MeteredBody): CostPlan {
   const { value, model, textBytes } = body;
@@ -77,18 +77,18 @@ function outputTextOf(answer: unknown): string {
 }
 
 /**
- * The `prompt` of a completion or the `input` of an embedding, in OpenAI's four forms: a text, a list of texts, the
- * numbers of the tokens of one text, or a list of those.
+ * `prompt` of a completion or `input` of an embedding, in OpenAI's four forms: a text, a list of texts, the token
+ * numbers of one text, or a list of those.
  */
 type Prompts = unknown;
 
-/** Number of texts, each of which gets its own answer; 1 if there is none or the form is unknown. */
+/** Number of texts, each with a separate answer; 1 if there are none or the form is unknown. */
 export function countPrompts(prompts: Prompts): number {
   if (!Array.isArray(prompts) || typeof prompts[0] === 'number') return 1;
   return Math.max(1, prompts.length);
 }
 
-/** All texts, joined by newlines, and the number of tokens that were sent as numbers. */
+/** Returns all texts, joined by newlines, and the number of tokens sent as numbers. */
 export function readPrompts(prompts: Prompts): { text: string; tokens: number } {
   if (typeof prompts === 'string') return { text: prompts, tokens: 0 };
   if (!Array.isArray(prompts)) return { text: '', tokens: 0 };

@@ -3,15 +3,13 @@ import { asText, isObject } from './json/value.ts';
 
 export type ContentPart = Readonly<Record<string, unknown>>;
 
-/**
- * Tokens of an image or a file in an estimate (a hold takes the bound): an image of 1,024 by 1,024 costs 765 to 1,568.
- */
+/** Tokens of an image or file in an estimate; a hold takes the bound. An image of 1,024 by 1,024 costs 765 to 1,568. */
 const TYPICAL_MEDIA_TOKENS = 1_000;
 
-/** Types of parts that are text, and of turns and calls that hold parts. Any other type counts as a medium. */
+/** Part types that are text, and types of turns and calls that hold parts. Any other type counts as media. */
 const TEXTUAL: ReadonlySet<unknown> = new Set([
   undefined,
-  // Types of OpenAI; Anthropic has some of them too.
+  // OpenAI types, some shared with Anthropic.
   'text',
   'message',
   'input_text',
@@ -51,7 +49,7 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'program',
   'program_output',
   'agent_message',
-  // Types of Anthropic.
+  // Anthropic types.
   'thinking',
   'redacted_thinking',
   'tool_use',
@@ -85,18 +83,18 @@ export function isTextType(type: string): boolean {
   return TEXTUAL.has(type);
 }
 
-/** Members by which a part that does not name its type is one all the same to a lenient provider. */
+/** Members by which a lenient provider recognizes media without a type. */
 const NAMES_OF_MEDIA = ['image_url', 'input_audio', 'file', 'file_url', 'file_data', 'video_url', 'source'];
 
 /**
- * The turns of a conversation and the parts within them, in OpenAI's Responses or Anthropic's Messages format. Only
- * `content`, `output` and the content of a document are searched: the arguments of a tool call are text to the model,
- * whatever they look like. No recursion, because a client decides how deep its JSON is.
+ * Collects the turns of a conversation and their parts, in OpenAI's Responses or Anthropic's Messages format. Searches
+ * only `content`, `output` and document content: arguments of a tool call are text to the model, whatever their shape.
+ * No recursion, because the client chooses the depth of its JSON.
  */
 export function contentParts(root: unknown): ContentPart[] {
   const parts: ContentPart[] = [];
   const open: unknown[] = [root];
-  // The list grows while it is walked.
+  // The list grows during the loop.
   for (const value of open) {
     if (Array.isArray(value)) {
       for (const inner of value) if (isObject(inner) || Array.isArray(inner)) open.push(inner);
@@ -108,7 +106,7 @@ export function contentParts(root: unknown): ContentPart[] {
   return parts;
 }
 
-/** Estimates the tokens that a model reads: the text of the parts, and the tokens of the media among them. */
+/** Estimates the tokens that a model reads: the text of the parts, and the tokens of their media. */
 export function readable(parts: readonly ContentPart[]): { text: string; mediaTokens: number } {
   const texts: string[] = [];
   let mediaTokens = 0;
@@ -123,9 +121,9 @@ export function readable(parts: readonly ContentPart[]): { text: string; mediaTo
   return { text: texts.join('\n'), mediaTokens };
 }
 
-/** Whether a part is no text. One without a type is, unless it has what only media have. */
+/** Whether a part is media. A part without a type is, if it has a member of media. */
 export function isMedium(part: ContentPart): boolean {
-  // A document that is given as text or as parts is no medium itself.
+  // A document given as text or as parts isn't media itself.
   if (part.type === 'document' && isObject(part.source)) {
     return part.source.type !== 'text' && part.source.type !== 'content';
   }
@@ -138,8 +136,8 @@ function isMediumOf(value: unknown): boolean {
 }
 
 /**
- * Length of the base64 in an inline medium, which is no text (specification section 5, Admit): what follows the comma of
- * a data URL, or the whole string. 0 for a link or a file id, which count as text.
+ * Length of the base64 in inline media, which is not text (specification section 5, Admit): the string after the comma
+ * of a data URL, or the whole string. 0 for a link or a file id, which count as text.
  */
 export function base64Length(data: string, elidedStrings: ElidedStrings | undefined): number {
   const long = elidedStrings?.get(data);

@@ -18,12 +18,10 @@ export const EMBEDDINGS = membersOf({
 });
 
 const REQUEST_OVERHEAD = 64;
-/** Bound of the tokens that mark the start and the end of a text. */
+/** Bound of the tokens that mark the start and end of a text. */
 const TEXT_OVERHEAD = 4;
 
-/**
- * `/v1/embeddings`: charges input only. A token is at least one byte of the body, even if it is sent as its number.
- */
+/** `/v1/embeddings`: charges input only. A token takes at least one byte of the body, even when sent as a number. */
 export const embeddings: Meter = {
   plan(body) {
     const { textBytes, value, model } = body;

@@ -6,10 +6,10 @@ import { base64Length, type ContentPart, isMedium } from './content-parts.ts';
 import type { ElidedString, ElidedStrings } from './json/elided-strings.ts';
 import { isObject } from './json/value.ts';
 
-/** The media of a request, in numbers that its hold is made of. */
+/** Media of a request, as the numbers its hold is computed from. */
 export interface Media {
   readonly pictures: number;
-  /** Files, documents, addresses and parts of unknown kinds: each can fill the model's window. */
+  /** Files, documents, URLs and parts of unknown type: each can fill the context window. */
   readonly files: number;
   /** Decoded bytes of inline text files. */
   readonly textBytes: number;
@@ -18,7 +18,7 @@ export interface Media {
 
 export const NO_MEDIA: Media = Object.freeze({ pictures: 0, files: 0, textBytes: 0, sounds: 0 });
 
-/** Types of parts that are pictures, in the formats of chat, responses and messages. */
+/** Part types that are images, in the chat, responses and messages formats. */
 const PICTURES: ReadonlySet<unknown> = new Set([
   'image_url',
   'image',
@@ -26,7 +26,7 @@ const PICTURES: ReadonlySet<unknown> = new Set([
   'computer_screenshot',
   'image_generation_call',
 ]);
-/** Types of parts that are sounds and files. A part that is neither here nor text is new, and counts as a file. */
+/** Part types that are audio and files. A part that is neither listed here nor text is new, and counts as a file. */
 const SOUNDS_AND_FILES: ReadonlySet<unknown> = new Set([
   'input_audio',
   'file',
@@ -35,25 +35,25 @@ const SOUNDS_AND_FILES: ReadonlySet<unknown> = new Set([
   'container_upload',
 ]);
 
-/** Whether parts of this type are media of a known kind. */
+/** Whether parts of this type are known media. */
 export function isMediaType(type: string): boolean {
   return PICTURES.has(type) || SOUNDS_AND_FILES.has(type);
 }
 
-/** A picture by its address, or inline as one. Any other text may be a document to the provider. */
+/** An image by URL, or inline. The provider may read any other text as a document. */
 const PICTURE = /^(?:https?:\/\/|data:image\/)/i;
 
-/** The media among the parts of a conversation, and other parts with a separate price; counted as they are walked. */
+/** Counts media and other separately priced parts while a conversation is walked. */
 export class PartCounts {
   readonly #elidedStrings: ElidedStrings | undefined;
   pictures = 0;
   files = 0;
   textBytes = 0;
-  /** Inline sounds, each in base64 or as the placeholder of a long string; undefined: one that is not inline. */
+  /** Inline audio: base64 or the placeholder of a long string; undefined: not inline. */
   readonly sounds: (string | undefined)[] = [];
-  /** Characters of base64 in media: they are among the bytes of the body, and no text. */
+  /** Base64 characters of media: part of the body's bytes, but not text. */
   base64 = 0;
-  /** A part is priced as a picture; files are, as providers read them page by page. */
+  /** A part is priced as an image. Files are too, since providers read them page by page. */
   hasPictures = false;
   hasSound = false;
 
@@ -61,7 +61,7 @@ export class PartCounts {
     this.#elidedStrings = elidedStrings;
   }
 
-  /** The media so far, in numbers alone: the bound keeps nothing of the request. */
+  /** Media so far, as numbers only: the bound retains nothing of the request. */
   get media(): Media {
     const { pictures, files, textBytes, sounds } = this;
     return { pictures, files, textBytes, sounds: sounds.length };
@@ -101,13 +101,13 @@ export class PartCounts {
     } else if (type === 'file' && isObject(file)) this.#named(file);
     else if (type === 'input_file') this.#named(part);
     else {
-      // Films have sound, too.
+      // Videos have audio, too.
       this.hasSound = true;
       this.files++;
     }
   }
 
-  /** A file by its data. One that also has an address or an id may be read by that. */
+  /** Counts a file by its data, unless it also has a URL or an id that the provider may read instead. */
   #named({ file_data: data, filename, file_url: url, file_id: id }: ContentPart): void {
     this.#takeOff(data);
     const isElsewhere = (url ?? id ?? undefined) !== undefined;
@@ -125,7 +125,7 @@ export class PartCounts {
   }
 }
 
-/** The base64 or the address of a picture. */
+/** Returns the base64 or the URL of an image. */
 function pictureData({ type, source, image_url: url, result }: ContentPart): unknown {
   if (isObject(source)) return source.type === 'base64' ? source.data : source.url;
   if (type === 'image_generation_call') return result;
@@ -135,7 +135,7 @@ function pictureData({ type, source, image_url: url, result }: ContentPart): unk
 function isPicture({ type, source }: ContentPart, data: unknown): boolean {
   if (type === 'image_generation_call') return true;
   if (isObject(source) && source.type === 'base64') return /^image\//i.test(String(source.media_type));
-  // One that names a stored file, which an account must own.
+  // Names a stored file, whose ownership is checked elsewhere.
   return typeof data !== 'string' || PICTURE.test(data);
 }
 
@@ -147,15 +147,15 @@ const TEXT_TYPE =
   /^\s*(?:text\/(?!rtf|richtext)|application\/(?:json|x-?ndjson|jsonl|xml|x-?yaml|yaml|toml|sql|csv|javascript|typescript|x-sh)\b|[\w.+/-]*\+(?:json|xml)\b)/i;
 const TEXT_NAME =
   /\.(?:txt|text|md|markdown|csv|tsv|json|jsonl|ndjson|xml|html?|css|ya?ml|toml|ini|log|sql|sh|py|rb|js|mjs|ts|tsx|jsx|java|c|h|cc|cpp|cs|go|rs|php|tex)\s*$/i;
-/** Endings of documents that are more than their bytes, whatever type is named beside them. */
+/** Extensions of documents that hold more than plain text, whatever the declared type. */
 const DOCUMENT_NAME =
   /\.(?:pdf|do[ct]\w?|p[op]t\w?|pps\w?|xl\w{1,2}|od[tsp]|rtf|epub|pages|numbers|key)\s*$/i;
-/** Characters that decide whether a file called text is text. */
+/** Characters inspected to check that a declared text file is text. */
 const LOOKED_AT = 1_400;
 
 /**
- * Decoded bytes of an inline text file; undefined if it is no text file, or not inline. What is counted among the bytes of
- * the body already is 0 here.
+ * Decoded bytes of an inline text file; undefined if it isn't text or isn't inline; 0 if the body's bytes already
+ * include it.
  */
 function textBytesOf(
   data: string,
@@ -174,16 +174,16 @@ function textBytesOf(
   const decoded = isBase64 ? Buffer.from(beginning, 'base64').toString('latin1') : unescaped(beginning);
   if (!isText(decoded)) return undefined;
   const length = base64Length(data, elidedStrings);
-  // A lenient decoder may accept text that is not base64 by the standard.
+  // A lenient decoder may accept nonstandard base64.
   if (length === 0 && beginning !== '') return undefined;
   return isBase64 ? Math.ceil((length * 3) / 4) : length;
 }
 
-/** Whether this may be the beginning of a text, by its bytes: those of documents have control characters early on. */
+/** Whether these bytes can start a text: documents have early control characters. */
 function isText(beginning: string): boolean {
   for (let at = 0; at < beginning.length; at++) {
     const code = beginning.charCodeAt(at);
-    // Tab to carriage return, and escape.
+    // Allows tab to carriage return, and escape.
     if (code < 0x20 && (code < 0x09 || code > 0x0d) && code !== 0x1b) return false;
   }
   return !beginning.includes('%PDF');
@@ -193,12 +193,12 @@ function unescaped(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Sounds that are measured before other calls come. */
+/** Audio parts measured before the event loop yields to other calls. */
 const AT_ONCE = 8;
 
 /**
- * Bound of the tokens of the inline sounds of a request, by their measured length; undefined if one of them has none.
- * `sounds`: base64, or placeholders of long strings; `source`: the body.
+ * Bound of the tokens of inline audio, by measured length; undefined if any has none. `sounds`: base64, or placeholders
+ * of long strings; `source`: the body.
  */
 export async function tokensOfSounds(
   sounds: readonly (string | undefined)[],
@@ -218,7 +218,7 @@ export async function tokensOfSounds(
   return tokens;
 }
 
-/** The bytes that a long string of base64 stands for; undefined if its characters are not in the body one by one. */
+/** Decodes a long base64 string on read; undefined if the body escapes any of its characters. */
 async function base64Within(source: ByteSource, long: ElidedString): Promise<ByteSource | undefined> {
   const { place, units, base64Length } = long;
   if (!place || base64Length !== units || place.end - place.start !== units) return undefined;

@@ -3,13 +3,13 @@ import type { Price } from '../domain/catalog.ts';
 import type { Usage } from '../domain/units.ts';
 import { addUsage, countIn, untrusted } from './usage.ts';
 
-/** `usage` of Anthropic's messages. `null` means absent. */
+/** `usage` of Anthropic messages. `null` means absent. */
 interface MessagesUsage {
-  /** Without the tokens that were read from a cache or written to one. */
+  /** Excludes tokens read from or written to a cache. */
   readonly input_tokens: number;
   readonly cache_read_input_tokens: number | null;
   readonly cache_creation_input_tokens: number | null;
-  /** Written tokens, which `cache_creation_input_tokens` sums, by how long they are kept. */
+  /** Written tokens by lifetime; their sum is `cache_creation_input_tokens`. */
   readonly cache_creation: CacheCreation | null;
   readonly output_tokens: number;
   readonly server_tool_use: { readonly web_search_requests: number } | null;
@@ -22,15 +22,15 @@ type CacheCreation = Readonly<Record<string, number>>;
 /** A model call within the request. */
 type Iteration = MessagesUsage & { readonly type: string };
 
-/** Counts as one event or answer reports them; each is absent if it does not. */
+/** Counts reported by one event or answer; absent if not reported. */
 export interface MessagesCounts {
   readonly input?: number;
   readonly cachedInput?: number;
   readonly output?: number;
-  /** Tokens written to a cache, whatever it keeps them for. */
+  /** Tokens written to a cache, of any lifetime. */
   readonly written?: number;
   readonly written5m?: number;
-  /** Those that it keeps longer than 5 minutes. */
+  /** Tokens cached for longer than 5 minutes. */
   readonly written1h?: number;
   readonly webSearches?: number;
 }
@@ -42,7 +42,7 @@ const COUNTS = [
   ['output_tokens', 'output'],
 ] as const satisfies readonly (readonly [keyof MessagesUsage, keyof MessagesCounts])[];
 
-/** The usage of a whole message, with all model calls within it. */
+/** Usage of a whole message, including all model calls within it. */
 export function messagesToUsage(
   reported: unknown,
   asksLongCache: () => boolean = () => false,
@@ -51,7 +51,7 @@ export function messagesToUsage(
   return counts && usageOfCounts(dividedWrites(counts, asksLongCache), iterationsOf(reported));
 }
 
-/** Usage from counts that came in several events; else as `messagesToUsage`. Undefined without input or output. */
+/** Like `messagesToUsage`, for counts from several events. Undefined without input or output. */
 export function usageOfCounts(counts: MessagesCounts, iterations: unknown): Usage | undefined {
   if (counts.input === undefined || counts.output === undefined) return undefined;
   const { messages, others, beyond } = sumIterations(iterations);
@@ -60,8 +60,7 @@ export function usageOfCounts(counts: MessagesCounts, iterations: unknown): Usag
 }
 
 /**
- * The counts that one event of a messages stream reports: each event has some of the fields. Undefined if any of
- * the tokens is not to be believed.
+ * Counts in one event of a messages stream, which has only some of the fields. Undefined if any token count is invalid.
  */
 export function messagesCounts(reported: unknown): MessagesCounts | undefined {
   const usage = untrusted<MessagesUsage>(reported);
@@ -80,7 +79,7 @@ export function messagesCounts(reported: unknown): MessagesCounts | undefined {
   return Object.assign(counts, writesByLife(usage.cache_creation));
 }
 
-/** Written tokens by how long they are kept. */
+/** Written tokens by lifetime. */
 function writesByLife(reported: unknown): Pick<MessagesCounts, 'written5m' | 'written1h'> {
   const counts: { written5m?: number; written1h?: number } = {};
   for (const [name, tokens] of Object.entries(untrusted<CacheCreation>(reported) ?? {})) {
@@ -93,8 +92,8 @@ function writesByLife(reported: unknown): Pick<MessagesCounts, 'written5m' | 'wr
 }
 
 /**
- * Counts whose written tokens all are those of the longer life, if the report does not divide them and the request asks
- * for it.
+ * Counts all written tokens as long-lived if the report doesn't divide them and the request asks for the longer
+ * lifetime.
  */
 export function dividedWrites(counts: MessagesCounts, asksLongCache: () => boolean): MessagesCounts {
   const { written = 0, written5m, written1h } = counts;
@@ -103,8 +102,8 @@ export function dividedWrites(counts: MessagesCounts, asksLongCache: () => boole
 }
 
 /**
- * The dimensions of some counts. Written tokens are those of a longer life as far as the report says so, at most all of them.
- * `written1h`: what another part of the report says of them.
+ * Converts counts to usage. Long-lived written tokens are as reported, at most all written tokens. `written1h`:
+ * long-lived tokens that another part of the report states.
  */
 export function partialUsage(counts: MessagesCounts, written1h = 0): Usage {
   const { input, cachedInput, output, webSearches } = counts;
@@ -124,35 +123,35 @@ export function partialUsage(counts: MessagesCounts, written1h = 0): Usage {
   return usage;
 }
 
-/** Usage of the model calls within a message that its totals leave out. */
+/** Usage of model calls within a message that its totals exclude. */
 export function beyondTotals(iterations: unknown): Usage {
   return sumIterations(iterations).beyond;
 }
 
-/** The list of model calls in a reported usage; undefined if there is none. */
+/** Model calls in a reported usage; undefined if absent. */
 export function iterationsOf(reported: unknown): unknown {
   return untrusted<MessagesUsage>(reported)?.iterations;
 }
 
 /**
- * True if a report has model calls that may be another model's. Their tokens are charged at the price of this model,
- * and the row counts as an estimate.
+ * Whether a report has calls that may run another model. They are charged at this model's price, and the row is an
+ * estimate.
  */
 export function hasOtherModels(iterations: unknown): boolean {
   return sumIterations(iterations).hasOthers;
 }
 
-/** Types of model calls that are this model's own. */
+/** Types of calls that run the requested model. */
 const OWN_CALLS: ReadonlySet<unknown> = new Set(['message', 'compaction']);
 
-/** The passes of a message, if the model's price depends on their length, and all are this model's. */
+/** Passes of a message, if the model's price depends on their length and the requested model ran them all. */
 export function passTerms(iterations: unknown, { model: { price } }: PricedModel): Pick<Terms, 'passes'> {
   if (price.tiers.length === 0 || !Array.isArray(iterations) || iterations.length < 2) return {};
   const isOwn = iterations.every((iteration) => OWN_CALLS.has(untrusted<Iteration>(iteration)?.type));
   if (!isOwn) return {};
   return {
     passes: iterations.map((iteration) => {
-      // Searches are counted for the whole message.
+      // Searches count for the whole message.
       const { webSearches: _, ...usage } = partialUsage(messagesCounts(iteration) ?? {});
       return usage;
     }),
@@ -164,19 +163,19 @@ interface PricedModel {
 }
 
 interface Sums {
-  /** The model's own calls, which the totals include. */
+  /** Calls of the requested model, which the totals include. */
   readonly messages: Usage;
-  /** Calls of an unknown type, which the totals may include or not. */
+  /** Calls of unknown type, which the totals may include. */
   readonly others: Usage;
-  /** Calls that the totals do not include. */
+  /** Calls that the totals exclude. */
   readonly beyond: Usage;
   readonly hasOthers: boolean;
 }
 
 /**
- * The model calls of a message by type, as the types and pages of Anthropic's SDK 1.11.0 describe them: `message` is in the
- * totals; `compaction` is not (`BetaIterationsUsage`); `advisor_message` is another model's, and not either. Requests that
- * name another model are refused, so an advisor, a `fallback_message` or a new type should not come.
+ * Sums model calls by type, as Anthropic's SDK 1.11.0 documents them: totals include `message`, but neither
+ * `compaction` (`BetaIterationsUsage`) nor `advisor_message`, which runs another model. Requests that name another
+ * model are refused, so advisors, `fallback_message` and new types should not occur.
  */
 function sumIterations(iterations: unknown): Sums {
   const [messages, others, beyond]: [Usage, Usage, Usage] = [{}, {}, {}];
@@ -195,9 +194,8 @@ function sumIterations(iterations: unknown): Sums {
 }
 
 /**
- * The part of the calls of an unknown type that the totals lack: by how much the totals are less than the sum of all
- * calls, dimension by dimension. Totals that include those calls lack nothing; totals of the model's own calls lack all
- * of them.
+ * Returns the share of unknown calls that the totals lack: per dimension, the sum of all calls minus the totals. It is
+ * zero if the totals include the unknown calls, and all of them if the totals cover only the requested model.
  */
 function missing(others: Usage, messages: Usage, totals: Usage): Usage {
   const lacking: Usage = {};

@@ -34,14 +34,14 @@ import type { CountTokens } from './tokens/token-counter.ts';
 import { messagesToolBounds, messagesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { reportedBy } from './usage.ts';
 
-/** Tools of the Messages API; their types are in tools.ts. */
+/** Tools of the Messages API; tools.ts has their types. */
 const MESSAGES_TOOL = membersOf({
   held: `type name description input_schema.* input_examples.* strict defer_loading eager_input_streaming allowed_callers
     cache_control configs.* default_config.* mcp_server_name tools.* display_width_px display_height_px display_number
     enable_zoom max_characters max_uses max_content_tokens citations.* url_sources.* use_cache response_inclusion`,
   priced: 'user_location.* allowed_domains blocked_domains',
   otherModels: 'model svg.*',
-  // Of the advisor, which another model is.
+  // For the advisor, which is another model.
   refused: 'caching.* max_tokens',
   within: { cache_control: CACHE_CONTROL },
 });
@@ -53,7 +53,7 @@ const TOOLS: ToolFormat = {
   boundsOf: messagesToolBounds,
 };
 
-/** A tool that a message adds or removes. */
+/** Adds or removes a tool in a message. */
 const TOOL_CHANGE = membersOf({
   held: 'type tool cache_control',
   within: {
@@ -62,7 +62,7 @@ const TOOL_CHANGE = membersOf({
   },
 });
 
-/** Messages and their blocks, in which the members of results and sources stand as well. */
+/** Messages and their blocks, including the members of results and sources. */
 const BLOCK = membersOf({
   held: `role type content text citations.* title context id name input.* tool_use_id is_error caller.* toolset_name
     mcp_server_name server_name thinking signature data encrypted_content cache_control tool tool_changes tools.* tool_name
@@ -82,7 +82,7 @@ const BLOCK = membersOf({
 
 const TRIGGER = membersOf({ held: 'type value' });
 
-/** A message: `MessageCreateParams` of @anthropic-ai/sdk's beta/messages. */
+/** Messages: `MessageCreateParams` of @anthropic-ai/sdk's beta/messages. */
 export const MESSAGES = membersOf({
   always: EVERYWHERE.always,
   read: 'model stream',
@@ -91,7 +91,7 @@ export const MESSAGES = membersOf({
     compaction`,
   otherModels: `${EVERYWHERE.otherModels} moderation.*`,
   fees: 'provider plugins preset',
-  // A conversation that the provider holds, which no account here owns; another payer than the operator.
+  // A conversation stored by the provider, which no account here owns, and a payer other than the operator.
   unreported: 'thread.* billing_policy.*',
   refused: 'container.*',
   free: 'metadata.* stop_sequences temperature top_k top_p tool_choice.* diagnostics fallback_credit_token',
@@ -135,7 +135,7 @@ export const messages: Meter = {
   estimate: estimateMessage,
 };
 
-/** Tiers and passes of a whole message, and whether it is a refusal that is not billed. */
+/** Tiers and passes of a whole message, and whether it is an unbilled refusal. */
 function messageTerms(answer: unknown, body: MeteredBody): Terms {
   const usage = reportedBy(answer);
   const isRefused = isObject(answer) && answer.stop_reason === 'refusal';
@@ -167,7 +167,7 @@ async function estimateMessage(
   return { input: input + turns * TURN_TOKENS + media + storedTokens, output };
 }
 
-/** The output text of a whole message: text, thinking, names and arguments of tool calls; not what tools found. */
+/** Output text of a whole message: text, thinking, names and arguments of tool calls; not tool results. */
 export function messagesOutputText(message: unknown): string {
   const content = isObject(message) ? message.content : undefined;
   if (!Array.isArray(content)) return '';
@@ -177,12 +177,12 @@ export function messagesOutputText(message: unknown): string {
     .join('');
 }
 
-/** Tokens that Anthropic adds to a prompt with tools: it documents up to 804, and up to 735 for each tool of its own. */
+/** Tokens that Anthropic adds to a prompt with tools: up to 804 documented, and up to 735 for each of its tools. */
 const TOOL_PROMPT = 1_024;
-/** Names of service tiers; every other name among a model's multipliers is that of a region. */
+/** Service tiers. Any other name among a model's multipliers is a region. */
 const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
 
-/** The surcharges of a message call. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+/** Plans a messages call. Throws 400 `invalid_field` for a request that can't be metered or would run another model. */
 function planMessages(body: MeteredBody): CostPlan {
   const { value, model } = body;
   const said = new MessageParts(body);
@@ -200,7 +200,7 @@ function planMessages(body: MeteredBody): CostPlan {
     media: said.media,
     maxTokens: maximumOf(body, 'max_tokens'),
     maxField: 'max_tokens',
-    // Thinking is inside max_tokens, unless its budget is larger.
+    // `max_tokens` includes thinking, unless the thinking budget is larger.
     thinking: budgetOf(value.thinking),
     tools: tools.rounds(servers > 0),
     reportsPasses: true,
@@ -222,7 +222,7 @@ function planMessages(body: MeteredBody): CostPlan {
 
 function chargesOf(value: MeteredBody['value'], said: MessageParts): Surcharge[] {
   const { charges } = said.tools;
-  // Files and skills for code that the provider runs.
+  // Files and skills for provider-run code.
   if (isSet(value.container)) charges.push({ param: 'container', what: 'code containers' });
   const { charge } = said.cacheLife;
   if (charge) charges.push(charge);
@@ -236,7 +236,7 @@ function budgetOf(thinking: unknown): number {
 
 type TierField = 'service_tier' | 'speed' | 'inference_geo';
 
-/** The three terms of the request that multiply Anthropic's prices. */
+/** The three request fields that multiply Anthropic's prices. */
 function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
   const { speed, inference_geo: region } = value;
   return [
@@ -255,14 +255,14 @@ function multiplierOf({ model: { price } }: MeteredBody, tiers: readonly [TierFi
   return multiplier;
 }
 
-/** The multipliers of a model that a field can reach. */
+/** Multipliers that each field can select. */
 const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
   service_tier: (tier) => TIERS.has(tier) && tier !== 'fast',
   speed: (tier) => tier === 'fast',
   inference_geo: (tier) => !TIERS.has(tier),
 };
 
-/** The system prompt, the messages and the tools, wherever they stand, read once. */
+/** Reads the system prompt, messages and tools once. */
 class MessageParts extends PartCounts {
   readonly #value: MeteredBody['value'];
   readonly cacheLife = new CacheLife();
@@ -293,7 +293,7 @@ class MessageParts extends PartCounts {
     }
   }
 
-  /** Tools that a message adds, and those that a summary of former messages names again. */
+  /** Adds the tools of an addition, and those repeated in a summary of earlier messages. */
   #changes(part: ContentPart): void {
     if (part.type === 'tool_addition') this.#addition(part);
     for (const change of listOf(part.tool_changes, 'messages')) {
@@ -309,7 +309,7 @@ class MessageParts extends PartCounts {
   }
 }
 
-/** Input tokens from which on the conversation is summarized: by a `compact_…` edit, or at once by `compaction`. */
+/** Input tokens that trigger a summary of the conversation: set by a `compact_…` edit, or 0 with `compaction`. */
 function compactsAt(value: MeteredBody['value']): number | undefined {
   if (isSet(value.compaction)) return 0;
   const { context_management: management } = value;

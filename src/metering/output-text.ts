@@ -4,9 +4,9 @@ import type { Shape, ValueSink } from './json/sieve.ts';
 import type { EventAction, StreamMeter } from './meter.ts';
 
 const SPACE = /\s/;
-/** Text up to this length, some 16,000 tokens, is kept for each stream and counted; of the rest only the length is. */
+/** Text kept and counted per stream, some 16,000 tokens; of the rest, only the length counts. */
 const KEPT_MAX_CHARS = 64 * 1024;
-/** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
+/** Pieces are joined regularly, because a slice keeps its whole chunk in memory. */
 const MAX_PIECES = 64;
 
 interface Lane {
@@ -15,13 +15,12 @@ interface Lane {
 }
 
 /**
- * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only if
- * usage must be estimated: most streams report theirs, and then nothing is decoded. As a `ValueSink` it collects from
- * parts of an event that is too large to hold.
+ * Collects output text from the events of a stream. Keeps raw JSON text and decodes it only to estimate usage: most
+ * streams report theirs and need no decoding. As a `ValueSink` it collects from parts of an event too large to hold.
  */
 export class OutputTextCollector implements ValueSink {
   readonly #scanner = new TextScanner((raw, continues) => this.#add(raw, continues));
-  /** Escaped JSON text, Latin-1, of each of the interleaved answers. */
+  /** Escaped JSON text, Latin-1, of each interleaved answer. */
   readonly #lanes = new Map<number, Lane>();
   #lane = 0;
   #pieces = 0;
@@ -30,8 +29,8 @@ export class OutputTextCollector implements ValueSink {
 
   /**
    * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
-   * whether the event has such a member. `lane`: the number of the answer, if several come interleaved; joined
-   * across answers, halves of words would make other tokens.
+   * whether the event has the member. `lane`: number of the answer, if answers are interleaved; joining text across
+   * answers would split words and change the tokens.
    */
   collect(event: string, member: string, lane = 0): boolean {
     this.#lane = lane;
@@ -47,7 +46,7 @@ export class OutputTextCollector implements ValueSink {
     return isFound;
   }
 
-  /** Collects the output text of JSON: a whole answer or a part of one. */
+  /** Collects the output text of JSON, a whole answer or a part. */
   collectValue(json: string): void {
     this.#lane = 0;
     this.#scanner.begin();
@@ -63,7 +62,7 @@ export class OutputTextCollector implements ValueSink {
     this.#scanner.push(raw, 0);
   }
 
-  /** Number of pieces that are not empty. */
+  /** Number of nonempty pieces. */
   get pieces(): number {
     return this.#pieces;
   }
@@ -105,7 +104,7 @@ export class OutputTextCollector implements ValueSink {
   }
 }
 
-/** Reader of a stream whose events hold output text. */
+/** Measures a stream whose events hold output text. */
 export abstract class TextStream implements StreamMeter {
   protected readonly text = new OutputTextCollector();
   failed = false;
@@ -118,13 +117,13 @@ export abstract class TextStream implements StreamMeter {
     return this.text.pieces;
   }
 
-  /** The output text so far: text, refusals, reasoning, and names, arguments and code for tools. */
+  /** Output text so far: text, refusals, reasoning, and names, arguments and code for tools. */
   outputText(): string {
     return this.text.toString();
   }
 }
 
-/** The output text of JSON: of a whole answer or a part of one. */
+/** Output text of JSON, a whole answer or a part. */
 export function outputTextIn(json: string): string {
   const collector = new OutputTextCollector();
   collector.collectValue(json);
@@ -140,7 +139,7 @@ function decoded(raw: string): string {
   }
 }
 
-/** Index after the colon that follows a member's name; -1 if no colon follows, so that it was no name. */
+/** Index after the colon that follows a member's name; -1 without a colon, when it was no name. */
 function valueStart(text: string, from: number): number {
   let at = from;
   while (SPACE.test(text[at] ?? '')) at++;
@@ -148,36 +147,36 @@ function valueStart(text: string, from: number): number {
 }
 
 /**
- * Members without output text of the model. Any other member counts, so that a provider's new member for output is not
- * free. Names that end with `_id`, `type`, `reason`, `status`, `signature` and the like hold no text either.
+ * Members without output text. All others count, so a provider's new output member isn't free. Names ending in `_id`,
+ * `type`, `reason`, `status`, `signature` or similar hold no text either.
  */
 const NO_TEXT =
   /^(?:id|role|object|model|phase|format|detail|data|result|obfuscation|file_data|encrypted_content)$|(?:_id|_ids|type|reason|status|signature|url|b64|b64_json|_at|_format)$/;
-/** Members in which nothing is output of the model: results of tools, sources of a text, probabilities of its tokens. */
+/** Members without model output inside: tool results, sources of a text, token probabilities. */
 const NOT_OUTPUT =
   /^(?:logprobs|top_logprobs|annotations?|citations?|search_results|images?|audio_data|tools|outputs?|results|usage|file|metadata)$/;
-/** Arguments of a tool call: every string in them is output of the model, whatever its member's name. */
+/** Arguments of a tool call: every string inside is output, whatever its member's name. */
 const CALLED_WITH = /^(?:arguments|input|parameters|action)$/;
-/** Names of members with thoughts. Some providers send one thought under several of them. */
+/** Members with reasoning. Some providers repeat it under several of them. */
 const THOUGHTS = /^(?:reasoning|thinking)/;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** First letter of `data:`, which stands before each line of an event; no JSON has one outside of a string. */
+/** First letter of `data:`, which starts each line of an event; JSON has no `d` outside strings. */
 const LETTER_D = 0x64;
-/** Deeper levels are not read. */
+/** Deeper levels are ignored. */
 const MAX_DEPTH = 64;
 
 /** Receives the raw text of a JSON string, with its escapes. `continues`: it is the next part of the last string. */
 type TakeText = (raw: string, continues: boolean) => void;
 
 /**
- * Finds the output text of a model in a JSON value (Latin-1 text, one character a byte): each string counts unless the
- * name of its member says that it is no output. The value may come in parts, cut anywhere.
+ * Finds output text in a JSON value (Latin-1 text, one character a byte): each string counts unless its member's name
+ * excludes it. The value may arrive in parts, split anywhere.
  */
 class TextScanner {
   readonly #take: TakeText;
-  /** For each open bracket: whether it is an object's, and the member whose value it opens. */
+  /** For each open bracket: whether it opens an object, and its member. */
   readonly #objects: boolean[] = [];
   readonly #members: string[] = [];
   #member = '';
@@ -186,10 +185,10 @@ class TextScanner {
   #string: 'none' | 'key' | 'text' | 'other' = 'none';
   #isEscaped = false;
   #continues = false;
-  /** Depth of the value in which no string counts, or every string does; 0 outside of such a value. */
+  /** Depth of the value in which no string counts, or every string does; 0 outside such a value. */
   #foreignFrom = 0;
   #allFrom = 0;
-  /** The member under which thoughts came in the object at `#thoughtsDepth`, once one has. */
+  /** Member that carried reasoning in the object at `#thoughtsDepth`, once one has. */
   #thoughts = '';
   #thoughtsDepth = 0;
   #thinking = '';
@@ -216,7 +215,7 @@ class TextScanner {
     this.#isOver = false;
   }
 
-  /** Reads text from `from` on; returns the index after the value, or the end of the text if it has not ended. */
+  /** Reads from `from`; returns the index after the value, or the end of the text if it is incomplete. */
   push(text: string, from: number): number {
     let at = from;
     while (at < text.length && !this.#isOver) {
@@ -244,7 +243,7 @@ class TextScanner {
     return end + 1;
   }
 
-  /** One character outside of strings, which counts as output inside tool-call arguments. */
+  /** Reads one character outside strings, which counts as output inside tool-call arguments. */
   #step(text: string, at: number): number {
     const code = text.charCodeAt(at);
     const wasAll = this.#allFrom > 0;
@@ -254,7 +253,7 @@ class TextScanner {
     return next;
   }
 
-  /** Returns where to go on. */
+  /** Returns the index to continue at. */
   #structure(code: number, at: number): number {
     if (code === QUOTE) this.#beginString();
     else if (code === COLON) this.#expectsKey = false;
@@ -262,7 +261,7 @@ class TextScanner {
     else if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#open(code === OPEN_OBJECT);
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) this.#close();
     else if (code === LETTER_D) return at + 'data:'.length;
-    // A number or a word in place of the value.
+    // A number or literal instead of the value.
     else if (code > 0x20 && this.#objects.length === 0) this.#isOver = true;
     return at + 1;
   }

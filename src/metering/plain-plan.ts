@@ -7,28 +7,28 @@ import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
 
-/** The plan of a call of an endpoint without tools. */
+/** Plan for an endpoint without tools. */
 interface PlainPlan {
-  /** The most that it uses. */
+  /** Maximum usage. */
   readonly usage: Usage;
-  /** Its input tokens, and those of them that are for pictures, if they depend on the bounds. */
+  /** Input tokens, and the media share of them, if they depend on the bounds. */
   readonly input?: (bounds: Bounds) => { readonly tokens: number; readonly media: number };
-  /** Units, beside the plain ones, that its tokens can be charged by. */
+  /** Further units that can price its tokens. */
   readonly reach?: { readonly input?: readonly Unit[]; readonly output?: readonly Unit[] };
   readonly expected: ExpectedUse;
-  /** Other features that may have no price. */
+  /** Other features that may lack a price. */
   readonly charges?: readonly Surcharge[];
   /** Prices by the size and quality of the output; absent: those of the model. */
   readonly price?: Price;
 }
 
-/** The plan of a call of an endpoint without tools; of the fields with fees such a call can have a service tier only. */
+/** Plans a call of an endpoint without tools. Of the fields with fees, only a service tier can occur. */
 export function plainPlan(
   { model, value }: MeteredBody,
   { usage, input, reach, expected, charges = NONE, price = model.price }: PlainPlan,
 ): CostPlan {
   const { category } = model;
-  // Pictures and sound are made of tokens only if they are priced so; text always is.
+  // Tokens of images and audio count only if priced; tokens of text always count.
   const tokens = category === 'text' || isPricedByToken(price) ? estimatedTokens(expected) : 0;
   const tier = serviceTierOf(value.service_tier);
   const multiplier = highestMultiplier(price, tier);
@@ -58,8 +58,8 @@ const PASSES: StreamMeter = {
 };
 
 /**
- * Endpoints whose tokens are not charged, `/v1/moderations` and those that count tokens: the price per request is
- * the hold and the charge (specification section 5), whatever is sent and whatever the answer reports.
+ * Endpoints without charged tokens: `/v1/moderations` and token counting. The price per request is both hold and charge
+ * (specification section 5), whatever the call sends or reports.
  */
 export const perRequest: Meter = {
   plan: ({ model }) => fixedCost(holdFor(model.price, {})),

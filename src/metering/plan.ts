@@ -6,45 +6,45 @@ import type { Bounds } from './bounds.ts';
 import { isObject } from './json/value.ts';
 import type { CallCost } from './token-cost.ts';
 
-/** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
+/** A request feature that the provider charges beyond plain tokens (specification section 10). */
 export interface Surcharge {
-  /** The field of the request that asks for it. */
+  /** The request field that asks for it. */
   readonly param: string;
-  /** Its name in a sentence, after "for". */
+  /** Noun phrase for messages, after "for". */
   readonly what: string;
-  /** The unit that it is charged by, if there is one. */
+  /** The unit that charges it, if any. */
   readonly unit?: Unit;
-  /** The service tier that it is, by the name that its multiplier has. */
+  /** Name of its multiplier, if it is a service tier. */
   readonly serviceTier?: string;
-  /** The setting with which an operator allows it, if it is neither a price nor a tier. */
+  /** The setting that allows it, if neither a price nor a tier does. */
   readonly setting?: string;
-  /** Advice for users who may not be able to leave it out. */
+  /** Advice for users who may not be able to omit it. */
   readonly advice?: string;
 }
 
-/** Facts of the request that reading its report needs, kept in place of its lists. */
+/** Request facts needed to read the report, kept instead of the request's lists. */
 export interface ReportHints {
-  /** It asks for a longer life of the cache than the vendor's shortest. */
+  /** The request asks for a longer cache lifetime than the vendor's shortest. */
   readonly asksLongCache: boolean;
-  /** It has a tool that searches as a preview. */
+  /** The request has a preview search tool. */
   readonly searchesAsPreview: boolean;
-  /** Its model has several targets, so it matters which one made encrypted reasoning. */
+  /** The model has several targets, so it matters which one produced encrypted reasoning. */
   readonly hasTargets?: boolean;
 }
 
-/** One thing that a call asks for. Read from its body once. */
+/** Cost facts of a call, read once from its body. */
 export interface CostPlan {
   readonly charges: readonly Surcharge[];
-  /** Service tiers that the request names, by the names that multipliers have. */
+  /** Service tiers that the request names, by multiplier name. */
   readonly serviceTiers: readonly string[];
   /** Bounds that the request leaves open and the gateway sends. */
   readonly sets?: readonly FieldToSet[];
-  /** Facts that reading the report needs; undefined: nothing of the request. */
+  /** Facts needed to read the report; undefined: none. */
   readonly hints?: ReportHints;
-  /** Inline sounds, to be measured; undefined: one that is not inline. */
+  /** Inline audio to measure; undefined: not inline. */
   readonly sounds?: readonly (string | undefined)[];
   /**
-   * Hold and estimate of the call. `bounds` has what is known later than the body, such as the tokens behind the stored
+   * Hold and estimate of the call. `bounds` adds facts known after the body is read, such as the tokens of stored
    * answers that it names.
    */
   cost(bounds: Bounds): CallCost;
@@ -52,7 +52,7 @@ export interface CostPlan {
 
 export const NONE: readonly never[] = Object.freeze([]);
 
-/** The plan of a call that costs exactly its hold, and is not counted in tokens. */
+/** Plan of a call that costs exactly its hold and isn't counted in tokens. */
 export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): CostPlan {
   return {
     charges,
@@ -61,26 +61,28 @@ export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): Co
   };
 }
 
-/** A bound that a request leaves open and the gateway sends, because the hold counts it (specification section 5). */
+/**
+ * A bound that the request leaves open. The gateway sends it because the hold depends on it (specification section 5).
+ */
 export interface FieldToSet {
-  /** The member of the request that holds the tool; undefined: the request itself has the field. */
+  /** The request member that lists the tool; undefined: the field belongs to the request. */
   readonly list?: string;
-  /** The tool that has the field. */
+  /** The tool that gets the field. */
   readonly of?: Readonly<Record<string, unknown>>;
   readonly name: ToolBound | 'max_tool_calls';
 }
 
-/** The value that is sent. */
+/** The value to send. */
 export function valueToSet({ name }: FieldToSet, { toolRounds, toolTokens }: Bounds): number {
   return name === 'max_content_tokens' ? toolTokens : toolRounds;
 }
 
-/** Members of a tool that bound its use by the provider. */
+/** Tool members that bound its use by the provider. */
 export type ToolBound = 'max_uses' | 'max_content_tokens';
 
 /**
- * The refusal of what a request asks for if its model has no price for it (specification section 10): 400
- * `unpriced_parameter`, whose `param` names the field. A free model gives everything away.
+ * Returns 400 `unpriced_parameter` for a requested feature without a price (specification section 10); `param` names
+ * the field. A free model gives everything away.
  */
 export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model): GatewayError | undefined {
   if (charges.length === 0 || model.priceSource === 'free') return undefined;
@@ -96,7 +98,6 @@ export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model)
   );
 }
 
-/** Throws that refusal, if there is one. */
 export function refuseUnpriced(found: Pick<CostPlan, 'charges'>, model: Model): void {
   const refusal = unpricedIn(found, model);
   if (refusal) throw refusal;
@@ -107,20 +108,20 @@ function isPriced({ unit, serviceTier }: Surcharge, { price }: Model): boolean {
   return serviceTier !== undefined && price.serviceTiers.has(serviceTier);
 }
 
-/** Web searches, by the kind of the tool. */
+/** Web searches by kind of tool. */
 export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Surcharge, 'param'>>> = {
   search: { what: 'web searches', unit: 'webSearch' },
   preview: { what: 'web searches by a web_search_preview tool', unit: 'webSearchPreview' },
 };
 
-/** True if an optional member is there. */
+/** Whether an optional member is present. */
 export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
 /**
- * Refuses members that make another model run than the one that was checked, allowed and priced. Throws 400
- * `invalid_field`. `param`: the field that holds `members`, if that is not the request itself.
+ * Refuses members that would run a model that was not checked, allowed and priced. Throws 400 `invalid_field`. `param`:
+ * the field that holds `members`, if not the request itself.
  */
 export function refuseModels(
   members: Readonly<Record<string, unknown>>,
@@ -137,29 +138,29 @@ export function refuseModels(
   }
 }
 
-/** A value that a client sent, cut to a length that is fit for a message. */
+/** A client's value, truncated for messages. */
 export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 }
 
 /**
- * What decides must have its own type (specification section 4): a lenient provider takes text for a number, and an object for
- * a list. Each of these throws 400 `invalid_field`; null counts as absent.
+ * Fields that decide must have the right type (specification section 4): a lenient provider accepts text for a number,
+ * and an object for a list. The functions below throw 400 `invalid_field`; null counts as absent.
  */
 
-/** A list; empty if it is absent. */
+/** A list; empty if absent. */
 export function listOf(value: unknown, param: string): readonly unknown[] {
   if (value === undefined || value === null) return NONE;
   if (!Array.isArray(value)) throw invalidField(param, `${param} must be a list.`);
   return value;
 }
 
-/** A text or a list. */
+/** Accepts a text or a list. */
 export function checkContent(value: unknown, param: string): void {
   if (isObject(value)) throw invalidField(param, `The content of ${param} must be a string or a list.`);
 }
 
-/** A tool, identified by its `type`, or by `name` or `function`, depending on the format. */
+/** A tool, identified by `type`, `name` or `function`, depending on the format. */
 export function toolOf(
   tool: unknown,
   param: string,
@@ -171,7 +172,7 @@ export function toolOf(
   return tool;
 }
 
-/** A count; undefined if it is absent. `what` names it in a message. */
+/** A count; undefined if absent. `what` names it in messages. */
 export function wholeNumberOf(value: unknown, param: string, what: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;

@@ -45,25 +45,25 @@ import type { CountTokens } from './tokens/token-counter.ts';
 import { responsesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { isSearch, reportedBy, reportedSearches, withSearchesOf } from './usage.ts';
 
-/** Tools of the Responses API; their types are in tools.ts. */
+/** Tools of the Responses API; tools.ts has their types. */
 const RESPONSES_TOOL = membersOf({
   held: `type name description parameters.* strict input_schema.* output_schema.* format.* annotations.* allowed_callers
     async defer_loading execution tools server_label server_url server_description connector_id tunnel_id headers.*
     authorization allowed_tools.* require_approval.* display_height display_width environment.* namespace`,
   priced: 'search_context_size search_content_types user_location.* external_web_access',
-  // Belongs to tools that are refused by their type.
+  // For tools refused by their type.
   refused: `container.* vector_store_ids max_num_results ranking_options.* action background complexity frame_count
     frame_duration_ms input_fidelity input_image_mask.* moderation output_compression output_format partial_images quality
     size`,
   otherModels: 'model svg.*',
-  // Of web searches the domains, of file searches the attributes.
+  // Domains of web searches, attributes of file searches.
   free: 'filters.*',
   within: { tools: 'self' },
 });
 
 const TOOLS: ToolFormat = { members: RESPONSES_TOOL, kindOf: responsesToolKind, identity: 'function' };
 
-/** Items of the input and their parts. */
+/** Input items and their parts. */
 const ITEM = membersOf({
   held: `type role id status phase content text.* refusal summary name namespace arguments input output call_id caller.*
     action.* actions.* operation.* result results.* queries reason approve approval_request_id server_label tools
@@ -71,7 +71,7 @@ const ITEM = membersOf({
     execution async reasoning fingerprint error.* revised_prompt acknowledged_safety_checks.* pending_safety_checks.*
     container_id internal_chat_message_metadata_passthrough.*`,
   priced: 'image_url file_id file_url file_data filename detail input_audio.* prompt_cache_breakpoint',
-  // Of pictures that were made before.
+  // For images generated earlier.
   free: 'background quality size output_format svg_usage.*',
   within: {
     content: 'self',
@@ -83,7 +83,7 @@ const ITEM = membersOf({
   },
 });
 
-/** A response: `ResponseCreateParams` of openai. */
+/** Responses: `ResponseCreateParams` of openai. */
 export const RESPONSES = membersOf({
   always: EVERYWHERE.always,
   read: 'model stream stream_options prompt_cache_key',
@@ -93,7 +93,7 @@ export const RESPONSES = membersOf({
   otherModels: `${EVERYWHERE.otherModels} moderation.*`,
   fees: 'provider plugins preset',
   unreported: 'background',
-  // They name what another account may own.
+  // They name objects that another account may own.
   refused: 'prompt.* conversation.*',
   free: `access_programs image include metadata.* client_metadata.* parallel_tool_calls
     prompt_cache_retention safety_identifier store temperature tool_choice.* top_logprobs top_p truncation user`,
@@ -111,13 +111,13 @@ export const RESPONSES = membersOf({
 });
 
 const TURN_TOKENS = 4;
-/** The events that end a stream; the response within carries the usage. */
+/** Events that end a stream; their response has the usage. */
 const TERMINAL: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ]);
-/** Deltas of sound, which is not text: `response.audio.delta`, `response.output_audio.delta`. */
+/** Deltas of audio, not text: `response.audio.delta`, `response.output_audio.delta`. */
 const AUDIO = /audio\.delta$/;
 
 /** `/v1/responses` and `/v1/responses/compact`. */
@@ -149,40 +149,40 @@ async function estimateResponse(
   return { input: inputTokens + turns * TURN_TOKENS + media + storedTokens, output };
 }
 
-/** Searches of a response: as it reports them, else those among its items. `seen`: those among items that came before. */
+/** Searches of a response: as reported, or else counted among its items. `seen`: searches among earlier items. */
 function searchesOf(response: unknown, seen = 0): number {
-  // A provider may leave out the items that it has sent.
+  // A provider may omit items already sent.
   return reportedSearches(response) ?? Math.max(seen, itemsOf(response).filter(isSearch).length);
 }
 
-/** The usage of a whole response, its searches included. */
+/** Usage of a whole response, including searches. */
 function responseUsage(response: unknown, body: MeteredBody): Usage | undefined {
   const usage = usageReportedBy(response, body);
   return usage && withSearchesOf(body, usage, searchesOf(response));
 }
 
-/** The parts of a request that its answer is read by. */
+/** Request facts needed to read the answer. */
 interface PricedRequest extends Pick<MeteredBody, 'hints'> {
   readonly model: Pick<Model, 'price'>;
 }
 
-/** The usage that a response reports, without its searches. */
+/** Reported usage of a response, without searches. */
 function usageReportedBy(response: unknown, body: PricedRequest): Usage | undefined {
   return responsesToUsage(reportedBy(response), body.model.price, 'output', () => asksLongCache(body));
 }
 
-/** Reads a stream of `/v1/responses` as it passes. */
+/** Measures a stream of `/v1/responses`. */
 export class ResponsesStream extends TextStream {
   readonly #body: PricedRequest;
-  /** Pieces of output text when the last item began. */
+  /** Pieces of output text at the start of the last item. */
   #piecesBefore = 0;
   #usage: Usage | undefined;
-  /** Of the last event, because the first events have those that were asked for. */
+  /** From the last event: the first ones repeat the requested terms. */
   terms: Terms = {};
-  /** Searches that are done, as far as items have come. */
+  /** Searches completed so far. */
   #searches = 0;
   #encryptedBytes = 0;
-  /** Ids of encrypted items, as far as they have come. */
+  /** Ids of encrypted items so far. */
   readonly #encrypted: string[] = [];
   resourceIds: readonly string[] = [];
 
@@ -195,7 +195,7 @@ export class ResponsesStream extends TextStream {
     return this.#usage && withSearchesOf(this.#body, this.#usage, this.#searches);
   }
 
-  /** Always false, because `isWhole` is read before the event that ends the answer only. */
+  /** Always false: read only before the final event. */
   readonly isWhole = false;
 
   get hiddenTokens(): number {
@@ -217,8 +217,8 @@ export class ResponsesStream extends TextStream {
   }
 
   /**
-   * Adds to an estimate what is known before the end, if no usage is reported yet: the searches, and the length of a
-   * very long answer.
+   * Adds facts known before the end to an estimate without reported usage: the searches, and the length of a very long
+   * answer.
    */
   mergeReported(estimate: Usage): Usage {
     return withSearchesOf(this.#body, this.text.scaled(estimate), this.#searches);
@@ -244,7 +244,7 @@ export class ResponsesStream extends TextStream {
     this.#usage = usageReportedBy(response, this.#body);
     this.terms = openaiTerms(response, this.#body.model.price);
     this.#searches = searchesOf(response, this.#searches);
-    // A provider may leave out the items that it has sent.
+    // A provider may omit items already sent.
     this.resourceIds = [...new Set([...responsesResourceIds(response, this.#body), ...this.#encrypted])];
     this.failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
@@ -258,7 +258,7 @@ export class ResponsesStream extends TextStream {
     if (id !== undefined) this.#encrypted.push(id);
   }
 
-  /** Reads events that are no deltas: arguments of a tool without deltas come in the whole item only. */
+  /** Reads events other than deltas: tool arguments without deltas appear only in the whole item. */
   #item(name: string, event: string): void {
     if (name === 'response.output_item.added') this.#piecesBefore = this.text.pieces;
     if (name !== 'response.output_item.done') return;
@@ -269,7 +269,7 @@ export class ResponsesStream extends TextStream {
   }
 }
 
-/** The output text of a whole response: texts, refusals, reasoning, names and arguments of tool calls. */
+/** Output text of a whole response: texts, refusals, reasoning, names and arguments of tool calls. */
 export function responsesOutputText(response: unknown): string {
   return itemsOf(response)
     .map((item) => outputTextIn(asText(item)))
@@ -277,8 +277,8 @@ export function responsesOutputText(response: unknown): string {
 }
 
 /**
- * Ids that the provider stores: the response's, its items', and those of containers that ran its tools; and, if others serve
- * the model too, those of reasoning that it alone can read.
+ * Ids that the provider stores: those of the response, its items and its tool containers. If the model has several
+ * targets, also ids of reasoning that only this provider can decrypt.
  */
 export function responsesResourceIds(response: unknown, { hints }: Pick<PricedRequest, 'hints'>): string[] {
   const ids: unknown[] = [];
@@ -299,7 +299,9 @@ function itemsOf(response: unknown): Record<string, unknown>[] {
   return Array.isArray(output) ? output.filter(isObject) : [];
 }
 
-/** The surcharges of a response call. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+/**
+ * Plans a responses call. Throws 400 `invalid_field` for a request that can't be metered or would run another model.
+ */
 function planResponses(body: MeteredBody): CostPlan {
   const { value, model } = body;
   checkResponse(value);
@@ -313,7 +315,7 @@ function planResponses(body: MeteredBody): CostPlan {
   for (const part of contentParts(value.input)) {
     said.add(part);
     cacheLife.read(part);
-    // Items that bring tools: `additional_tools`, `tool_search_output`. What a list of MCP tools has is text.
+    // Items that add tools: `additional_tools`, `tool_search_output`. A list of MCP tools is only text.
     if (part.tools !== undefined && part.type !== 'mcp_list_tools') tools.add(part.tools, 'input');
   }
   const charges: Surcharge[] = tools.charges;
@@ -354,7 +356,7 @@ function planResponses(body: MeteredBody): CostPlan {
 
 const MAX_TOOL_CALLS: readonly FieldToSet[] = [{ name: 'max_tool_calls' }];
 
-/** Bounds of the tokens that provider-run tools make the model read: one field bounds all their calls. */
+/** Bounds of the tokens that provider-run tools add to the input. One field bounds all their calls. */
 function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
   if (!tools.isProvided) return NO_TOOLS;
   const rounds: Rounds = calls === undefined ? { named: 0, sent: 1 } : { named: calls, sent: 0 };
@@ -367,14 +369,14 @@ function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
   };
 }
 
-/** Refuses a previous id that is no string, whose owner could not be checked. */
+/** Refuses a previous id that isn't a string, since its owner can't be checked. */
 function checkResponse(value: MeteredBody['value']): void {
   const previous = value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
 }
 
-/** Input tokens from which on an entry of the type `compaction` has the conversation summarized. */
+/** Input tokens that trigger a summary of the conversation, from entries of type `compaction`. */
 function compactsAt(management: unknown): number | undefined {
   const field = 'context_management';
   const thresholds = listOf(management, field)

@@ -26,8 +26,8 @@ export const SPEECH = membersOf({
 });
 
 /**
- * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`
- * for no text.
+ * Unicode code points of `input` (specification section 5); a lone surrogate counts as one. Throws 400 `invalid_field`
+ * for empty text.
  */
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
@@ -37,19 +37,19 @@ function charactersOf(body: MeteredBody): number {
   return input.length - surrogatePairs(input);
 }
 
-/** Usage without a report: the characters, unless tokens have a price; undefined then. */
+/** Usage without a report: the characters; undefined if tokens have a price. */
 function knownUsage(body: MeteredBody): Usage | undefined {
   return isPricedByToken(body.model.price) ? undefined : { characters: charactersOf(body) };
 }
 
-/** Tokens of a minute of speech that OpenAI makes. */
+/** Tokens of a minute of OpenAI's speech. */
 const TOKENS_PER_MINUTE = 1_250;
-/** Tokens that a character is likely to become: a minute has about 900 of most alphabets. */
+/** Expected tokens per character: a minute of speech has about 900 characters in most alphabets. */
 const LIKELY_TOKENS_PER_CHARACTER = 1.4;
-/** Most tokens that a character becomes: half a second, for digits and for scripts with a word in a character. */
+/** Most tokens per character: half a second, for digits and for scripts with a word per character. */
 const MOST_TOKENS_PER_CHARACTER = 10;
 
-/** Most tokens of sound that are held, and charged if none are reported. */
+/** Most audio tokens: the hold, and the charge if none are reported. */
 function mostTokens(body: MeteredBody): number {
   return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
 }
@@ -58,7 +58,7 @@ function expectedTokens(body: MeteredBody): number {
   return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
 }
 
-/** The sound of an answer without a report, as it passes. A broken one has at least the length that its text suggests. */
+/** Measures an answer without a report. A truncated answer counts at least the length expected from its text. */
 class Heard implements HeardAnswer {
   readonly #body: MeteredBody;
   readonly #sound: PassingSound;
@@ -81,15 +81,15 @@ class Heard implements HeardAnswer {
   }
 }
 
-/** The prices of a speech model, whose output is all sound. */
+/** Price of a speech model, whose output is all audio. */
 function soundPrice(price: Price): Price {
   return { ...price, units: { ...price.units, output: price.units.outputAudio } };
 }
 
 /**
- * `/v1/audio/speech`. Only an answer that is a stream of events reports usage, so of others the characters are
- * charged, or the length of the sound if that has a price. If characters are, the whole hold is charged too if the client
- * leaves or the upstream breaks off after the first byte: the provider has all of the text and bills it.
+ * `/v1/audio/speech`. Only event streams report usage. Other answers are charged by characters, or by the length of the
+ * audio if that has a price. A charge by characters is the whole hold even if the client leaves or the upstream breaks
+ * off after the first byte: the provider has all the text and bills it.
  */
 export const speech: Meter = {
   plan(body) {
@@ -108,7 +108,7 @@ export const speech: Meter = {
   outputText: () => '',
   heard: (body) => (isPricedByToken(body.model.price) ? new Heard(body) : undefined),
   stream: (_injectedUsage, body) => new SpeechStream(body),
-  /** Tokens that nobody reported: those of the text are counted, and the sound has the most that there can be. */
+  /** Counts the tokens of the text, and the maximum for the audio. */
   async estimate(body, _outputText, count) {
     const { input, instructions } = body.value;
     const said = typeof instructions === 'string' ? `${instructions}\n${input}` : String(input);
@@ -123,7 +123,7 @@ class SpeechStream implements StreamMeter {
   pieces = 0;
   readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
   failed = false;
-  /** Always false, because `isWhole` is read before the event that ends the answer only. */
+  /** Always false: read only before the final event. */
   readonly isWhole = false;
 
   constructor(body: MeteredBody) {
@@ -135,7 +135,7 @@ class SpeechStream implements StreamMeter {
     return withOutputAs('outputAudio', estimate);
   }
 
-  /** The usage so far; undefined if the provider failed before any sound came. */
+  /** Usage so far; undefined if the provider failed before any audio arrived. */
   get usage(): Usage | undefined {
     return this.failed && !this.hasOutput ? undefined : this.#usage;
   }

@@ -13,7 +13,7 @@ import { plainPlan } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { reportedSeconds } from './usage.ts';
 
-/** Transcriptions and translations of sound. */
+/** Transcriptions and translations of audio. */
 export const TRANSCRIPTION = membersOf({
   ...EVERYWHERE,
   read: 'model stream response_format',
@@ -23,11 +23,14 @@ export const TRANSCRIPTION = membersOf({
     timestamp_granularities`,
 });
 
-/** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
+/**
+ * Lowest bit rate, in bytes per second (6 kbit/s), which bounds the length of audio in an unknown format. MP3 has at
+ * least 8 kbit/s.
+ */
 const LOWEST_BYTES_PER_SECOND = 750;
-/** Tokens of a second of audio in an estimate: those of gpt-4o-transcribe. */
+/** Expected tokens per second of audio: those of gpt-4o-transcribe. */
 const LIKELY_TOKENS_PER_SECOND = 10;
-/** Formats whose answer is plain text without a report. It is not parsed, since words in it could look like one. */
+/** Formats that answer in plain text without a report. The text is not parsed, since it could look like a report. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
 function boundSeconds({ audio }: MeteredBody): number {
@@ -35,8 +38,8 @@ function boundSeconds({ audio }: MeteredBody): number {
 }
 
 /**
- * Refuses audio whose length cannot be measured if the length costs something: an hour of silence is a few kilobytes
- * in some formats. A format that no decoder here knows may go to a provider that reports the length.
+ * Refuses audio of unmeasurable length if the length is charged: some formats store an hour of silence in a few
+ * kilobytes. Audio in an unknown format may go to a provider that reports the length.
  */
 function check({ audio, model, value }: MeteredBody): void {
   const isCharged = model.price.units.audioSecond > 0n || isPricedByToken(model.price);
@@ -90,7 +93,7 @@ export const transcription: Meter = {
   },
 };
 
-/** Tokens as reported. Undivided input is sound, if sound has its own price. */
+/** Reported tokens. Input without details is audio if audio has a separate price. */
 function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody): Usage | undefined {
   const tokens = responsesToUsage(reported, price);
   const isDivided =
@@ -100,7 +103,7 @@ function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody):
   return { input: 0, ...others, ...above0({ inputAudio: input }) };
 }
 
-/** An estimate whose tokens of sound are those of sound. */
+/** Moves the audio tokens of an estimate to their unit. */
 function withSound(estimate: Usage): Usage {
   const { input = 0, audioSeconds = 0 } = estimate;
   const inputAudio = Math.min(input, Math.ceil(audioSeconds * LIKELY_TOKENS_PER_SECOND));
@@ -108,9 +111,9 @@ function withSound(estimate: Usage): Usage {
 }
 
 /**
- * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a
- * verbose answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`.
- * Undefined if the model has a price for seconds or tokens that are not known.
+ * Usage from an answer or the last event of a stream. Seconds: `usage` of type `duration`, or `duration` of a verbose
+ * answer, or the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`. Undefined if
+ * the model prices seconds or tokens that are unknown.
  */
 function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
@@ -135,14 +138,14 @@ class TranscriptionStream extends TextStream {
   }
 
   /**
-   * The usage as reported, else the measured length of the audio: the provider has all of it and bills it, unless it
-   * failed before it wrote anything.
+   * Reported usage, or the measured length of the audio: the provider has all of it and bills it, unless it failed
+   * before any output.
    */
   get usage(): Usage | undefined {
     return this.failed && this.text.pieces === 0 ? undefined : this.#usage;
   }
 
-  /** Always false, because `isWhole` is read before the event that ends the answer only. */
+  /** Always false: read only before the final event. */
   readonly isWhole = false;
 
   get kept(): Shape {

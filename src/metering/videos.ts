@@ -16,21 +16,21 @@ export const VIDEOS = membersOf({
   free: 'prompt',
 });
 
-/** Seconds of a video if the request does not say (OpenAI API reference, "Create video"). */
+/** Default length of a video in seconds (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
-/** An hour: more than any model makes, and little enough for every price. */
+/** An hour: longer than any model's video, and small enough for every price. */
 const MAX_SECONDS = 3_600;
-/** A picture that is sent as a URL; other text could be the id of a provider's file. */
+/** An image sent by URL; any other text could be the id of a provider file. */
 const PICTURE = /^(?:https?:|data:)/i;
 
-/** Seconds as a number or as text; undefined if the value is neither, or out of range. */
+/** Parses seconds from a number or text; undefined if invalid or out of range. */
 function secondsIn(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,6})?$/.test(value);
   const seconds = isText ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS ? seconds : undefined;
 }
 
-/** Whole seconds that the request asks for; undefined if it does not say. Throws 400 `invalid_field`. */
+/** Whole seconds requested; undefined if absent. Throws 400 `invalid_field`. */
 function secondsAsked({ value }: MeteredBody): number | undefined {
   const { seconds } = value;
   if (seconds === undefined || seconds === null) return undefined;
@@ -48,7 +48,7 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
   return isObject(answer) && typeof answer.id === 'string' && answer.id !== '';
 }
 
-/** A meter for a stream, in which no event describes the job: all events pass, and the seconds asked for are charged. */
+/** Meter for a stream, whose events don't describe the job: forwards all events and charges the requested seconds. */
 function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
@@ -57,8 +57,8 @@ function passes(body: MeteredBody): StreamMeter {
 }
 
 /**
- * `POST /v1/videos`: the price per second × the seconds asked for, exactly; the seconds that the answer names win. A job
- * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (gateway/routes.ts).
+ * `POST /v1/videos`: exactly the price per second × the seconds; seconds in the answer override the request. A rejected
+ * job, or one that has already failed, costs nothing; one that fails later is refunded (gateway/routes.ts).
  */
 export const videos: Meter = {
   plan(body) {
@@ -80,7 +80,7 @@ export const videos: Meter = {
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
 };
 
-/** Refuses a provider's file as the first picture: no account here owns one. */
+/** Refuses a provider file as the first image, since no account here owns one. */
 function checkPicture({ value: { input_reference: picture } }: MeteredBody): void {
   if (typeof picture !== 'string' || PICTURE.test(picture)) return;
   throw new GatewayError(

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
 
-/** Bytes of the longest frame header, CRC included (RFC 9639, section 9.1). */
+/** Longest frame header with CRC (RFC 9639, section 9.1). */
 export const FLAC_HEAD_BYTES = 16;
 /** Sample rates in Hz by rate code; code 0 refers to STREAMINFO. */
 const RATES = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
@@ -11,24 +11,24 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x80 ? (crc << 1) ^ 0x107 : crc << 1;
   return crc;
 });
-/** Bound of the metadata blocks that are walked; no honest file has as many. */
+/** Most metadata blocks walked; no genuine file has as many. */
 const MAX_BLOCKS = 1_000;
 const STREAMINFO_BYTES = 34;
 /**
- * Share of frames unlike the first one that is put down to chance: sync code and 8-bit CRC fit about once in a minute
- * of compressed noise.
+ * Tolerated share of frames unlike the first one: by chance, sync code and 8-bit CRC match about once per minute of
+ * compressed noise.
  */
 const CHANCE_SHARE = 0.05;
 
-/** The fields of the STREAMINFO block that matter for the length. */
+/** STREAMINFO fields that affect the length. */
 interface StreamInfo {
   /** Sample rate in Hz. */
   readonly rate: number;
-  /** Samples of the whole stream in each channel; 0 if the encoder did not know. */
+  /** Samples per channel of the whole stream; 0 if the encoder did not know. */
   readonly samples: number;
 }
 
-/** Reads the content of a STREAMINFO block. `block` must have its first 18 bytes at least. */
+/** Reads a STREAMINFO block. `block` needs at least its first 18 bytes. */
 export function streamInfo(block: Buffer): StreamInfo {
   const rate = block.readUIntBE(10, 3) >> 4;
   return { rate, samples: ((block[13] as number) & 15) * 2 ** 32 + block.readUInt32BE(14) };
@@ -37,16 +37,16 @@ export function streamInfo(block: Buffer): StreamInfo {
 interface FlacFrame {
   readonly seconds: number;
   readonly samples: number;
-  /** Blocking strategy, rate, channels and bits in one number, which is equal for all frames of an honest stream. */
+  /** Blocking strategy, rate, channels and bits as one number, equal for all frames of a genuine stream. */
   readonly kind: number;
-  /** True for the blocking strategy in which all frames but the last have the same number of samples. */
+  /** Fixed blocking strategy: all frames but the last have the same number of samples. */
   readonly isFixed: boolean;
 }
 
 /**
- * The FLAC frame whose header is at `at`; undefined if the bytes there are no header with a right CRC. Some decoders
- * take the sample rate from the frame, others from STREAMINFO (`streamRate`, 0 if unknown): the lower rate gives the
- * longer time, and so bounds both.
+ * The FLAC frame whose header is at `at`; undefined without a header with a valid CRC. Some decoders take the sample
+ * rate from the frame, others from STREAMINFO (`streamRate`, 0 if unknown): the lower rate gives the longer time, and
+ * so bounds both.
  */
 export function flacFrameAt(audio: Buffer, at: number, streamRate: number): FlacFrame | undefined {
   if (audio[at] !== 0xff || ((audio[at + 1] ?? 0) & 0xfe) !== 0xf8 || at + 6 > audio.length) return undefined;
@@ -67,7 +67,7 @@ export function flacFrameAt(audio: Buffer, at: number, streamRate: number): Flac
   const rate = frameRate(audio, rateCode, rateAt) || streamRate;
   const samples = blockSamples(audio, sizeCode, sizeAt);
   const channels = (audio[at + 3] as number) >> 4;
-  // Codes 8 to 10 are stereo with one channel stored as a difference: an encoder may switch among them and 1.
+  // Codes 8 to 10 are stereo with one channel stored as a difference. Encoders may switch among them and 1.
   const layout = ((channels < 8 ? channels : 1) << 8) | ((audio[at + 3] as number) & 0x0e);
   const second = audio[at + 1] as number;
   return {
@@ -91,7 +91,7 @@ function frameRate(audio: Buffer, code: number, at: number): number {
   return audio.readUInt16BE(at) * (code === 13 ? 1 : 10);
 }
 
-/** Length of a FLAC file whose `fLaC` is at `start`; undefined if it lacks STREAMINFO or an end of its metadata. */
+/** Length of a FLAC file whose `fLaC` is at `start`; undefined if STREAMINFO or the end of the metadata is missing. */
 export async function flacWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let at = start + 4;
   let info: StreamInfo | undefined;
@@ -110,9 +110,9 @@ export async function flacWalked(audio: ByteSource, start: number): Promise<Walk
 }
 
 /**
- * Seconds of all frame headers from `start` on, whether the frames touch or not. That is a bound, because no decoder
- * starts a frame without a header. Headers unlike the first one are left out as chance bytes while they are few
- * (`CHANCE_SHARE`); beyond that they are counted, because a decoder may play them.
+ * Seconds of all frame headers from `start`, adjacent or not: an upper bound, because decoders start no frame without a
+ * header. A few headers unlike the first one are ignored as chance (`CHANCE_SHARE`); more than that count, because a
+ * decoder may play them.
  */
 async function flacFramesSeconds(audio: ByteSource, start: number, streamRate: number): Promise<number> {
   let seconds = 0;

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
 
-/** Bound of the places where no frame of the stream's kind begins. No honest file has as many, and each costs time. */
+/** Most places where no frame of the stream's kind begins. No genuine file has as many, and each costs time. */
 const MAX_FALSE_FRAMES = 100_000;
-/** Frames of one kind in a row that prove a stream which begins after other bytes; a single one can be chance. */
+/** Consecutive frames of one kind that prove a stream after other bytes; a single one can be chance. */
 const SURE_FRAMES = 3;
 
 /**
- * Offset of the first frame of MPEG audio (MP3) or ADTS, at `from` or at most one window (256 KiB) after it; undefined
- * if there is none. At `from` itself two frames in a row are enough, or one that ends the file.
+ * Offset of the first MPEG audio (MP3) or ADTS frame, at `from` or at most one window (256 KiB) later; undefined if
+ * none. At `from` itself, two consecutive frames suffice, or one that ends the file.
  */
 export async function framesStart(audio: ByteSource, from: number): Promise<number | undefined> {
   const window = await audio.read(from, from + WINDOW_BYTES);
@@ -34,12 +34,12 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
 }
 
 /**
- * Seconds of all frames from `start` on. The number of frames in a Xing or VBRI header is not believed; the frame which
- * carries that header counts as sound, which is 26 ms too much.
+ * Seconds of all frames from `start`. Ignores the frame count in a Xing or VBRI header, and counts the header's frame
+ * as audio, 26 ms too much.
  *
- * Decoders skip bytes between frames until the next sync, so this does too. Some also skip a frame of another kind than
- * the first, others play it: it is counted, and the bytes inside it are searched for frames as well. Undefined if
- * there are too many such places, or if a frame is long enough to hide others inside (`isOversized`).
+ * Skips bytes between frames until the next sync, as decoders do. A frame of another kind than the first counts, and
+ * its bytes are also searched for frames, because decoders may skip or play it. Undefined if there are too many such
+ * places, or if a frame is long enough to hide others (`isOversized`).
  */
 export async function framesSeconds(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let seconds = 0;
@@ -47,7 +47,7 @@ export async function framesSeconds(audio: ByteSource, start: number): Promise<W
   let kind: number | undefined;
   for (let from = start; from < audio.size; ) {
     const window = await audio.read(from, from + WINDOW_BYTES);
-    // A header that the window cuts in two is read with the next window.
+    // The next window reads a header that this one splits.
     const end = from + window.length < audio.size ? window.length - FRAME_HEAD_BYTES + 1 : window.length;
     let at = 0;
     while (at < end) {
@@ -71,8 +71,8 @@ export async function framesSeconds(audio: ByteSource, start: number): Promise<W
 }
 
 /**
- * Bit rates in kbit/s by layer (I, II, III) and bitrate index: `one` for MPEG 1 (ISO 11172-3), `two` for MPEG 2 and 2.5
- * (ISO 13818-3).
+ * Bit rates in kbit/s by layer (I, II, III) and index: `one` for MPEG 1 (ISO 11172-3), `two` for MPEG 2 and 2.5 (ISO
+ * 13818-3).
  */
 const BITRATES = {
   one: [
@@ -86,23 +86,23 @@ const BITRATES = {
     [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
   ],
 } as const;
-/** Sample rates of MPEG 1 in Hz by index; MPEG 2 has half of each, MPEG 2.5 a quarter. */
+/** MPEG 1 sample rates in Hz by index; MPEG 2 has half of each, MPEG 2.5 a quarter. */
 const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 
-/** A frame of a stream that needs no container: MPEG audio (MP3), or AAC with ADTS headers. */
+/** A frame of a stream without a container: MPEG audio (MP3), or AAC with ADTS headers. */
 interface Frame {
   readonly bytes: number;
   readonly seconds: number;
-  /** Format, layer and sample rate in one number, which is equal for all frames of one stream. */
+  /** Format, layer and sample rate as one number, equal for all frames of a stream. */
   readonly kind: number;
-  /** True if the frame has more bytes than its format needs, so that other frames could hide inside it. */
+  /** The frame has more bytes than its format needs, so other frames could hide inside. */
   readonly isOversized?: boolean;
 }
 
-/** Bytes of the longest header: 7 of ADTS; MPEG audio has 4. */
+/** Longest header: 7 bytes for ADTS; MPEG audio has 4. */
 export const FRAME_HEAD_BYTES = 7;
 
-/** The frame whose header is at `at`; undefined if the bytes there are no header. */
+/** The frame whose header is at `at`; undefined without a valid header. */
 export function frameAt(audio: Buffer, at: number): Frame | undefined {
   if (audio[at] !== 0xff || at + 4 > audio.length) return undefined;
   const second = audio[at + 1] as number;
@@ -118,7 +118,7 @@ function mpegFrameAt(second: number, third: number): Frame | undefined {
   if (version === 1 || layer === 4 || baseRate === undefined) return undefined;
   const isOne = version === 3;
   const kbits = (isOne ? BITRATES.one : BITRATES.two)[layer - 1]?.[third >> 4];
-  // Index 0 is "free format", whose frame length is not in the header; 15 is forbidden.
+  // Index 0 is "free format", without a frame length in the header; 15 is forbidden.
   if (!kbits) return undefined;
   const rate = isOne ? baseRate : version === 2 ? baseRate / 2 : baseRate / 4;
   const padding = (third >> 1) & 1;
@@ -130,13 +130,13 @@ function mpegFrameAt(second: number, third: number): Frame | undefined {
   return { bytes, seconds: samples / rate, kind: ((second & 0x1e) << 8) | (third & 0x0c) };
 }
 
-/** Sample rates of AAC in Hz by index (ISO 14496-3, 1.6.3.4). */
+/** AAC sample rates in Hz by index (ISO 14496-3, 1.6.3.4). */
 export const AAC_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ] as const;
-/** Samples of one block of AAC. */
+/** Samples per AAC block. */
 export const AAC_SAMPLES = 1_024;
-/** Bytes of the longest block of AAC, for each channel: 6,144 bits. A longer one holds something besides. */
+/** Longest AAC block per channel: 6,144 bits. A longer one holds something else as well. */
 export const AAC_CHANNEL_BYTES = 768;
 
 function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
@@ -149,7 +149,7 @@ function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
   const bytes = ((fourth & 3) << 11) | (fifth << 3) | (sixth >> 5);
   if (rate === undefined || bytes < FRAME_HEAD_BYTES) return undefined;
   const blocks = (seventh & 3) + 1;
-  // 0 refers to a description inside the first block, which is not parsed: the most channels possible, 8, are assumed.
+  // 0 refers to a description inside the first block, which is not parsed: assume the maximum, 8 channels.
   const channels = ((third & 1) << 2) | (fourth >> 6) || 8;
   return {
     bytes,

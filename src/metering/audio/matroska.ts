@@ -12,31 +12,30 @@ import {
   vorbis,
 } from './packet-codec.ts';
 
-/** Ids of the elements whose children are walked: Segment, Cluster and BlockGroup (RFC 9559). */
+/** Elements with walked children: Segment, Cluster and BlockGroup (RFC 9559). */
 const MASTERS: ReadonlySet<number> = new Set([0x18538067, 0x1f43b675, 0xa0]);
 const INFO = 0x1549a966;
 const SCALE = 0x2ad7b1;
 const DURATION = 0x4489;
 const TRACKS = 0x1654ae6b;
-/** Ids of Block and SimpleBlock, which carry the packets. */
+/** Block and SimpleBlock, which carry the packets. */
 const BLOCKS: ReadonlySet<number> = new Set([0xa1, 0xa3]);
 const ENCRYPTED_BLOCK = 0xaf;
 const CLUSTER = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);
 const DEFAULT_SCALE_NS = 1_000_000;
-/** Bytes of a block that are read: enough for its head (track number, time, flags) and the head of its packet. */
+/** Bytes read of a block: its head (track number, time, flags) and the head of its packet. */
 const BLOCK_HEAD_BYTES = 16 + PACKET_HEAD_BYTES;
-/** Bytes of the longest Info or Tracks element, and of the longest laced block, that is read into memory. */
+/** Longest Info or Tracks element, and longest laced block, read into memory. */
 const MAX_BYTES = 1024 * 1024;
-/** Bound of the places where the walk resumes after bytes that are no element; an honest file has none. */
+/** Most places where the walk resumes after bytes that aren't an element; a genuine file has none. */
 const MAX_GAPS = 100;
 const MAX_TRACKS = 100;
 const MAX_DEPTH = 16;
 
 /**
- * Length of a WebM or Matroska file: the sum of the packets of its longest audio track. The longest bounds all, because
- * a decoder plays one of them. Undefined wherever decoders could find more than the walk does: an audio track whose
- * codec is not known here, or which is compressed or encrypted; a track described twice, or after its blocks; an
- * element that reaches beyond its parent.
+ * Length of a WebM or Matroska file: the sum of the packets of its longest audio track, since a decoder plays one
+ * track. Undefined if decoders could find more than the walk: an audio track that is compressed, encrypted or of an
+ * unsupported codec; a track described twice or after its blocks; an element that exceeds its parent.
  */
 export async function matroskaWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start);
@@ -57,8 +56,7 @@ export async function matroskaWalked(audio: ByteSource, start: number): Promise<
       continue;
     }
     if (element?.size === undefined || end > cursor.size) {
-      // Decoders resume at the next cluster after bytes that are no element, or an element that the end of the file
-      // cuts.
+      // Decoders resume at the next cluster after invalid bytes or an element truncated by the end of the file.
       const next = await indexOf(audio, CLUSTER, cursor.at + 1);
       if (next < 0) break;
       if (++gaps > MAX_GAPS) return undefined;
@@ -95,8 +93,8 @@ function statedSeconds(info: Buffer): number {
 }
 
 /**
- * Adds the tracks of a `Tracks` element. False if it is malformed, or if a track number is described twice, so
- * that decoders may differ in the codec of its blocks.
+ * Adds the tracks of a `Tracks` element. False if it is malformed or describes a track number twice, since decoders
+ * then disagree on the codec.
  */
 function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean {
   for (const track of tracksIn(content) ?? [undefined]) {
@@ -106,14 +104,14 @@ function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean
   return true;
 }
 
-/** Adds the packets of the block at the cursor to its track; false if its track or its packets are not certain. */
+/** Adds the packets of the block at the cursor to its track; false if its track or packets are uncertain. */
 async function readBlock(cursor: ByteCursor, size: number, tracks: ReadonlyMap<number, MatroskaTrack>) {
   const wanted = Math.min(size, BLOCK_HEAD_BYTES);
   let block = cursor.peek(wanted) ?? (await cursor.load(wanted));
   const number = vint(block, 0);
   if (!number || block.length < number.bytes + 3) return true;
   const track = tracks.get(number.value);
-  // Its track may be described further on, and a decoder that reads that first plays this block.
+  // Its track may be described later, and a decoder that reads ahead plays this block.
   if (!track) return false;
   if (!track.isAudio) return true;
   const flagsAt = number.bytes + 2;
@@ -143,9 +141,9 @@ class MatroskaTrack {
   readonly number: number;
   readonly isAudio: boolean;
   readonly #codec: PacketCodec | undefined;
-  /** Set once a packet came whose length the codec cannot bound. */
+  /** A packet had a length that the codec can't bound. */
   #isStrange = false;
-  /** Sum of the packets so far. */
+  /** Total length of the packets so far. */
   seconds = 0;
 
   constructor(number: number, isAudio: boolean, codec: PacketCodec | undefined) {
@@ -154,7 +152,7 @@ class MatroskaTrack {
     this.#codec = codec;
   }
 
-  /** True if the codec is not known here, or a packet's length could not be bounded. */
+  /** The codec is not supported, or a packet's length is unbounded. */
   get isUnknown(): boolean {
     return this.#isStrange || !this.#codec;
   }
@@ -163,7 +161,7 @@ class MatroskaTrack {
     return this.#codec?.isBound ?? false;
   }
 
-  /** Adds the packet that begins with `head` and has `bytes` in all. */
+  /** Adds the packet that begins with `head` and has `bytes` in total. */
   packet(head: Buffer, bytes: number): void {
     const seconds = this.#codec?.seconds(head, bytes);
     if (seconds === undefined) this.#isStrange = true;
@@ -171,7 +169,7 @@ class MatroskaTrack {
   }
 }
 
-/** Tracks described by the content of a `Tracks` element; undefined if it is malformed or says something twice. */
+/** Tracks in the content of a `Tracks` element; undefined if it is malformed or repeats a fact. */
 function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
   const tracks: MatroskaTrack[] = [];
   for (const entry of childrenOf(content, TRACK_ENTRY)?.get(TRACK_ENTRY) ?? []) {
@@ -194,11 +192,11 @@ function codecOf(id: string, setup: Buffer): PacketCodec | undefined {
     const config = aacConfig(setup);
     return config && aac(config);
   }
-  // The setup is the beginning of a FLAC file: `fLaC`, the 4-byte head of a metadata block, STREAMINFO.
+  // The setup is the start of a FLAC file: `fLaC`, the 4-byte head of a metadata block, STREAMINFO.
   if (id === 'A_FLAC') return setup.length >= 26 ? flac(streamInfo(setup.subarray(8)).rate) : undefined;
   if (id !== 'A_VORBIS') return undefined;
-  // The setup has three headers: a count byte, the sizes of the first two as sums of bytes up to one below 255, and
-  // then the headers themselves, of which the first is the identification.
+  // The setup holds a count byte, the sizes of the first two of three headers as sums of bytes up to one below 255, and
+  // then the headers. The first one is the identification.
   let at = 1;
   for (let sizes = 0; sizes < 2 && at < setup.length; at++) if (setup[at] !== 255) sizes++;
   return vorbis(setup.subarray(at));
@@ -212,8 +210,8 @@ interface Packet {
 
 /**
  * Packets of a block of `size` bytes whose flags byte is at `flagsAt` (RFC 9559, section 10.3). A block carries one
- * packet, or up to 256 by "lacing", with the sizes of all but the last in front. `block` must hold the whole of a laced
- * block, and of another its head. Undefined if the sizes do not fit into the block.
+ * packet, or up to 256 by "lacing", preceded by all sizes but the last. `block` must hold all of a laced block, or the
+ * head of another. Undefined if the sizes don't fit into the block.
  */
 function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | undefined {
   const lacing = ((block[flagsAt] as number) >> 1) & 3;
@@ -234,7 +232,7 @@ function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | 
       const number = vint(block, at);
       if (!number) return undefined;
       at += number.bytes;
-      // EBML lacing: the first number is a size, each further one the difference from the size before it.
+      // EBML lacing: the first number is a size, each later one the difference from the previous size.
       const difference = number.value - (2 ** (7 * number.bytes - 1) - 1);
       sizes.push(index === 0 ? number.value : (sizes[index - 1] as number) + difference);
     }
@@ -248,18 +246,18 @@ function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | 
   });
 }
 
-/** The head of an EBML element (RFC 8794). Matroska and WebM files are trees of such elements. */
+/** Head of an EBML element (RFC 8794). Matroska and WebM files are trees of elements. */
 interface Element {
   readonly id: number;
   readonly headBytes: number;
-  /** Bytes of the content; undefined for "unknown size", if the element lasts until one that cannot be inside it. */
+  /** Bytes of the content; undefined for "unknown size": the element ends before one that can't be inside it. */
   readonly size: number | undefined;
 }
 
-/** Bytes of the longest head: 4 of id and 8 of size. */
+/** Longest head in bytes: 4 of id and 8 of size. */
 const ELEMENT_HEAD_BYTES = 12;
 
-/** The element whose head is at `at`; undefined if the bytes there are no head. */
+/** The element whose head is at `at`; undefined without a valid head. */
 function elementAt(bytes: Buffer, at = 0): Element | undefined {
   const idBytes = Math.clz32(bytes[at] ?? 0) - 23;
   if (idBytes > 4 || bytes.length <= at + idBytes) return undefined;
@@ -274,8 +272,8 @@ function elementAt(bytes: Buffer, at = 0): Element | undefined {
 }
 
 /**
- * Contents of the child elements of `content`, by id. Undefined if the children do not fill it exactly, or if an
- * id other than `mayRepeat` occurs twice: decoders differ in which of the two they believe.
+ * Contents of the child elements, by id. Undefined if the children don't fill `content` exactly, or an id other than
+ * `mayRepeat` occurs twice, since decoders disagree on which counts.
  */
 function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> | undefined {
   const children = new Map<number, Buffer[]>();
@@ -293,10 +291,10 @@ function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> 
   return children;
 }
 
-/** Ids of Void and CRC-32, which may stand anywhere and say nothing about the audio. */
+/** Void and CRC-32, which may occur anywhere and don't concern the audio. */
 const PADDING: ReadonlySet<number> = new Set([0xec, 0xbf]);
 
-/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined if the bytes are none. */
+/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined if invalid. */
 function vint(bytes: Buffer, at: number): { value: number; bytes: number } | undefined {
   const first = bytes[at];
   if (!first) return undefined;

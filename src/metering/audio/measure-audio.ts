@@ -6,15 +6,15 @@ import { matroskaWalked } from './matroska.ts';
 import { mp4Walked } from './mp4.ts';
 import { oggWalked } from './ogg.ts';
 
-/** Names of the formats that can be measured, for the error that refuses another one. */
+/** Measurable formats, for error messages. */
 export const MEASURED_FORMATS = 'FLAC, M4A, MP3, MP4, OGG, WAV, WEBM or AAC with ADTS headers';
 
-/** Walks a file that begins at `start`; resolves with undefined if its length cannot be bounded. */
+/** Walks a file from `start`; resolves with undefined if its length can't be bounded. */
 type Walk = (audio: ByteSource, start: number) => Promise<Walked | undefined>;
 
 /**
- * Containers by the bytes that identify them at an offset; the first match counts. One without a walk is known and not
- * measurable, and must not be taken for an unknown format, which is bounded by its size.
+ * Containers by magic bytes at an offset; the first match wins. A format without a walk is known but not measurable. It
+ * must not count as unknown, since the size bounds unknown formats.
  */
 const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[] = [
   [8, 'WAVE', waveWalked],
@@ -49,9 +49,9 @@ const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[]
 const MAGIC_BYTES = 16;
 
 /**
- * Length of an audio file, counted in its frames, packets or samples, because a header can state anything and decoders
- * play what is there. Specification section 5: a transcription is charged by the second, as the provider reports it,
- * else as bounded from the audio. Rejects if `audio` cannot be read.
+ * Length of an audio file, counted in its frames, packets or samples: a header can state anything, and decoders play
+ * the content. Specification section 5 charges a transcription by the second, as the provider reports it or else as
+ * bounded from the audio. Rejects if `audio` can't be read.
  */
 export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   const start = await id3End(audio);
@@ -65,10 +65,10 @@ export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   return frames === undefined ? UNKNOWN : lengthOf(await framesSeconds(audio, frames));
 }
 
-/** Bound of the tags in a row that are skipped; an honest file has one or two. */
+/** Most consecutive tags skipped; a genuine file has one or two. */
 const MAX_TAGS = 16;
 
-/** Offset of the first byte after the ID3v2 tags that may precede audio of any format; 0 if there are none. */
+/** Offset after the ID3v2 tags that may precede any audio format; 0 if there are none. */
 async function id3End(audio: ByteSource): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags++) {
@@ -83,35 +83,31 @@ async function id3End(audio: ByteSource): Promise<number> {
 }
 
 const CHUNK_HEAD_BYTES = 8;
-/** Bytes of a `fmt ` chunk that are read: up to the codec that an extensible one names. */
+/** Bytes read of a `fmt ` chunk, including the codec of an extensible one. */
 const FORMAT_BYTES = 26;
-/** Format tag that says: the codec is named further on in the chunk. */
+/** Format tag of an extensible chunk, which names the codec later. */
 const EXTENSIBLE = 0xfffe;
-/**
- * Format tags (RFC 2361) of codecs with a fixed number of bits a sample, as the header states: PCM, float, A-law,
- * mu-law.
- */
+/** Format tags (RFC 2361) of codecs whose fixed bits per sample are in the header: PCM, float, A-law, mu-law. */
 const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
-/** Format tags of ADPCM (Microsoft, IMA and DVI), which has at most two samples a byte. */
+/** Format tags of ADPCM (Microsoft, IMA and DVI), with at most two samples a byte. */
 const HALF: ReadonlySet<number> = new Set([2, 0x11]);
-/** Format tags of MPEG audio and MP3: their frames are counted. */
+/** Format tags of MPEG audio and MP3, whose frames are counted. */
 const MPEG: ReadonlySet<number> = new Set([0x50, 0x55]);
 const MAX_BITS = 64;
-/** Sizes of a `data` chunk that mean "to the end of the file": live recorders write the header before they know. */
+/** Sizes of a `data` chunk that mean "to the end of the file": live recorders write the header first. */
 const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
 
 interface Format {
   readonly tag: number;
   readonly bytesPerSecond: number;
-  /** True if the header's block size agrees with its channels and bits. */
+  /** The header's block size agrees with its channels and bits. */
   readonly isConsistent: boolean;
 }
 
 /**
- * Length of a WAV file: the bytes of its `data` chunks, divided by rate, channels and bits of the `fmt ` chunk.
- * Decoders differ in whether they use the bits or the block size, so the smaller of both is taken, which gives the
- * longer time. A chunk after the data that reaches beyond the end of the file counts as sound. Undefined if the
- * codec is none of those above, or if the file has no `fmt ` chunk or two of them.
+ * Length of a WAV file: the bytes of its `data` chunks divided by rate, channels and bits of the `fmt ` chunk. Some
+ * decoders use the bits, others the block size; the smaller one gives the longer time. A chunk after the data that
+ * exceeds the file counts as audio. Undefined for any other codec, or unless the file has exactly one `fmt ` chunk.
  */
 async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start + 12);
@@ -126,12 +122,12 @@ async function waveWalked(audio: ByteSource, start: number): Promise<Walked | un
     const from = cursor.at + CHUNK_HEAD_BYTES;
     const left = cursor.size - from;
     if (name === 'fmt ') {
-      // Decoders differ in which of two `fmt ` chunks they believe.
+      // Decoders disagree on which of two `fmt ` chunks counts.
       if (format || head.length < CHUNK_HEAD_BYTES + 16) return undefined;
       format = readFormat(head.subarray(CHUNK_HEAD_BYTES));
     }
     const isData = name === 'data';
-    // A chunk that is longer than the rest of the file has all of the rest, whatever its name.
+    // A chunk longer than the rest of the file contains all of it, whatever its name.
     const size = stated > left || (isData && OPEN_SIZES.has(stated)) ? left : stated;
     if (isData || (size < stated && dataAt >= 0)) {
       if (dataAt < 0) dataAt = from;

@@ -3,7 +3,7 @@ import type { Walked } from './audio-length.ts';
 import { AAC_CHANNEL_BYTES, AAC_SAMPLES } from './frame-stream.ts';
 import { aacConfig, OPUS_MOST_SECONDS } from './packet-codec.ts';
 
-/** Boxes whose children are walked (ISO 14496-12). */
+/** Boxes with walked children (ISO 14496-12). */
 const CONTAINERS: ReadonlySet<string> = new Set([
   'moov',
   'trak',
@@ -18,31 +18,31 @@ const CONTAINERS: ReadonlySet<string> = new Set([
   'dinf',
 ]);
 const HEAD_BYTES = 16;
-/** Bytes of a box's content that are read: as far as the fields reach that matter here. */
+/** Bytes read of a box's content, up to the last field needed. */
 const FIELDS_BYTES = 32;
 const MAX_STSD_BYTES = 64 * 1024;
 const MAX_DEPTH = 16;
 const MAX_TRACKS = 100;
 
-/** A track, as its boxes describe it. If two boxes state one fact differently, the larger number counts. */
+/** A track as described by its boxes. If two boxes disagree, the larger number counts. */
 class Track {
   id = 0;
   isSound = false;
   codec: SampleCodec | undefined;
-  /** Set if the track has two sample descriptions or a packed size table (`stz2`), which are not read. */
+  /** The track has two sample descriptions or a packed size table (`stz2`), which are not read. */
   isStrange = false;
   samples = 0;
   /** Bytes of the longest sample. */
   longest = 0;
-  /** Seconds that its `mdhd` states; 0 if it states none. */
+  /** Seconds stated by its `mdhd`; 0 if absent. */
   stated = 0;
 }
 
 /**
  * Length of an MP4 or M4A file, fragmented or not: the number of samples in the tables of its longest audio track,
- * times the longest sample of its codec. That is a bound, because a decoder finds no sample that no table
- * lists; the durations in the tables are not believed. Undefined if an audio track has a codec that is not known
- * here, or a sample with more bytes than one of this length needs (`isUncountable`).
+ * times the longest sample of its codec. This is a bound, because decoders find no sample outside the tables; durations
+ * in the tables are ignored. Undefined if an audio track has an unsupported codec, or a sample with more bytes than its
+ * length needs (`isUncountable`).
  */
 export async function mp4Walked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start);
@@ -70,7 +70,7 @@ export async function mp4Walked(audio: ByteSource, start: number): Promise<Walke
     }
     const fields = cursor.peek(FIELDS_BYTES) ?? (await cursor.load(FIELDS_BYTES));
     const track = tracks.at(-1);
-    // A compressed header, whose tables only a decoder sees.
+    // A compressed header, whose tables only a decoder can read.
     if (type === 'cmov') return undefined;
     if (type === 'tfhd' && fields.length >= 8) fragments.head(fields);
     else if (type === 'trex') fragments.defaults(fields);
@@ -112,7 +112,7 @@ async function readCodec(cursor: ByteCursor, size: number, track: Track): Promis
   track.codec = codec;
 }
 
-/** Reads an `stsz` box: the number of samples, and one size for all of them or a table of sizes. */
+/** Reads an `stsz` box: the number of samples, and one size for all or a table of sizes. */
 async function readSizes(cursor: ByteCursor, end: number, track: Track): Promise<void> {
   const head = cursor.peek(12) ?? (await cursor.load(12));
   if (head.length < 12) return;
@@ -142,13 +142,13 @@ function readTrack(track: Track, type: string, fields: Buffer): void {
   }
 }
 
-/** Bounds of one sample of an MP4 track. An MP4 "sample" is one packet of the codec, not one amplitude. */
+/** Bounds of one MP4 sample. An MP4 "sample" is one packet of the codec, not one amplitude. */
 interface SampleCodec {
-  /** Most seconds that a sample lasts. */
+  /** Most seconds per sample. */
   readonly seconds: number;
-  /** Most bytes that a sample of this length needs; a longer one may hold several packets. */
+  /** Most bytes that such a sample needs; a longer one may hold several packets. */
   readonly mostBytes: number;
-  /** True if `seconds` is more than a sample lasts in honest files too. */
+  /** `seconds` exceeds the real length even in genuine files. */
   readonly isBound?: boolean;
 }
 
@@ -156,12 +156,12 @@ const ENTRY_HEAD_BYTES = 8;
 const ES_DESCRIPTOR = 3;
 const DECODER_CONFIG = 4;
 const DECODER_SPECIFIC = 5;
-/** Object type indications of AAC: MPEG 4, then the three profiles of MPEG 2. */
+/** AAC object type indications: MPEG 4, then the three profiles of MPEG 2. */
 const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 
 /**
- * Codec named by the entries of a sample description box (`stsd`). If there are several, the one with the longest
- * samples bounds all. Undefined if one of them is not known here.
+ * Codec in a sample description box (`stsd`). Of several entries, the one with the longest samples bounds all.
+ * Undefined if any is not supported.
  */
 function sampleCodec(stsd: Buffer): SampleCodec | undefined {
   let codec: SampleCodec | undefined;
@@ -182,7 +182,7 @@ function entryCodec(entry: Buffer): SampleCodec | undefined {
   if (name === 'Opus')
     return { seconds: OPUS_MOST_SECONDS, mostBytes: Number.POSITIVE_INFINITY, isBound: true };
   if (name !== 'alac') return undefined;
-  // The entry `alac` has a box `alac` inside, which begins with the samples of a packet and ends with the sample rate.
+  // The `alac` entry contains an `alac` box, which starts with the samples per packet and ends with the sample rate.
   const at = entry.indexOf('alac', ENTRY_HEAD_BYTES, 'latin1') + ENTRY_HEAD_BYTES;
   if (at < 2 * ENTRY_HEAD_BYTES || at + 24 > entry.length) return undefined;
   const seconds = entry.readUInt32BE(at) / entry.readUInt32BE(at + 20);
@@ -194,7 +194,7 @@ function aacSamples(entry: Buffer): SampleCodec | undefined {
   const es = at < 0 ? undefined : descriptor(entry, at + 8, ES_DESCRIPTOR);
   if (!es || es.length < 3) return undefined;
   const flags = es.readUInt8(2);
-  // These flags mark a stream that depends on another one, or lies outside of this file.
+  // These flags mark a stream that depends on another one, or is outside this file.
   if ((flags & 0xe0) !== 0) return undefined;
   const config = descriptor(es, 3, DECODER_CONFIG);
   if (!config || config.length < 13 || !AAC.has(config.readUInt8(0))) return undefined;
@@ -203,7 +203,7 @@ function aacSamples(entry: Buffer): SampleCodec | undefined {
   return found && { seconds: AAC_SAMPLES / found.rate, mostBytes: found.channels * AAC_CHANNEL_BYTES };
 }
 
-/** Content of the MPEG-4 descriptor at `at`; undefined if it has another tag or a size of more than four bytes. */
+/** Content of the MPEG-4 descriptor at `at`; undefined for another tag or a size of more than four bytes. */
 function descriptor(bytes: Buffer, at: number, tag: number): Buffer | undefined {
   if (bytes[at] !== tag) return undefined;
   let size = 0;
@@ -225,9 +225,9 @@ interface Samples {
 const HAS_OFFSET = 0x1;
 const HAS_FIRST_FLAGS = 0x4;
 const HAS_SIZES = 0x200;
-/** Flags of the fields that each sample of a run has: duration, size, flags, time offset. A field has four bytes. */
+/** Flags of the fields of each sample in a run: duration, size, flags, time offset. Each field has four bytes. */
 const SAMPLE_FIELDS = [0x100, HAS_SIZES, 0x400, 0x800];
-/** Flags and bytes of the optional fields of a fragment's head (`tfhd`) that precede its default sample size. */
+/** Flags and bytes of the optional fragment header fields (`tfhd`) before the default sample size. */
 const HEAD_FIELDS = [
   [0x1, 8],
   [0x2, 4],
@@ -236,14 +236,14 @@ const HEAD_FIELDS = [
 const HAS_DEFAULT_SIZE = 0x10;
 
 /**
- * Samples that the fragments of an MP4 file (`moof`) add to its tracks. A streamed file has them all there, and empty
- * tables in its `moov`.
+ * Samples that fragments (`moof`) add to the tracks of an MP4 file. A streamed file has all its samples there, and
+ * empty tables in its `moov`.
  */
 class Mp4Fragments {
   readonly #tracks = new Map<number, Samples>();
   #current: Samples = { count: 0, longest: 0 };
 
-  /** Samples found so far for the track with this id. */
+  /** Samples of a track so far. */
   of(track: number): Readonly<Samples> {
     return this.#samplesOf(track);
   }
@@ -253,7 +253,7 @@ class Mp4Fragments {
     if (fields.length >= 20) this.#sizeOf(this.#samplesOf(fields.readUInt32BE(4)), fields.readUInt32BE(16));
   }
 
-  /** Reads a `tfhd` box: it names the track of the runs that follow. */
+  /** Reads a `tfhd` box, which names the track of the following runs. */
   head(fields: Buffer): void {
     const flags = fields.readUIntBE(1, 3);
     this.#current = this.#samplesOf(fields.readUInt32BE(4));

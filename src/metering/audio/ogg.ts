@@ -7,13 +7,13 @@ const SYNC = Buffer.from('OggS');
 const HEAD_BYTES = 27;
 const CONTINUED = 1;
 const FIRST = 2;
-/** Bound of the logical streams of a file; an honest one has one or two, and a chained one a few more. */
+/** Most logical streams of a file; a genuine one has one or two, a chained one a few more. */
 const MAX_STREAMS = 10_000;
 
 /**
- * Length of an Ogg file: the sum of the packets of all its logical streams. Streams may be chained one after the other
- * or lie side by side; the sum bounds both. Undefined if a stream has another codec than Opus, Vorbis or FLAC, or
- * if a page has a wrong checksum, which some decoders skip and others play.
+ * Length of an Ogg file: the sum of the packets of all logical streams, which bounds both chained and parallel streams.
+ * Undefined for a codec other than Opus, Vorbis or FLAC, or for a page with a wrong checksum, which only some decoders
+ * skip.
  */
 export async function oggWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const streams: OggStream[] = [];
@@ -22,7 +22,7 @@ export async function oggWalked(audio: ByteSource, start: number): Promise<Walke
   while (cursor.at < cursor.size) {
     const page = await pageAt(cursor);
     if (!page) {
-      // Decoders skip bytes that are no page, and a page that the end of the file cuts.
+      // Decoders skip bytes that aren't a page, and a page truncated by the end of the file.
       const next = await indexOf(audio, SYNC, cursor.at + 1);
       if (next < 0) break;
       cursor.at = next;
@@ -50,7 +50,7 @@ export async function oggWalked(audio: ByteSource, start: number): Promise<Walke
   };
 }
 
-/** The page at the cursor; undefined if the bytes there are none, or the end of the file cuts it. */
+/** The page at the cursor; undefined if there is none, or the end of the file truncates it. */
 async function pageAt(cursor: ByteCursor): Promise<Buffer | undefined> {
   const head = cursor.peek(HEAD_BYTES + 255) ?? (await cursor.load(HEAD_BYTES + 255));
   if (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(SYNC)) return undefined;
@@ -62,8 +62,8 @@ async function pageAt(cursor: ByteCursor): Promise<Buffer | undefined> {
 }
 
 /**
- * Gives the packets of a page to its stream. The segment table lists their sizes in bytes up to 255: a value below 255
- * ends a packet, and 255 as the last value means that the packet goes on in the next page.
+ * Adds the packets of a page to its stream. The segment table lists their sizes in values up to 255: a value below 255
+ * ends a packet, and a final 255 continues the packet in the next page.
  */
 function readPage(page: Buffer, stream: OggStream, isContinued: boolean): void {
   const before = stream.seconds;
@@ -84,51 +84,51 @@ function readPage(page: Buffer, stream: OggStream, isContinued: boolean): void {
 /** Granule position of a page on which no packet ends (RFC 3533). */
 const NO_GRANULE = (1n << 64n) - 1n;
 const OPUS_HZ = 48_000;
-/** Bytes of the first packet of a stream that identify and set up each codec that is known here. */
+/** Bytes of a stream's first packet that identify and set up each supported codec. */
 const IDENTIFICATION_BYTES = 64;
-/** First bytes of streams without sound, which add nothing to the length: Skeleton, video and subtitles. */
+/** First bytes of streams without audio, which add no length: Skeleton, video and subtitles. */
 const SILENT = ['fishead\0', '\x80theora', '\x01video', 'OVP80', 'BBCD', '\x80kate', 'CMML'];
 
-/** First bytes of the second packet of Opus, which holds tags and no sound. */
+/** First bytes of the second Opus packet, which holds tags and no audio. */
 const OPUS_TAGS = 'OpusTags';
 
-/** A codec's scale of the granule position, which is the time at the end of a page. */
+/** A codec's scale of the granule position, the time at the end of a page. */
 interface Granules {
-  /** Units in a second. */
+  /** Units per second. */
   readonly rate: number;
-  /** Units at the beginning that decoders drop ("pre-skip", RFC 7845). */
+  /** Initial units that decoders drop ("pre-skip", RFC 7845). */
   readonly skip: number;
 }
 
 /** One logical stream of an Ogg file, with the length of its packets so far. */
 class OggStream {
   seconds = 0;
-  /** True if the first packet is of a codec that is not known here. */
+  /** The codec is not supported. */
   isUnknown = false;
   #codec: PacketCodec | undefined;
   #granules: Granules | undefined;
-  /** Granule position at which the stream begins: not 0 if it was cut out of a longer recording. */
+  /** Granule position at the start of the stream: not 0 if it was cut from a longer recording. */
   #from: number | undefined;
   /** Largest granule position so far. */
   #to = 0;
   #isIdentified = false;
   #packets = 0;
-  /** First bytes of the packet that is not complete yet. */
+  /** First bytes of the incomplete packet. */
   #head: Buffer = Buffer.alloc(0);
-  /** Bytes of that packet so far. */
+  /** Bytes of the incomplete packet so far. */
   #bytes = 0;
 
   get isBound(): boolean {
     return this.#codec?.isBound ?? false;
   }
 
-  /** Seconds by the granule positions, which are this format's statement of its length; undefined if it has none. */
+  /** Seconds by the granule positions, the length that this format states; undefined if absent. */
   get stated(): number | undefined {
     if (!this.#granules || this.#from === undefined) return undefined;
     return (this.#to - this.#from - this.#granules.skip) / this.#granules.rate;
   }
 
-  /** Takes the next piece of a packet, which `isEnd` completes. A packet can go on in the next page of its stream. */
+  /** Adds the next piece of a packet, which `isEnd` completes. A packet can continue in the next page of its stream. */
   piece(bytes: Buffer, isEnd: boolean): void {
     const limit = this.#isIdentified ? PACKET_HEAD_BYTES : IDENTIFICATION_BYTES;
     if (this.#bytes === 0) this.#head = bytes.subarray(0, limit);
@@ -144,12 +144,12 @@ class OggStream {
     this.#head = Buffer.alloc(0);
   }
 
-  /** Ends the packet before, if it is not complete: a page says that it begins with a new one. */
+  /** Ends an incomplete packet, because a page starts a new one. */
   packetStart(): void {
     if (this.#bytes > 0) this.piece(Buffer.alloc(0), true);
   }
 
-  /** Takes the granule position of a page; `before` is `seconds` as it was before the packets of this page. */
+  /** Takes the granule position of a page; `before` is `seconds` before the packets of this page. */
   pageEnd(granule: bigint, before: number): void {
     if (granule === NO_GRANULE || !this.#granules) return;
     const to = Number(granule);
@@ -176,7 +176,7 @@ class OggStream {
   }
 }
 
-/** Table of the CRC-32 of RFC 3533: polynomial 0x04c11db7, not reflected, so that zlib's CRC-32 cannot be used. */
+/** Table for the CRC-32 of RFC 3533: polynomial 0x04c11db7, not reflected, so zlib's CRC-32 doesn't fit. */
 const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24;
   for (let bit = 0; bit < 8; bit++) crc = crc < 0 ? (crc << 1) ^ 0x04c11db7 : crc << 1;
@@ -184,7 +184,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 const CRC_AT = 22;
 
-/** Checksum of an Ogg page, in which the four bytes of the checksum itself count as zeros. */
+/** Checksum of an Ogg page, with zeros for the four checksum bytes. */
 function oggCrc(page: Buffer): number {
   let crc = 0;
   for (let at = 0; at < page.length; at++) {

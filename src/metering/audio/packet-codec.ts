@@ -1,27 +1,26 @@
 import { FLAC_HEAD_BYTES, flacFrameAt } from './flac.ts';
 import { AAC_CHANNEL_BYTES, AAC_RATES, AAC_SAMPLES, frameAt } from './frame-stream.ts';
 
-/** Length of the packets of a codec, as Ogg and Matroska carry them. */
+/** Length of a codec's packets, as Ogg and Matroska carry them. */
 export interface PacketCodec {
   /**
-   * Seconds, or an upper bound of them, of the packet that begins with `head` and has `bytes` in all; undefined if
-   * there is no bound.
+   * Seconds, or an upper bound, of the packet that begins with `head` and has `bytes` in total; undefined if unbounded.
    */
   seconds(head: Buffer, bytes: number): number | undefined;
-  /** True if `seconds` is only an upper bound in honest files too. */
+  /** `seconds` is only an upper bound even in genuine files. */
   readonly isBound?: boolean;
 }
 
-/** Most bytes at the start of a packet that any codec here needs as `head`. */
+/** Most bytes at the start of a packet that any codec needs as `head`. */
 export const PACKET_HEAD_BYTES = FLAC_HEAD_BYTES;
 
 const OPUS_HZ = 48_000;
-/** Samples of the longest packet of Opus: 120 ms at 48 kHz (RFC 6716, section 3.2). */
+/** Samples of the longest Opus packet: 120 ms at 48 kHz (RFC 6716, section 3.2). */
 const OPUS_MOST_SAMPLES = 5_760;
 
 /**
- * Opus (RFC 6716, section 3). The first byte of a packet gives the length of its frames and whether there are one or
- * two; for more, the second byte gives their number.
+ * Opus (RFC 6716, section 3). A packet's first byte gives the frame length and whether there are one or two frames; for
+ * more, the second byte gives their number.
  */
 export const opus: PacketCodec = {
   seconds([toc, count], bytes) {
@@ -42,9 +41,8 @@ export const opus: PacketCodec = {
 export const OPUS_MOST_SECONDS = OPUS_MOST_SAMPLES / OPUS_HZ;
 
 /**
- * Vorbis, set up by its identification header; undefined if the bytes are none. Each packet has one of two block
- * sizes, but which one is written in terms of codebooks that only a decoder reads. The larger size counts for all
- * packets, so that the result is a bound.
+ * Vorbis, configured by its identification header; undefined if the header is invalid. Each packet has one of two block
+ * sizes, but only a decoder with the codebooks can tell which. The larger size counts for all packets, as a bound.
  */
 export function vorbis(identification: Buffer): PacketCodec | undefined {
   if (identification.length < 30 || identification.toString('latin1', 0, 7) !== '\x01vorbis')
@@ -53,16 +51,16 @@ export function vorbis(identification: Buffer): PacketCodec | undefined {
   const sizes = identification.readUInt8(28);
   if (rate === 0) return undefined;
   const most = 2 ** Math.max(sizes >> 4, sizes & 15) / 2 / rate;
-  // A packet whose first byte is odd is a header without sound.
+  // A packet with an odd first byte is a header without audio.
   return { seconds: ([first = 1]) => (first & 1 ? 0 : most), isBound: true };
 }
 
-/** FLAC, one frame a packet; `streamRate` in Hz from STREAMINFO. A packet without a frame header is metadata. */
+/** FLAC, one frame per packet; `streamRate` in Hz from STREAMINFO. A packet without a frame header is metadata. */
 export function flac(streamRate: number): PacketCodec {
   return { seconds: (head) => flacFrameAt(head, 0, streamRate)?.seconds ?? 0 };
 }
 
-/** MPEG audio, layers I to III. A packet can hold several frames: as many as fit, if all are as long as the first. */
+/** MPEG audio, layers I to III. A packet holds as many frames as fit, all as long as the first. */
 export const mpegAudio: PacketCodec = {
   seconds(head, bytes) {
     const frame = frameAt(head, 0);
@@ -70,7 +68,7 @@ export const mpegAudio: PacketCodec = {
   },
 };
 
-/** AAC: a packet is one block of 1,024 samples. One with more bytes than a block needs may hold several: no bound. */
+/** AAC, one block of 1,024 samples per packet. A packet larger than a block may hold several: no bound. */
 export function aac({ rate, channels }: AacConfig): PacketCodec {
   return {
     seconds: (_head, bytes) => (bytes > channels * AAC_CHANNEL_BYTES ? undefined : AAC_SAMPLES / rate),
@@ -84,15 +82,15 @@ interface AacConfig {
 }
 
 /**
- * Audio object types whose blocks have at most 1,024 samples, counted at the rate that the configuration names first
- * (with spectral band replication, a second and higher rate follows).
+ * Audio object types with blocks of at most 1,024 samples, at the first rate in the configuration (spectral band
+ * replication adds a second, higher rate).
  */
 const AAC_TYPES: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 17, 23, 29]);
 const EXPLICIT_RATE = 15;
 
 /**
- * Rate and channels from the beginning of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined if the bytes are
- * none, or name another object type than `AAC_TYPES`. Channel configuration 0 counts as 8, the most.
+ * Rate and channels from the start of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined if invalid or of a type
+ * outside `AAC_TYPES`. Channel configuration 0 counts as 8, the maximum.
  */
 export function aacConfig(config: Buffer): AacConfig | undefined {
   if (config.length < 2) return undefined;

@@ -2,8 +2,8 @@ import { FLAC_HEAD_BYTES, flacFrameAt, streamInfo } from './flac.ts';
 import { FRAME_HEAD_BYTES, frameAt } from './frame-stream.ts';
 
 /**
- * Counts the length of sound as it passes, in memory of a few bytes. For the answers of providers, which have no reason to
- * forge their sound: uploads are measured by measure-audio.ts, which believes nothing.
+ * Measures streamed audio in a few bytes of memory. For providers' answers, which are trusted; measure-audio.ts
+ * measures uploads, which may be forged.
  */
 export interface PassingSound {
   push(chunk: Buffer): void;
@@ -11,18 +11,18 @@ export interface PassingSound {
   readonly seconds: number | undefined;
 }
 
-/** Raw samples as OpenAI sends them for `pcm`: 24 kHz, 16 bits, one channel. */
+/** Raw samples that OpenAI sends for `pcm`: 24 kHz, 16 bits, one channel. */
 const PCM_BYTES_PER_SECOND = 48_000;
 const OPUS_HZ = 48_000;
 const MAGIC_BYTES = 12;
 const OGG_HEAD_BYTES = 27;
-/** `fLaC`, and the block that describes the stream. */
+/** `fLaC` and the STREAMINFO block. */
 const FLAC_INFO_BYTES = 42;
 const FLAC_SYNC_BYTES = 2;
-/** Most bytes of the head of a WAV file before its samples. */
+/** Longest head of a WAV file before its samples. */
 const WAVE_HEAD_MAX_BYTES = 64 * 1024;
 
-/** Counts the sound of an answer. `format`: the request's format; other formats than `pcm` say themselves what they are. */
+/** Measures the audio of an answer. `format`: the requested format; all formats except `pcm` identify themselves. */
 export function passingSound(format: unknown): PassingSound {
   return format === 'pcm' ? new Samples(PCM_BYTES_PER_SECOND) : new Unidentified();
 }
@@ -44,7 +44,7 @@ class Samples implements PassingSound {
   }
 }
 
-/** Sound whose first bytes have not come: they say which format it is. */
+/** Audio whose format is unknown until its first bytes arrive. */
 class Unidentified implements PassingSound {
   #head: Buffer = Buffer.alloc(0);
   #sound: PassingSound | undefined;
@@ -74,27 +74,27 @@ function soundOf(head: Buffer): PassingSound {
   return new Pieces(mpegFrame());
 }
 
-/** The piece that begins at an index: its length in bytes, and the seconds that it adds, or to which it brings the sum. */
+/** A piece at an index: its length in bytes, and the seconds that it adds, or the new total. */
 interface Piece {
   readonly bytes: number;
   readonly adds?: number;
   readonly until?: number;
 }
 
-/** Reads the piece at `at`; undefined if more bytes are needed to tell, or nothing begins there. */
+/** Reads the piece at `at`; undefined if it needs more bytes, or no piece begins there. */
 interface PieceReader {
   /** Bytes that identify a piece. */
   readonly headBytes: number;
   read(bytes: Buffer, at: number): Piece | undefined;
-  /** Byte by which the next piece is found if none begins. */
+  /** Byte to search for when no piece begins. */
   readonly sync: number;
 }
 
-/** Sound in pieces that say how long they are. */
+/** Audio in pieces that state their length. */
 class Pieces implements PassingSound {
   readonly #reader: PieceReader;
   #left: Buffer = Buffer.alloc(0);
-  /** Bytes of the current piece that have not come. */
+  /** Missing bytes of the current piece. */
   #skip = 0;
   #seconds: number | undefined;
 
@@ -114,11 +114,11 @@ class Pieces implements PassingSound {
     const bytes = this.#left.length === 0 ? chunk : Buffer.concat([this.#left, chunk]);
     const at = this.#walk(bytes, bytes.length - this.#reader.headBytes + 1);
     this.#skip = Math.max(0, at - bytes.length);
-    // A copy: a part of the chunk would keep all of it in memory.
+    // A copy: a slice would keep the whole chunk in memory.
     this.#left = Buffer.from(bytes.subarray(at));
   }
 
-  /** Reads the pieces that begin before `end`; returns where the next one begins. */
+  /** Reads the pieces that begin before `end`; returns the start of the next one. */
   #walk(bytes: Buffer, end: number): number {
     const { sync } = this.#reader;
     let at = this.#skip;
@@ -136,7 +136,7 @@ class Pieces implements PassingSound {
   }
 }
 
-/** Frames of MP3 or of AAC with ADTS headers, behind an ID3 tag or not. */
+/** Frames of MP3 or of AAC with ADTS headers, with or without an ID3 tag. */
 function mpegFrame(): PieceReader {
   return {
     headBytes: Math.max(10, FRAME_HEAD_BYTES),
@@ -152,7 +152,7 @@ function mpegFrame(): PieceReader {
   };
 }
 
-/** Pages of Ogg with Opus, whose granule position is the time at the end of each. */
+/** Ogg pages with Opus; the granule position is the time at the end of each. */
 function oggPage(): PieceReader {
   let skip: number | undefined;
   return {
@@ -172,7 +172,7 @@ function oggPage(): PieceReader {
   };
 }
 
-/** Frames of FLAC. Their length in bytes is not in them: the next one is found by its sync code. */
+/** FLAC frames. They don't state their length in bytes; the sync code finds the next one. */
 function flacFrame(): PieceReader {
   let kind: number | undefined;
   let rate = 0;
@@ -192,7 +192,9 @@ function flacFrame(): PieceReader {
   };
 }
 
-/** A WAV file: everything behind the head of its `data` chunk is samples, as files that are made as they are sent do not know. */
+/**
+ * A WAV file. All bytes after the head of its `data` chunk are samples, since a streamed file doesn't know its size.
+ */
 class Wave implements PassingSound {
   #head: Buffer = Buffer.alloc(0);
   #samples: Samples | undefined;

@@ -3,17 +3,17 @@ import { invalidJson } from '../../domain/errors.ts';
 import type { CountTokens } from '../tokens/token-counter.ts';
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
-/** UTF-16 units that are sampled of every piece (256 KiB at most) for an estimate of the tokens. */
+/** UTF-16 units sampled from each piece (at most 256 KiB) to estimate tokens. */
 const MAX_SAMPLE_UNITS = 4 * 1024;
 const MIN_SAMPLE_UNITS = 64;
-/** Longest beginning of the string that is kept: enough to tell a picture from other text, and to quote an id in a message. */
+/** Longest prefix that is kept: enough to recognize an image, and to quote an id in a message. */
 const HEAD_UNITS = 64;
 
-/** Facts about a JSON string that is too long to keep in memory, found as its pieces pass: what meters need of it. */
+/** Facts that meters need of a JSON string too long to keep in memory, gathered while it streams. */
 export class ElidedString {
   readonly #sampled: number;
   #isDataUrl = false;
-  /** The whole string, if it is in memory and nobody has asked about it yet. */
+  /** The whole string, if it is in memory and not yet read. */
   #unread: Buffer | undefined;
   #hasComma = false;
   #isBase64 = true;
@@ -24,15 +24,15 @@ export class ElidedString {
   #units = 0;
   #bytes = 0;
   #sample = '';
-  /** The place of the string in the body, without its quotes, once it has ended. */
+  /** Position of the string in the body, without its quotes; set at its end. */
   place: { readonly start: number; readonly end: number } | undefined;
-  /** The beginning of the string, as far as it is plain text that needs no escape in JSON. */
+  /** Prefix of the string, as far as JSON needs no escapes for it. */
   readonly head: string;
 
   /**
-   * `raw`: the string as it stands between its quotes. Text is its first piece, of at least five characters. Bytes are the
-   * whole string, valid JSON, which is read when somebody asks about it; most strings are never asked about. `sampled`: the
-   * share of the string that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   * `raw`: the string between its quotes. Text is the first piece, at least five characters. Bytes are the whole
+   * string, valid JSON, and are read on first use; most strings are never read. `sampled`: share of the string to keep
+   * as a sample, 0 to 1. Throws 400 `invalid_json`.
    */
   constructor(raw: string | Buffer, sampled = 0) {
     this.#sampled = sampled;
@@ -47,41 +47,41 @@ export class ElidedString {
     }
   }
 
-  /** Whether somebody asked about the string, or it was read as it passed. */
+  /** The string was used, or read while it streamed. */
   get isRead(): boolean {
     return this.#unread === undefined;
   }
 
-  /** Takes the next piece, which cuts no escape in two. Throws 400 `invalid_json`. */
+  /** Adds the next piece, which splits no escape. Throws 400 `invalid_json`. */
   push(raw: string): void {
     this.#add(decoded(raw));
   }
 
-  /** Unicode code points; half a surrogate pair is one, too. */
+  /** Unicode code points; a lone surrogate counts as one. */
   get characters(): number {
     this.#read();
     return this.#units - this.#pairs;
   }
 
-  /** Units of base64 in the string, by the rules of `base64Length` for short strings. */
+  /** Units of base64, by the rules of `base64Length` for short strings. */
   get base64Length(): number {
     this.#read();
     return this.#isBase64 && (this.#hasComma || !this.#isDataUrl) ? this.#payloadUnits : 0;
   }
 
-  /** Bytes in UTF-8. */
+  /** UTF-8 bytes. */
   get bytes(): number {
     this.#read();
     return this.#bytes;
   }
 
-  /** Length in UTF-16 units. */
+  /** UTF-16 units. */
   get units(): number {
     this.#read();
     return this.#units;
   }
 
-  /** Parts of the string, spread from its beginning to its end; "" if the sampled share is 0. */
+  /** Samples spread over the whole string; "" if the sampled share is 0. */
   get sample(): string {
     return this.#sample;
   }
@@ -101,7 +101,7 @@ export class ElidedString {
     this.#pairs += surrogatePairs(text);
     if (this.#endsInHalf && /^[\udc00-\udfff]/.test(text)) {
       this.#pairs++;
-      // Each half was counted as the three bytes of U+FFFD; together they are one character of four.
+      // Each half counted as U+FFFD, three bytes; together they are one character of four.
       this.#bytes -= 2;
     }
     if (text !== '') this.#endsInHalf = /[\ud800-\udbff]$/.test(text);
@@ -130,10 +130,10 @@ export class ElidedString {
   }
 }
 
-/** Text without a need for escapes but that of a slash, which some clients write. */
+/** Text without escapes except `\/`, which some clients write. */
 const PLAIN_START = /^(?:[ !#-[\]-~]|\\\/)*/;
 
-/** The beginning of a string as far as it is plain text, from the bytes between its quotes. */
+/** Plain-text prefix of a string, from the bytes between its quotes. */
 function headOf(raw: Buffer): string {
   const [start = ''] = PLAIN_START.exec(raw.toString('latin1', 0, HEAD_UNITS)) ?? [];
   return start.replaceAll('\\/', '/');
@@ -153,14 +153,14 @@ function decoded(raw: string): string {
 }
 
 /**
- * The long strings of one body by their placeholders: short strings that replace them in the parsed value. A placeholder
- * has a random mark, so that no client can write one.
+ * Long strings of one body by placeholder, a short string that replaces each in the parsed value. A placeholder has a
+ * random mark, so no client can forge one.
  */
 export class ElidedStrings {
   readonly #mark = `<${randomUUID()}:`;
   readonly #texts = new Map<string, ElidedString>();
 
-  /** Returns the placeholder for a string, which needs no escape in JSON: its beginning and a mark. */
+  /** Returns the string's placeholder, which needs no JSON escape: its prefix and a mark. */
   add(text: ElidedString): string {
     const placeholder = `${text.head}${this.#mark}${this.#texts.size}>`;
     this.#texts.set(placeholder, text);
@@ -171,16 +171,14 @@ export class ElidedStrings {
     return this.#texts.get(placeholder);
   }
 
-  /** Forgets all strings but those that were read and whose placeholder is among these values. */
+  /** Forgets all strings, except those read whose placeholder is among these values. */
   keepOnly(values: readonly unknown[]): void {
     const kept = new Set(values);
     for (const [placeholder, { isRead }] of this.#texts)
       if (!isRead || !kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
-  /**
-   * Wraps `count` for texts with placeholders: each counts as the tokens of its sample, scaled up to the whole string.
-   */
+  /** Wraps `count` for texts with placeholders: each counts the tokens of its sample, scaled to the whole string. */
   counting(count: CountTokens): CountTokens {
     return async (text) => {
       let units = 0;
@@ -206,7 +204,7 @@ export class ElidedStrings {
       const numberAt = at + this.#mark.length;
       const close = text.indexOf('>', numberAt);
       const long = all[Number(text.slice(numberAt, close))];
-      // A placeholder that was escaped once more has another beginning, which then counts as text.
+      // A placeholder that was escaped again has another prefix, which then counts as text.
       const start = long && text.startsWith(long.head, at - long.head.length) ? at - long.head.length : at;
       if (long) yield [{ start, end: close + 1 }, long];
       at = text.indexOf(this.#mark, close);
@@ -215,8 +213,8 @@ export class ElidedStrings {
 }
 
 /**
- * Number of surrogate pairs in a text, each of which is one character of two UTF-16 units. They are counted and not
- * listed, because a text may have millions.
+ * Number of surrogate pairs, each one character of two UTF-16 units. Counted without a list, because a text may have
+ * millions.
  */
 export function surrogatePairs(text: string): number {
   let pairs = 0;

@@ -1,7 +1,7 @@
 /**
- * Where strings and values of JSON end, for readers that look for single members without JSON.parse. Text is a
- * JavaScript string: decoded text, or bytes as Latin-1 (one character a byte), which works too because no UTF-8 byte of
- * a longer character is a quote or a backslash.
+ * Finds the ends of JSON strings and values, for readers that look for single members without JSON.parse. Works on
+ * decoded text and on Latin-1 bytes (one character a byte): no UTF-8 byte of a longer character is a quote or a
+ * backslash.
  */
 
 const QUOTE = 0x22;
@@ -12,13 +12,12 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** Characters that are compared one by one before a native search, which costs about 20 comparisons. */
+/** Characters compared one by one before a native search, which costs about 20 comparisons. */
 const COMPARED_CHARS = 32;
 
 /**
- * Index of the quote that closes the string whose content goes on at `from`, which is not within an escape; -1 if
- * the text ends before it. Searches natively, which is best for what passes in pieces: short words, or megabytes of
- * base64.
+ * Index of the quote that closes a string, from `from`, which must not be within an escape; -1 if the text ends first.
+ * Searches natively, which is best for streams: short words, or megabytes of base64.
  */
 export function closingQuote(text: string, from: number): number {
   let quote = text.indexOf('"', from);
@@ -27,8 +26,8 @@ export function closingQuote(text: string, from: number): number {
 }
 
 /**
- * `closingQuote`, for text that may have very many escapes, as prompts with code have. A search for each escaped quote
- * would let a client spend our time, so some characters are compared before each search.
+ * `closingQuote` for text that may have very many escapes, such as prompts with code. A search per escaped quote would
+ * let a client burn CPU time, so each search follows some single comparisons.
  */
 export function closingQuoteAmongEscapes(text: string, from: number): number {
   for (let at = from; at < text.length; ) {
@@ -46,8 +45,8 @@ export function closingQuoteAmongEscapes(text: string, from: number): number {
 }
 
 /**
- * Whether the character at `at` of a string is escaped: an odd number of backslashes stands before it. `from`: where the
- * content of the string begins, or goes on after an escape. `at` may be the length of the text: the next character.
+ * Whether an odd number of backslashes precedes `at`. `from`: the start of the string, or its continuation after an
+ * escape. `at` may be the length of the text: the next character.
  */
 export function isEscaped(text: string, at: number, from: number): boolean {
   let first = at;
@@ -55,7 +54,7 @@ export function isEscaped(text: string, at: number, from: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** Index of the first character from `from` on that is no white space of JSON; the length of the text at most. */
+/** Index of the first character from `from` on that isn't JSON white space, at most the length of the text. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -79,7 +78,9 @@ export function valueEnd(text: string, from: number): number {
   }
 }
 
-/** Index after a number, true, false or null: at a comma, a closing bracket, white space or the end of the text. */
+/**
+ * Index after a number, true, false or null, which a comma, a closing bracket, white space or the end of the text ends.
+ */
 function scalarEnd(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {

@@ -1,14 +1,14 @@
 import { closingQuote, isEscaped } from './lexer.ts';
 
-/** Receives the raw text of a member's value in parts, cut anywhere. */
+/** Receives the raw text of a member's value in parts, split anywhere. */
 export interface ValueSink {
   begin(): void;
   part(raw: string): void;
 }
 
 /**
- * The part of a JSON value that is kept: all of it, some members of an object, or a shape of each element of an array.
- * A ValueSink gets the text instead.
+ * Selects the part of a JSON value to keep: all of it, some members of an object, or a shape for each element of an
+ * array. A ValueSink receives the text instead.
  */
 export type Shape = 'all' | ValueSink | readonly [Shape] | { readonly [member: string]: Shape };
 
@@ -21,24 +21,24 @@ interface Frame {
   member: string;
 }
 
-/** A longer value is dropped, and so is a longer key. */
+/** Longer values and keys are dropped. */
 const VALUE_MAX_CHARS = 64 * 1024;
-/** An array takes no further elements; members whose values come later are still kept. */
+/** Beyond this, arrays take no more elements; later members are still kept. */
 const ARRAYS_MAX_CHARS = 1024 * 1024;
 const TOTAL_MAX_CHARS = 2 * 1024 * 1024;
-/** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
+/** Pieces are joined regularly, because a slice keeps its whole chunk in memory. */
 const MAX_PIECES = 64;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
- * Reads JSON of any size as it passes, in parts cut anywhere (Latin-1 text, a byte a character), and keeps what a shape
- * names: a few members, however deep, and an empty object for each element of an array that is only counted.
+ * Reads a JSON stream of any size in parts split anywhere (Latin-1 text, one character a byte), and keeps the members
+ * of a shape: a few members at any depth, and an empty object for each element of a counted array.
  *
- * Exact because it follows the grammar and does not look for patterns: a name inside a string, or elsewhere, is not
- * taken for a member. Strings are skipped with a native search for their closing quote, so megabytes of base64 cost
- * about what copying them does. Text that is no JSON gives no value, and never an error.
+ * Follows the grammar instead of matching patterns, so a name inside a string is never taken for a member. A native
+ * search for the closing quote skips strings, so megabytes of base64 cost about as much as copying them. Invalid JSON
+ * yields no value, and never an error.
  */
 export class JsonSieve {
   readonly #shape: Shape;
@@ -47,15 +47,15 @@ export class JsonSieve {
   #kept: string[] = [];
   #pieces: string[] = [];
   #chars = 0;
-  /** The kind of string that the text is in now. */
+  /** Kind of the current string. */
   #string: 'none' | 'key' | 'value' = 'none';
   #isEscaped = false;
   #key = '';
-  /** True within a value that is kept or skipped as raw text; `#depth` is the number of its open brackets. */
+  /** Inside a value that is kept or skipped as raw text; `#depth` counts its open brackets. */
   #isWithinValue = false;
   #depth = 0;
   #sink: ValueSink | undefined;
-  /** Characters of the value that is being kept; -1 if none is. */
+  /** Characters of the value being kept; -1 if none. */
   #valueChars = -1;
   #value: string[] = [];
 
@@ -74,7 +74,7 @@ export class JsonSieve {
     return [...this.#kept, ...this.#pieces, ...open].join('');
   }
 
-  /** The value of the members kept so far; undefined if there is no JSON. */
+  /** Value of the members kept so far; undefined without JSON. */
   get value(): unknown {
     try {
       return JSON.parse(Buffer.from(this.text, 'latin1').toString('utf8'));
@@ -92,7 +92,7 @@ export class JsonSieve {
     }
   }
 
-  /** Reads on within a string; returns the index after its closing quote, or the end of the part. */
+  /** Continues within a string; returns the index after its closing quote, or the end of the part. */
   #inString(text: string, from: number): number {
     const start = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
@@ -110,7 +110,7 @@ export class JsonSieve {
     return end;
   }
 
-  /** Reads on within a raw value; returns the index after the taken text. */
+  /** Continues within a raw value; returns the index after the consumed text. */
   #inValue(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -121,7 +121,7 @@ export class JsonSieve {
       }
       if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#depth++;
       else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY || code === COMMA) {
-        // The character that ends a number, true, false or null is not part of it.
+        // The character that ends a number, true, false or null isn't part of it.
         if (this.#depth === 0) {
           this.#take(text, from, at);
           this.#valueEnded();
@@ -175,7 +175,7 @@ export class JsonSieve {
     return this.#begin(inner, code, at);
   }
 
-  /** The comma and the name that go before the next value in the kept text. */
+  /** Comma and name that precede the next value in the kept text. */
   #place(): string {
     const frame = this.#frames.at(-1);
     if (!frame) return '';
@@ -194,7 +194,7 @@ export class JsonSieve {
         this.#frames.push({ shape, isArray, isEmpty: true, expects, member: '' });
         return at + 1;
       }
-      // The value is of another kind than the shape expects.
+      // The shape expects another kind of value.
       this.#keep(`${this.#place()}null`);
     }
     this.#isWithinValue = true;

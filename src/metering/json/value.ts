@@ -1,6 +1,6 @@
 /**
- * A value as text: a string as it is, null and undefined as "", anything else as JSON. Of a value that is nested too
- * deep for JSON.stringify, the names and values in it.
+ * Converts a value to text: a string unchanged, null and undefined as "", anything else as JSON. A value nested too
+ * deep for JSON.stringify becomes its names and values.
  */
 export function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
@@ -8,12 +8,13 @@ export function asText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // JSON.parse reads any depth, JSON.stringify overflows its stack at some thousands: values that deep are counted too.
+    // JSON.parse reads any depth, but JSON.stringify overflows the stack at some thousands. Deeper values must count
+    // too.
     return wordsIn(value);
   }
 }
 
-/** The names and values in a value, in no particular order. */
+/** Names and values in a value, in no particular order. */
 function wordsIn(root: unknown): string {
   const words: string[] = [];
   const open: unknown[] = [root];

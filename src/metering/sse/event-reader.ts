@@ -1,15 +1,13 @@
 import type { EventAction, StreamMeter } from '../meter.ts';
 import { LargeEvent } from './event.ts';
 
-/**
- * Cuts a stream into SSE events and has the meter read them. Takes about a MiB of memory at most, whatever their size.
- */
+/** Splits a stream into SSE events for the meter. Uses about 1 MiB of memory at most, whatever their size. */
 export class EventReader {
   readonly #meter: StreamMeter;
   readonly #splitter = new EventSplitter();
-  /** The event that is passing in parts, because it is too large to hold. */
+  /** The current event, if it is too large to hold and passes in parts. */
   #large: LargeEvent | undefined;
-  /** The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed already. */
+  /** Verdict on the last result of `next` or `end`. The beginning of a large event has always been forwarded. */
   verdict: EventAction = 'pass';
 
   constructor(meter: StreamMeter) {
@@ -20,7 +18,7 @@ export class EventReader {
     this.#splitter.push(chunk);
   }
 
-  /** The next event, or part of a large one, after the meter has read it; undefined if none has come. */
+  /** Returns the next event, or part of a large one, after the meter has read it; undefined if none has arrived. */
   next(): string | undefined {
     const event = this.#splitter.next();
     if (event === undefined) return undefined;
@@ -32,7 +30,7 @@ export class EventReader {
     return event;
   }
 
-  /** Reads the last event, whose blank line is missing. */
+  /** Reads the last event, which lacks its blank line. */
   end(): string {
     const rest = this.rest();
     if (this.#large) this.#largeEnded(this.#large);
@@ -40,12 +38,12 @@ export class EventReader {
     return rest;
   }
 
-  /** Takes out the bytes that were not read. */
+  /** Removes and returns the unread bytes. */
   rest(): string {
     return this.#splitter.rest();
   }
 
-  /** Shows the meter the event that has not come whole, since nothing more comes or the client has left. */
+  /** Gives the meter an event that was cut off by the end of the stream or by the client. */
   brokeOff(): void {
     const { held } = this.#splitter;
     if (this.#large) this.#meter.unfinished?.(this.#large.toString(), true);
@@ -65,40 +63,40 @@ export class EventReader {
   }
 }
 
-/** Size from which an incomplete event is passed on in parts rather than held back. */
+/** Size from which an incomplete event is forwarded in parts instead of held. */
 const HELD_MAX_CHARS = 1024 * 1024;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
-/** Where one line end follows another; the second may be the CR of a CRLF. */
+/** Two line ends in a row; the second may be the CR of a CRLF. */
 const BLANK_LINE = /\n[\n\r]|\r\r/g;
 const [LF, CR] = [0x0a, 0x0d];
 
 /**
- * Cuts a byte stream at the blank lines that end SSE events, so that an event is read and passed on whole. Lines end
- * with LF, CR or CRLF in any mix (WHATWG HTML, "Server-sent events"). Works on Latin-1 text, a byte a character: what
- * comes out is what went in. An event ends with its blank line at once: if that is a CR that ends the chunk, an LF
- * of the same line end may still come, and then comes out by itself, as `\n`; so does a byte order mark.
+ * Splits a byte stream at the blank lines that end SSE events, so events are read and forwarded whole. Lines end with
+ * LF, CR or CRLF in any mix (WHATWG HTML, "Server-sent events"). Works on Latin-1 text, one character a byte, and
+ * preserves all bytes. An event ends at once with its blank line. If that is a CR at the end of a chunk, an LF of the
+ * same line end may follow, and is returned separately as `\n`; so is a byte order mark.
  */
 export class EventSplitter {
   #text = '';
   #at = 0;
-  /** Pieces of an event whose end has not come; they have been searched. */
+  /** Pieces of the incomplete event, already searched. */
   #held: string[] = [];
   #heldChars = 0;
-  /** The last character before `#text` if it belongs to the current event; else 0. */
+  /** Last character before `#text` if it belongs to the current event; otherwise 0. */
   #before = 0;
   #hasCr = false;
   #isAfterCr = false;
   #hasBegun = false;
   #isLarge = false;
-  /** True if the text that `next` returned last is a part of an event that is too large to be held. */
+  /** The last result of `next` is part of an event too large to hold. */
   isPart = false;
 
-  /** True if the text that `next` returned last ended its event. */
+  /** The last result of `next` ended its event. */
   get isEnd(): boolean {
     return !this.#isLarge;
   }
 
-  /** The beginning of the event whose end has not come, without the forwarded part of a large one. */
+  /** Beginning of the incomplete event, without forwarded parts of a large one. */
   get held(): string {
     return this.#held.join('');
   }
@@ -110,7 +108,9 @@ export class EventSplitter {
     this.#hasCr = this.#text.includes('\r');
   }
 
-  /** The next whole event, its blank line included, or the next part of a large one; undefined: it has not come yet. */
+  /**
+   * Returns the next whole event with its blank line, or the next part of a large one; undefined if it has not arrived.
+   */
   next(): string | undefined {
     const text = this.#text;
     const start = this.#at;
@@ -128,7 +128,7 @@ export class EventSplitter {
     return this.#heldChars === 0 ? last : this.#release(last);
   }
 
-  /** Takes out the rest after the last whole event. */
+  /** Removes and returns the text after the last whole event. */
   rest(): string {
     const rest = this.#release(this.#text.slice(this.#at));
     this.#at = this.#text.length;
@@ -151,7 +151,7 @@ export class EventSplitter {
     return BYTE_ORDER_MARK;
   }
 
-  /** Index after the blank line that ends the current event; -1 if it has not come yet. */
+  /** Index after the blank line that ends the current event; -1 if it has not arrived. */
   #eventEnd(text: string, from: number): number {
     const first = text.charCodeAt(from);
     // The blank line may begin before the chunk.

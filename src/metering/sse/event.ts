@@ -5,7 +5,9 @@ import { isObject } from '../json/value.ts';
 const DONE = /^data: ?\[DONE\]/m;
 const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
 
-/** Name of an SSE event (Latin-1 text): its `event:` line unless that is `message`, else the `type` in its data. */
+/**
+ * Name of an SSE event (Latin-1 text): its `event:` line unless that is `message`, otherwise the `type` in its data.
+ */
 export function eventName(event: string): string {
   const named = /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(event)?.[1];
   if (named && named !== 'message') return named;
@@ -13,7 +15,7 @@ export function eventName(event: string): string {
   return typeof type === 'string' ? type : '';
 }
 
-/** The JSON object in an SSE event (Latin-1 text); undefined if there is none. */
+/** The JSON object in an SSE event (Latin-1 text); undefined if absent. */
 export function eventData(event: string): Record<string, unknown> | undefined {
   const data = Buffer.from(event, 'latin1')
     .toString('utf8')
@@ -29,7 +31,7 @@ export function eventData(event: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether the member at index `at` is one of the outermost object, in an event with one line of data. */
+/** Whether the member at index `at` belongs to the outermost object, in an event with one data line. */
 export function isOutermost(event: string, at: number): boolean {
   let depth = 0;
   for (let index = event.indexOf('{'); index >= 0 && index < at; index++) {
@@ -44,14 +46,14 @@ export function isOutermost(event: string, at: number): boolean {
   return depth === 1;
 }
 
-/** OpenAI's format ends most streams with `data: [DONE]`. */
+/** Whether the event is `data: [DONE]`, which ends most streams of OpenAI's format. */
 export function saysDone(event: string): boolean {
   return event.includes('[DONE]') && DONE.test(event);
 }
 
 /**
- * Whether an event of OpenAI's format says that the call failed: one that is named `error`, or whose data has an
- * `error`, alone or beside a last chunk. Quotes in the output text are escaped, so that no text is taken for an error.
+ * Whether an event of OpenAI's format reports a failure: its name is `error`, or its data has an `error`, alone or
+ * beside a last chunk. Output text can't fake one, since its quotes are escaped.
  */
 export function saysFailed(event: string): boolean {
   if (!event.includes('error')) return false;
@@ -61,21 +63,21 @@ export function saysFailed(event: string): boolean {
   return data?.type === 'error' || Boolean(data?.error);
 }
 
-/** Characters of a line that are kept to tell its field: longer than any name that is looked for. */
+/** Characters of a line kept to identify its field: longer than any name of interest. */
 const FIELD_MAX_CHARS = 16;
 const NAME_MAX_CHARS = 256;
-/** Characters of the data that are kept to recognize `[DONE]`, which is no JSON. */
+/** Characters of the data kept to recognize `[DONE]`, which isn't JSON. */
 const HEAD_CHARS = 16;
 const LF = /\n/g;
 const ANY_LINE_END = /[\r\n]/g;
 
 /**
- * Reads one SSE event of any size (WHATWG HTML, "Server-sent events") in parts cut anywhere, and makes a small event of
- * it: with its name, and those members of its data that a shape names. Latin-1 text, one character a byte.
+ * Reduces an SSE event of any size (WHATWG HTML, "Server-sent events"), read in parts split anywhere, to its name and
+ * the members of a shape. Latin-1 text, one character a byte.
  */
 export class LargeEvent {
   readonly #sieve: JsonSieve;
-  /** Name of the current line's field as far as it has come; undefined once it is known and the value follows. */
+  /** Field name of the current line so far; undefined once the value follows. */
   #field: string | undefined = '';
   #within: 'data' | 'event' | 'other' = 'other';
   #name = '';
@@ -93,20 +95,20 @@ export class LargeEvent {
       this.#line(text.slice(at, end));
       if (end < text.length) {
         this.#field = '';
-        // A line end between two lines of data is white space to JSON.
+        // JSON treats a line end between two data lines as white space.
         if (this.#within === 'data') this.#sieve.push('\n');
       }
       at = end + 1;
     }
   }
 
-  /** The small event, as far as it has come. */
+  /** The reduced event so far. */
   toString(): string {
     const data = this.#head.trimStart().startsWith('[DONE]') ? '[DONE]' : this.#sieve.text;
     return `${this.#name === '' ? '' : `event: ${this.#name}\n`}data: ${data}\n\n`;
   }
 
-  /** Reads a line, or the next part of one. */
+  /** Reads a line or its next part. */
   #line(part: string): void {
     const value = this.#field === undefined ? part : this.#valueOf(part);
     if (this.#within === 'event') this.#name = (this.#name + value).slice(0, NAME_MAX_CHARS);
@@ -115,11 +117,11 @@ export class LargeEvent {
     this.#sieve.push(value);
   }
 
-  /** Returns what follows the colon and its space; "" if the colon has not come. */
+  /** Returns the text after the colon and its space; "" before the colon has arrived. */
   #valueOf(part: string): string {
     const text = this.#field + part;
     const colon = text.indexOf(':');
-    // The space may come with the next part.
+    // The space may arrive with the next part.
     if (colon < 0 || colon + 1 === text.length) {
       this.#field = text.slice(0, FIELD_MAX_CHARS);
       this.#within = 'other';
@@ -133,7 +135,7 @@ export class LargeEvent {
   }
 }
 
-/** Reduces a whole event to the members that a shape names, so that large pictures need not be parsed. */
+/** Reduces a whole event to the members of a shape, so large images need no parsing. */
 export function sifted(event: string, kept: Shape): string {
   const large = new LargeEvent(kept);
   large.push(event);
@@ -141,15 +143,17 @@ export function sifted(event: string, kept: Shape): string {
 }
 
 /**
- * What an event at the beginning of a stream is: a sign of life, which passes at once; one that opens the answer; its failure; or
+ * Kind of an event at the start of a stream: a keep-alive, forwarded at once; an opening of the answer; a failure; or
  * content (specification section 12, Hand-over).
  */
 type EventKind = 'ping' | 'opening' | 'failure' | 'content';
 
-/** Classifies the events of a format. Events are Latin-1 text, a byte a character. */
+/** Classifies the events of a format. Events are Latin-1 text, one character a byte. */
 export type KindOfEvent = (event: string) => EventKind;
 
-/** The formats whose streams go on at another target if they fail before their content, by the path of the endpoint. */
+/**
+ * Classifiers by endpoint path, for formats whose streams can move to another target if they fail before any content.
+ */
 export const OPENINGS: Readonly<Record<string, KindOfEvent>> = {
   '/v1/chat/completions': (event) => {
     if (isComment(event)) return 'ping';
@@ -181,7 +185,7 @@ const RESPONSE_OPENINGS: ReadonlySet<string> = new Set([
   'response.in_progress',
 ]);
 
-/** Whether a choice of a chunk only says whose turn it is. */
+/** Whether a choice of a chunk names at most a role. */
 function saysNothing(choice: unknown): boolean {
   if (!isObject(choice) || (choice.finish_reason ?? null) !== null) return false;
   const { delta } = choice;
@@ -196,12 +200,12 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** Whether an event has comments and empty lines only, and so no effect (WHATWG HTML, "Server-sent events"). */
+/** Whether an event has only comments and empty lines, and so no effect (WHATWG HTML, "Server-sent events"). */
 function isComment(event: string): boolean {
   return event.split(/\r\n|\r|\n/).every((line) => line === '' || line.startsWith(':'));
 }
 
-/** The message of an event that says that the call failed; undefined if it has none. */
+/** Message of a failure event; undefined if absent. */
 export function failureMessage(event: string): string | undefined {
   const data = eventData(event);
   const response = isObject(data?.response) ? data.response : undefined;

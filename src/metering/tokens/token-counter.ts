@@ -5,29 +5,31 @@ import type { TokenAnswer, TokenQuestion } from './token-worker.ts';
 /** Counts the tokens of a text; the first count may take 140 ms longer. */
 export type CountTokens = (text: string) => Promise<number>;
 
-/** UTF-16 units from which a text is sampled: about 250,000 tokens of English, and 0.2 s (at worst 3 s) of counting. */
+/**
+ * UTF-16 units above which a text is sampled: about 250,000 tokens of English, and 0.2 s (at worst 3 s) of counting.
+ */
 const MAX_COUNTED_UNITS = 1 << 20;
-/** UTF-16 units in the queue from which samples shrink, so that texts made to be slow cannot delay all settling. */
+/** Queued UTF-16 units above which samples shrink, so texts made to be slow can't delay all settling. */
 const MAX_WAITING_UNITS = 4 << 20;
-/** The least that is sampled: 16 slices of 1,024 units. */
+/** Smallest sample: 16 slices of 1,024 units. */
 const MIN_SAMPLE_UNITS = 1 << 14;
-/** Pause before a thread that ended is replaced, since what ended it may do so again. */
+/** Pause before replacing a thread that ended, since the cause may recur. */
 const RESTART_PAUSE_MS = 1_000;
 
 /**
- * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are
- * loaded in its own thread, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
+ * Counts tokens (o200k_base) of texts without reported usage (specification section 5, "Missing"). A separate thread
+ * loads the ranks on the first count: 140 ms and 80 MB that most gateways never pay.
  *
- * The thread: none → loading → answering → none again (ended; a later count starts another) or closed (final).
- * Questions sent while it loads wait in its mailbox. A count never fails, since a settle waits for it: without the
- * thread it is a quarter of the text's UTF-8 bytes.
+ * Thread states: none → loading → answering → none (ended; a later count starts another) or closed (final). Requests
+ * sent during loading wait in its mailbox. A count never fails, since a settle waits for it: without the thread, it is
+ * a quarter of the text's UTF-8 bytes.
  */
 export class TokenCounter {
   readonly #log: Log;
   #waitingUnits = 0;
   #thread: WorkerClient<TokenQuestion, TokenAnswer> | undefined;
   #startNotBefore = 0;
-  /** True after a failure was logged, until a count succeeds again. */
+  /** A failure was logged, and no count has succeeded since. */
   #hasLoggedFailure = false;
   #closed = false;
 
@@ -36,8 +38,8 @@ export class TokenCounter {
   }
 
   /**
-   * Tokens of a text, ≥ 0; never rejects. Exact up to 1 MiB units, save for runs of over 256 letters, signs or spaces
-   * (about one token too many in 256 units); extrapolated from a sample beyond, or sooner while much else is waiting.
+   * Tokens of a text, ≥ 0; never rejects. Exact up to 1 MiB units, except for runs of over 256 letters, signs or spaces
+   * (about one extra token per 256 units). Extrapolated from a sample beyond that, or earlier if the queue is long.
    */
   async count(text: string): Promise<number> {
     if (text === '') return 0;
@@ -57,7 +59,7 @@ export class TokenCounter {
     return Math.round(tokens * scale);
   }
 
-  /** Ends the thread; counts under way and later ones are made from bytes. */
+  /** Ends the thread; pending and later counts use bytes. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#thread?.close();
@@ -87,19 +89,18 @@ export class TokenCounter {
   }
 }
 
-/** The part of a text that is counted: all of it, or slices spread evenly over it. */
+/** The counted part of a text: all of it, or slices spread evenly over it. */
 interface TokenSample {
   readonly slices: readonly string[];
-  /** How many times the length of the slices the text is long; 1 if they are the whole text. */
+  /** Length of the text divided by that of the slices; 1 if they are the whole text. */
   readonly scale: number;
 }
 
 const SLICES = 16;
 
 /**
- * A sample of at most `maxUnits` UTF-16 units (≥ 16). Spread out and not the beginning, because the beginning of a
- * long text (instructions, a license, a list of imports) is seldom like the rest. The places are fixed by the
- * length, so that the same text gives the same sample.
+ * Samples at most `maxUnits` UTF-16 units (≥ 16), spread out because the beginning of a long text (instructions, a
+ * license, imports) is seldom typical. The length fixes the positions, so the same text gives the same sample.
  */
 function sampleText(text: string, maxUnits: number): TokenSample {
   if (text.length <= maxUnits) return { slices: [text], scale: 1 };
@@ -112,7 +113,7 @@ function sampleText(text: string, maxUnits: number): TokenSample {
   return { slices, scale: text.length / (SLICES * sliceUnits) };
 }
 
-/** Tokens of the sampled text if no tokenizer can be asked: a token is about four bytes of UTF-8. */
+/** Tokens of a sampled text without a tokenizer: one per four bytes of UTF-8. */
 function tokensByBytes({ slices, scale }: TokenSample): number {
   const bytes = slices.reduce((sum, slice) => sum + Buffer.byteLength(slice), 0);
   return Math.ceil((bytes * scale) / 4);

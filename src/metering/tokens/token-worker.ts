@@ -1,26 +1,27 @@
 import { clearMergeCache, countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { answerQuestions } from '../../threads/worker-client.ts';
 
-/** The thread behind TokenCounter loads the ranks of o200k_base, then counts: a question is the slices of a text. */
+/** Thread of TokenCounter: loads the ranks of o200k_base, then counts. A question is the slices of a text. */
 export type TokenQuestion = readonly string[];
-/** Tokens of all slices together; null if the tokenizer failed. */
+/** Tokens of all slices; null if the tokenizer failed. */
 export type TokenAnswer = number | null;
 
 /**
- * Merging byte pairs costs the square of a piece's length, and a run of one kind of character is one piece: 100,000
- * letters without a space took 4.4 s. Cut every 256 units, a MiB takes 20 ms ("aaaa…") to 2.7 s (random Han, no
- * spaces), prose 0.2 s (Node 24.21, gpt-tokenizer 4.0.0). Each cut can part one token into two, so a run is counted
- * too high by a token or so in 256 units; text with spaces and punctuation has no such runs and is counted exactly.
+ * Merging byte pairs takes quadratic time in the length of a piece, and a run of one kind of character is one piece:
+ * 100,000 letters without a space took 4.4 s. Split every 256 units, 1 MiB takes 20 ms ("aaaa…") to 2.7 s (random Han,
+ * no spaces), prose 0.2 s (Node 24.21, gpt-tokenizer 4.0.0). A split can divide a token, so a run counts about one
+ * extra token per 256 units. Text with spaces and punctuation has no such runs and is counted exactly.
  */
 const MAX_RUN_UNITS = 256;
-/** The kinds of run that the tokenizer takes as one piece, or cuts finer. Digits it takes by threes. */
+/** Runs that the tokenizer takes as one piece or splits further. It takes digits by threes. */
 const RUNS = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu;
-/** `<|endoftext|>` and its like in a text are what somebody wrote, not tokens of control. */
+/** `<|endoftext|>` and similar text is user text, not a control token. */
 const AS_ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countText(text: string): number {
-  // gpt-tokenizer takes a byte order mark (one token) for white space, and up to four times too many tokens for it.
-  // U+200C, as invisible, has nearly the same merges: 4,000 random texts with marks came to the right sum within 0.1 %.
+  // gpt-tokenizer treats a byte order mark (one token) as white space, and counts up to four times too many tokens for
+  // it. U+200C, also invisible, has nearly the same merges: over 4,000 random texts with marks, the sum was within 0.1
+  // %.
   const marked = text.toWellFormed().replaceAll('\ufeff', '\u200c');
   let tokens = 0;
   let start = 0;
@@ -42,10 +43,10 @@ answerQuestions((slices: TokenQuestion): TokenAnswer => {
   try {
     return slices.reduce((sum, slice) => sum + countText(slice), 0);
   } catch {
-    // Not passed on: the tokenizer's messages quote the text, and this one would end in the log.
+    // Not forwarded: the tokenizer's messages quote the text and would reach the log.
     return null;
   } finally {
-    // The cache holds pieces of the texts, and each piece its whole text.
+    // The cache holds pieces of texts, and each piece its whole text.
     clearMergeCache();
   }
 });
