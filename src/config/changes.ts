@@ -11,26 +11,24 @@ import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { variantKey } from '../domain/written-price.ts';
 import type { Config } from './config.ts';
 
-/**
- * Differences of a new configuration: in callable models, and in settings that need a restart.
- */
+/** Differences of a new configuration: in callable models, and in settings that need a restart. */
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Changed models: a line for each value, as `price.input: 2.500000 -> 3.000000`. */
+  /** Changed models: one line per value, such as `price.input: 2.500000 -> 3.000000`. */
   readonly changed: Readonly<Record<string, readonly string[]>>;
-  /** Another price list, as `@pydantic/genai-prices 0.1.8 -> prices.json of 2026-12-01`. */
+  /** Change of price list, such as `@pydantic/genai-prices 0.1.8 -> prices.json of 2026-12-01`. */
   readonly priceList?: string;
-  /** Changed upstreams: the names of their fields. Values are not shown, as one of them is a secret. */
+  /** Field names of changed upstreams. Values are hidden, since one of them is a secret. */
   readonly upstreams: Readonly<Record<string, readonly string[]>>;
-  /** Paths of settings that differ and are read at a start only. */
+  /** Paths of changed settings that are read only at startup. */
   readonly needRestart: readonly string[];
 }
 
-/** Sections that are read once: listeners, timers and bounds are made from them. */
+/** Sections read once: listeners, timers and bounds are built from them. */
 const AT_START_ONLY = ['server', 'accounts', 'calls', 'alerts', 'origins', 'limits'] as const;
 
-/** Differences between two configurations as they were loaded. */
+/** Compares two loaded configurations. */
 export function configChanges(before: Config, after: Config): ConfigChanges {
   return {
     added: keysWithout(after.catalog, before.catalog),
@@ -45,7 +43,7 @@ export function configChanges(before: Config, after: Config): ConfigChanges {
   };
 }
 
-/** Whether these changes give the running gateway another catalog, or another way to an upstream. */
+/** Whether the changes affect the running gateway's catalog or its connection to an upstream. */
 export function changesCatalog({ added, removed, changed, upstreams }: ConfigChanges): boolean {
   return [added, removed, Object.keys(changed), Object.keys(upstreams)].some((some) => some.length > 0);
 }
@@ -101,7 +99,7 @@ function targetsShown({ targets = [] }: Model): string {
   return shown.join(', ') || 'none';
 }
 
-/** Changes of the prices of targets that both have; those of the first one are the model's. */
+/** Price changes of targets present in both; those of the first target are the model's. */
 function targetPriceChanges(old: Model, model: Model): string[] {
   const before = new Map(old.targets?.map((target) => [placeOf(target.model), target.model.price]));
   return (model.targets ?? []).slice(1).flatMap((target) => {
@@ -121,13 +119,13 @@ function priceChanges(was: Price, is: Price, name = 'price'): string[] {
     .map((name) => `${name}: ${before.get(name) ?? 'none'} -> ${after.get(name) ?? 'none'}`);
 }
 
-/** Changes of the cost to the provider, if that is not the price itself. */
+/** Changes of the provider cost, if it differs from the price. */
 function costChanges(old: Model, model: Model): string[] {
   const isApart = old.cost?.units !== old.price.units || model.cost?.units !== model.price.units;
   return isApart && old.cost && model.cost ? priceChanges(old.cost, model.cost, 'cost') : [];
 }
 
-/** Every price and multiplier by its name. */
+/** Every price and multiplier by name. */
 function priceLines({ units, tiers, variants = {}, serviceTiers }: Price, name: string): Map<string, string> {
   const unitLines = (prices: UnitPrices, path: (unit: Unit) => string): [string, string][] =>
     UNIT_NAMES.map((unit) => [path(unit), priceInCredits(unit, prices[unit])]);
@@ -160,7 +158,7 @@ function upstreamChanges(
   return Object.fromEntries(changed);
 }
 
-/** Fields of two objects of the same shape that are not equal; lists are compared by their items. */
+/** Unequal fields of two objects of the same shape; lists are compared by item. */
 function differing<T extends object>(was: T, is: T): (keyof T & string)[] {
   const fields = [...new Set([...Object.keys(was), ...Object.keys(is)])] as (keyof T & string)[];
   return fields.filter((field) => String(was[field]) !== String(is[field]));

@@ -27,11 +27,11 @@ const PRIVATE_NETWORKS =
   'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so anyone with a key can make the ' +
   'gateway send requests to loopback and private addresses. Use it for development and tests only';
 
-/** Settings that cannot be honored. Its message is one line for the operator, with every fault in it. */
+/** Invalid settings. The message is one line for the operator, with every fault. */
 export class ConfigError extends Error {
-  /** Each begins with the path of the field that is wrong. */
+  /** Each starts with the path of the invalid field. */
   readonly faults: readonly string[];
-  /** The source that has the faults: the file, as it was named, the environment, or both. */
+  /** Source of the faults: the file, as it was named, the environment, or both. */
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
@@ -43,9 +43,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * The settings from the config file and the environment, which wins (specification section 1). `file` wins over
- * TOLLGATE_CONFIG. Relative paths start at the working directory; that of the price list at the file's folder. Of dated list
- * prices those of `now` are taken. Throws ConfigError, which names every fault at once.
+ * Loads settings from the config file and the environment, which takes precedence (specification section 1). `file`
+ * overrides TOLLGATE_CONFIG. Relative paths start at the working directory; that of the price list, at the file's
+ * folder. Dated list prices apply as of `now`. Throws ConfigError with every fault at once.
  */
 export function loadConfig({
   env,
@@ -125,15 +125,15 @@ export function loadConfig({
   });
 }
 
-/** The environment variables from which the value came that a fault is about. */
+/** Environment variables that supplied the value with the fault. */
 function variablesOf(fault: string, used: readonly Used[]): string[] {
   const path = fault.slice(0, fault.indexOf(': '));
   return [...new Set(used.filter(({ at }) => at === path).map(({ name }) => name))];
 }
 
 /**
- * YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. A key that appears twice is one fault
- * among the others; the last one counts for the rest of them.
+ * Parses YAML as maps, lists and scalars: maps, because a model may be called `__proto__`. A duplicate key is one fault
+ * among the others; the last one counts for the remaining checks.
  */
 function readYaml(path: string, faults: Faults): unknown {
   let source: string;
@@ -178,8 +178,7 @@ function addRepeatedKeys(
 }
 
 /**
- * Checks that each model names an upstream of the file. It looks at the tree before that is read, so that a fault
- * elsewhere hides none of these.
+ * Checks that each model names an upstream of the file. Uses the unread tree, so faults elsewhere hide none of these.
  */
 function checkUpstreamNames(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
@@ -202,7 +201,7 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
   }
 }
 
-/** The upstreams that a model of an unread tree names, with the places where it does. */
+/** Upstreams named by a model of an unread tree, with their positions. */
 function upstreamsOf(model: unknown): { at: string; name: string; hasPrice: boolean }[] {
   if (!(model instanceof Map)) return [];
   const targets: unknown = model.get('targets');
@@ -215,7 +214,7 @@ function upstreamsOf(model: unknown): { at: string; name: string; hasPrice: bool
   });
 }
 
-/** Finds models that no list can price, if other faults keep the list from being asked. */
+/** Finds models that no list can price, if other faults prevent loading the list. */
 function checkPrices(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   const models = tree instanceof Map ? tree.get('models') : undefined;
@@ -234,7 +233,7 @@ function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
   return upstream.has('prices') || (upstream.has('provider') && !presetOf(upstream.get('provider')));
 }
 
-/** The value of a variable; undefined if it is absent or empty, as `NAME=` in an env file means none. */
+/** Value of a variable; undefined if absent or empty, since `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];
@@ -290,7 +289,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   };
 }
 
-/** `auto`: a process for each core; one if the book is SQLite. */
+/** `auto`: one process per core; one if the book is SQLite. */
 function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
   if (workers !== 'auto') return workers;
   return databaseUrl === undefined ? 1 : Math.min(availableParallelism(), MOST_WORKERS);
@@ -300,7 +299,7 @@ const httpUrl = text('must be http://… or https://…', (value) =>
   /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined,
 );
 
-/** The endpoint for all signals is a base, that for traces the whole address (OpenTelemetry, "OTLP exporter"). */
+/** The endpoint for all signals is a base URL; the one for traces is complete (OpenTelemetry, "OTLP exporter"). */
 function tracingOf(given: ReturnType<typeof readEnvironment>): Config['tracing'] {
   const { otlpUrl, otlpTracesUrl, sampler = 'parentbased_always_on', sampleRatio: ratio = 1 } = given;
   const url = otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/$/, '')}/v1/traces`);
@@ -316,17 +315,14 @@ function acceptRedisUrl(value: string): string | undefined {
   }
 }
 
-/** Freezes objects, lists, and the values of maps; the maps themselves are read-only by their type. */
+/** Freezes objects, lists, and map values; types make the maps read-only. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const item of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(item);
   return Object.freeze(value);
 }
 
-/**
- * Checks that each alias of a model is a name of that model alone. It looks at the tree before that is read, so that a fault
- * elsewhere hides none of these.
- */
+/** Checks that each alias belongs to one model only. Uses the unread tree, so faults elsewhere hide none of these. */
 function checkAliases(tree: unknown, faults: Faults): void {
   const models = tree instanceof Map ? tree.get('models') : undefined;
   if (!(models instanceof Map)) return;

@@ -2,9 +2,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes the folder at an absolute path, and those above it, for this user only; an existing one is left as it is.
- * Throws the system's error, which names the folder that could not be made. Node's own recursive mkdir does not if
- * the system denies that there is such a place, as below /proc: it tries again for ever.
+ * Creates the folder at an absolute path, and its parents, for this user only; leaves an existing one unchanged. Throws
+ * the system's error, which names the folder that failed. Node's recursive mkdir retries forever if the system denies
+ * that a place exists, as below /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -12,7 +12,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!isFolder(path)) throw error;
   }
 }

@@ -1,31 +1,31 @@
 import type { Auth, WireFormat } from '../domain/catalog.ts';
 
-/** Settings of an upstream that the name of a provider fills in (specification section 12). Every field can be overridden. */
+/** Default upstream settings by provider name (specification section 12). Every field can be overridden. */
 export interface Preset {
-  /** Address; absent if each customer has another one. It may name environment variables. */
+  /** Address; absent if it differs per customer. It may contain environment variables. */
   readonly url?: string;
   readonly format: WireFormat;
-  /** Path that replaces `/v1`; absent: `/v1` stays. */
+  /** Path that replaces `/v1`; absent: keeps `/v1`. */
   readonly path?: string;
-  /** Paths of single endpoints; they apply only while `path` is the preset's. */
+  /** Paths of single endpoints; they apply only with the preset's `path`. */
   readonly paths?: Readonly<Record<string, string>>;
-  /** How it is shown the credential; absent: as usual in its format. */
+  /** How to send the credential; absent: the default of the format. */
   readonly auth?: Auth;
-  /** Its id in the price list; absent: the list does not have it. */
+  /** Provider id in the price list; absent: not listed. */
   readonly prices?: string;
-  /** Its streams report their usage unasked, and a request to report it is an unknown field there. */
+  /** Streams report usage unasked, and reject the request field for it as unknown. */
   readonly reportsUnasked?: true;
-  /** The provider's page about this interface. */
+  /** The provider's documentation of this API. */
   readonly docs: string;
 }
 
-/** Azure's interface without deployments in the path, which alone has these endpoints. */
+/** Azure's API without deployments in the path, the only one with these endpoints. */
 const AZURE_V1 = '/openai/v1';
 
 /**
- * Providers by the name that `upstreams.<name>.provider` has. Vertex and Bedrock are served at their OpenAI-compatible endpoints
- * only: Claude is called there with the model in the path, the version in the body, and (on Bedrock) answers in binary frames,
- * none of which can be passed on unchanged.
+ * Presets by `upstreams.<name>.provider`. Vertex and Bedrock are supported only at their OpenAI-compatible endpoints:
+ * there, Claude takes the model in the path and the version in the body, and (on Bedrock) answers in binary frames,
+ * none of which can be forwarded unchanged.
  */
 export const PRESETS = {
   openai: {
@@ -40,7 +40,7 @@ export const PRESETS = {
     prices: 'anthropic',
     docs: 'https://docs.anthropic.com/en/api',
   },
-  // url: https://RESOURCE.openai.azure.com. `path: /openai/v1` is the interface without deployments.
+  // url: https://RESOURCE.openai.azure.com. `path: /openai/v1` is the API without deployments.
   azure: {
     format: 'openai',
     path: '/openai/deployments/{model}?api-version=2024-10-21',
@@ -93,7 +93,7 @@ export const PRESETS = {
     prices: 'groq',
     docs: 'https://console.groq.com/docs/openai',
   },
-  // It bounds answers by max_tokens alone (metering/chat.ts).
+  // It limits answers by max_tokens alone (metering/chat.ts).
   deepseek: {
     url: 'https://api.deepseek.com',
     format: 'openai',
@@ -132,7 +132,7 @@ export const PRESETS = {
     prices: 'cerebras',
     docs: 'https://inference-docs.cerebras.ai/resources/openai',
   },
-  // Its paths begin without a version.
+  // Its paths have no version.
   perplexity: {
     url: 'https://api.perplexity.ai',
     format: 'openai',
@@ -160,19 +160,18 @@ export const PRESETS = {
   },
 } as const satisfies Readonly<Record<string, Preset>>;
 
-/** The preset with this name; undefined if it is none. */
 export function presetOf(name: unknown): Preset | undefined {
   return typeof name === 'string' && Object.hasOwn(PRESETS, name)
     ? PRESETS[name as keyof typeof PRESETS]
     : undefined;
 }
 
-/** Settings of an upstream that a preset fills in if they are absent. */
+/** Upstream settings that a preset supplies if absent. */
 const FILLED = ['url', 'format', 'path', 'auth', 'prices'] as const;
 
 /**
- * A config tree with the presets of its upstreams filled in, before references to the environment are replaced: a preset may
- * have some as well.
+ * Fills presets into the upstreams of a config tree, before environment references are replaced: presets may contain
+ * some.
  */
 export function withPresets(tree: unknown): unknown {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;

@@ -15,12 +15,12 @@ import {
   section,
 } from './reader.ts';
 
-/** Tokens beyond what any model reads. */
+/** More tokens than any model reads. */
 const MAX_ABOVE = 1_000_000_000;
 const MAX_MULTIPLIER = 1_000;
 const NOT_A_PRICE = 'must be a number of credits, 0 or more, with at most six decimals';
 
-/** A unit's price, in pico-credits per unit: of the shortest requests, and above numbers of input tokens. */
+/** A unit's price, in pico-credits per unit: a base price, and prices above numbers of input tokens. */
 interface UnitPrice {
   readonly base: bigint;
   readonly above: readonly { readonly above: number; readonly price: bigint }[];
@@ -48,7 +48,9 @@ function amountOf(unit: Unit, value: unknown, path: string, faults: Faults): big
   return price ?? faults.add(path, NOT_A_PRICE);
 }
 
-/** Reads a number, or a list of length tiers. A key without a value (`input:`) is a fault: it would make that unit free. */
+/**
+ * Reads a number, or a list of length tiers. A key without a value (`input:`) is a fault: it would make that unit free.
+ */
 function unitPrice(unit: Unit, description: string): Field<UnitPrice | undefined> {
   const isVaried = VARIED_UNITS.some((varied) => varied === unit);
   const schema = { anyOf: [AMOUNT, TIERS, ...(isVaried ? [VARIANTS] : [])] };
@@ -128,7 +130,7 @@ const priceSection = section(
   ) as Record<Unit, ReturnType<typeof unitPrice>>,
 );
 
-/** The `price` of a model: unit prices by length of the input (specification section 10). Multipliers come with the model. */
+/** `price` of a model: unit prices by input length (specification section 10). The model adds multipliers. */
 export const priceReader: Reader<Price> = reader(
   { ...priceSection.schema, minProperties: 1 },
   (value, path, faults) => {
@@ -163,10 +165,10 @@ function millionths(least: number, most: number): Reader<number> {
   });
 }
 
-/** The `serviceTiers` of a model: multipliers in millionths by the tier's name. */
+/** `serviceTiers` of a model: multipliers in millionths by tier. */
 export const serviceTiersReader: Reader<Map<string, number>> = entries(millionths(0, MAX_MULTIPLIER));
 
-/** `markup`: what list prices are multiplied by, in millionths. Not 0, which would give everything away. */
+/** `markup`: factor for list prices, in millionths. Not 0, which would give everything away. */
 export const markupReader: Reader<number> = millionths(0.000001, MAX_MULTIPLIER);
 
 /** `creditsPerUsd`, in millionths. */

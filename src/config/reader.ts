@@ -1,13 +1,13 @@
 /**
- * Reads untyped settings into typed ones. A reader never throws: it notes what is wrong under the path of the value
- * and gives undefined, so that one pass over a file finds every fault in it. Each carries the JSON Schema of what it
- * accepts, from which config/gateway.schema.json is made: an editor and the gateway cannot disagree on known settings.
+ * Parses untyped settings. A reader never throws: it records each fault under the value's path and returns undefined,
+ * so one pass over a file finds every fault. Each reader carries the JSON Schema of its values, from which
+ * config/gateway.schema.json is generated, so editor and gateway agree on known settings.
  */
 
-/** JSON Schema, draft 7, as editors understand it. */
+/** JSON Schema, draft 7, for editors. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Faults that were found so far, a line each: `path: what would be right`. Values are never quoted; they may be secrets. */
+/** Faults found so far, one line each: `path: correct form`. Values are never quoted; they may be secrets. */
 export class Faults {
   readonly lines: string[] = [];
 
@@ -23,37 +23,33 @@ export interface Reader<T> extends Read<T> {
   readonly schema: JsonSchema;
 }
 
-/** A reader from its two halves: the schema is an editor's advice, the reader decides. */
+/** Combines the two halves: the schema advises an editor, the reader decides. */
 export function reader<T>(schema: JsonSchema, read: Read<T>): Reader<T> {
   return Object.assign((...given: Parameters<Read<T>>) => read(...given), { schema });
 }
 
-/** A value that the environment may give as well: `${NAME}` is replaced before it is read. */
+/** Also accepts an environment reference: `${NAME}` is replaced before the value is read. */
 export function orReference(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }] };
 }
 
 export interface Field<T> {
   readonly read: Reader<T>;
-  /** Description in the JSON Schema, for whoever edits the file. */
+  /** Description in the JSON Schema. */
   readonly description: string;
-  /** Taken if the value is absent; without one the field is required. */
+  /** Default for an absent value; without one the field is required. */
   readonly orElse?: () => T;
-  /** A key without a value is read, and not taken for an absent one. */
+  /** Reads a key without a value instead of treating it as absent. */
   readonly readsBlank?: boolean;
-  /** The default as the file writes it, if there is one. */
+  /** The default as written in the file, if any. */
   readonly shownDefault?: unknown;
 }
 
-/** A field that must be there. */
 export function required<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description };
 }
 
-/**
- * A field with a default, which is not read again: it is of the final type. `shownDefault`: as the file writes
- * it, if that differs.
- */
+/** A field whose default is final and not parsed. `shownDefault`: the default as written in the file, if different. */
 export function optional<T, D>(
   read: Reader<T>,
   fallback: D,
@@ -66,7 +62,7 @@ export function optional<T, D>(
 type Shape = Readonly<Record<string, Field<unknown>>>;
 type Settings<S extends Shape> = { readonly [K in keyof S]: S[K] extends Field<infer T> ? T : never };
 
-/** A map with exactly these keys, unknown ones being faults; undefined if any of it is wrong. */
+/** A map with exactly these keys; unknown keys are faults. Undefined if any part is invalid. */
 export function section<S extends Shape>(shape: S): Reader<Settings<S>> {
   return reader(sectionSchema(shape), (value, path, faults) => {
     if (!(value instanceof Map)) return faults.add(path || 'the file', 'must be a map of settings');
@@ -104,7 +100,7 @@ function sectionSchema(shape: Shape): JsonSchema {
 
 const NAME = '^[\\x21-\\x7e]{1,200}$';
 
-/** A map with names of the user's own, in file order; entries that are wrong are left out, and noted. */
+/** A map with user-chosen names, in file order; invalid entries are recorded and left out. */
 export function entries<T>(read: Reader<T>): Reader<Map<string, T>> {
   const schema = { type: 'object', propertyNames: { pattern: NAME }, additionalProperties: read.schema };
   return reader(schema, (value, path, faults) => {
@@ -122,7 +118,7 @@ export function entries<T>(read: Reader<T>): Reader<Map<string, T>> {
   });
 }
 
-/** A list whose items `read` reads. */
+/** A list of items for `read`. */
 export function list<T>(read: Reader<T>): Reader<T[]> {
   return reader({ type: 'array', items: read.schema }, (value, path, faults) => {
     if (!Array.isArray(value)) return faults.add(path, 'must be a list');
@@ -131,7 +127,7 @@ export function list<T>(read: Reader<T>): Reader<T[]> {
   });
 }
 
-/** The number that a decimal text is, as the environment has no other kind; any other value as it is. */
+/** Converts decimal text to a number, since the environment has only text; returns any other value unchanged. */
 export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }
@@ -153,7 +149,7 @@ export const boolean: Reader<boolean> = reader(orReference({ type: 'boolean' }),
   return faults.add(path, 'must be true or false');
 });
 
-/** One of a few words, exactly as they are spelt. */
+/** One of several exact words. */
 export function oneOf<const T extends string>(...values: T[]): Reader<T> {
   return reader(
     orReference({ type: 'string', enum: values }),
@@ -162,7 +158,7 @@ export function oneOf<const T extends string>(...values: T[]): Reader<T> {
   );
 }
 
-/** Text that `accept` returns in the form to keep; undefined from it is a fault. */
+/** Text; `accept` returns the form to keep, or undefined for a fault. */
 export function text(right: string, accept: (text: string) => string | undefined): Reader<string> {
   return reader(
     { type: 'string' },
@@ -171,7 +167,7 @@ export function text(right: string, accept: (text: string) => string | undefined
   );
 }
 
-/** Text that the pattern matches; `right` completes the fault: "must be …". */
+/** Text matching the pattern; `right` completes the fault: "must be …". */
 export function matching(pattern: RegExp, right: string): Reader<string> {
   const read = text(right, (value) => (pattern.test(value) ? value : undefined));
   return pattern.flags === '' ? reader(orReference({ type: 'string', pattern: pattern.source }), read) : read;
@@ -182,9 +178,9 @@ function join(path: string, key: unknown): string {
 }
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-/** Stand-in for a variable that is not set: right as a part of a URL and as a credential. */
+/** Stand-in for an unset variable: valid as part of a URL and as a credential. */
 const STAND_IN = 'unset';
-/** Stand-ins for variables that are the whole value of a field of an upstream which takes only certain values. */
+/** Stand-ins for variables that are the whole value of an upstream field restricted to certain values. */
 const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
   url: 'http://unset',
   format: 'openai',
@@ -193,22 +189,22 @@ const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
   prices: 'openai',
 };
 
-/** A `${NAME}` without a value: where it stands, as keys and indices from the top, and the variable. */
+/** A `${NAME}` without a value: its position, as keys and indices from the top, and the variable. */
 export interface Unset {
   readonly at: readonly string[];
   readonly name: string;
 }
 
-/** A `${NAME}` with a value: the path of the setting that it stands in, as faults name it, and the variable. */
+/** A `${NAME}` with a value: the path of its setting, as in faults, and the variable. */
 export interface Used {
   readonly at: string;
   readonly name: string;
 }
 
 /**
- * The tree with every `${NAME}` in a text value replaced by that environment variable (specification section 1). One that is
- * unset or empty is reported, and something valid replaces it in the tree, so that the rest of its section can be
- * checked. Keys are left alone.
+ * Replaces every `${NAME}` in a text value of the tree by that environment variable (specification section 1). An unset
+ * or empty variable is reported, and replaced by a valid value so the rest of its section can be checked. Keys are
+ * unchanged.
  */
 export function substitute(
   tree: unknown,

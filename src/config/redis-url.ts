@@ -1,4 +1,3 @@
-/** The address of Redis (specification section 1, "Redis"). */
 export type RedisAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'single'; readonly url: string }
@@ -9,8 +8,8 @@ export type RedisAddress =
     };
 
 /**
- * Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with
- * what is wrong.
+ * Parses `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`
+ * (specification section 1, "Redis"). Throws an Error that states the problem.
  */
 export function parseRedisUrl(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url)) {

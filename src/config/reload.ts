@@ -3,13 +3,13 @@ import { type ConfigChanges, changesCatalog, configChanges } from './changes.ts'
 import type { Config } from './config.ts';
 import { ConfigError } from './load.ts';
 
-/** Puts the catalog of a configuration in force, for calls that come after it. */
+/** Activates the catalog of a configuration for later calls. */
 export type ReplaceCatalog = (config: Config) => Promise<void>;
 
 /**
- * Rereads the config file, and applies the settings that can change at run time: upstreams, models and prices. A file
- * with faults changes nothing. Calls in flight end with the upstream and at the price that they were admitted with. What
- * was done is in the log.
+ * Rereads the config file and applies the settings that can change at run time: upstreams, models and prices. A file
+ * with faults changes nothing. Calls in flight keep the upstream and price of their admission. The log records the
+ * changes.
  */
 export class Reloader {
   readonly #load: () => Config;
@@ -18,7 +18,7 @@ export class Reloader {
   #running: Config;
   #last: Promise<void> = Promise.resolve();
 
-  /** `running` is the configuration that the gateway was started with; `load` throws ConfigError. */
+  /** `running`: the startup configuration. `load` throws ConfigError. */
   constructor(parts: { running: Config; load: () => Config; replaceCatalog: ReplaceCatalog; log: Log }) {
     this.#running = parts.running;
     this.#load = parts.load;
@@ -26,7 +26,7 @@ export class Reloader {
     this.#log = parts.log;
   }
 
-  /** Reloads, one at a time and in order; resolves when the new catalog is in force, or refused. Never rejects. */
+  /** Reloads, one at a time and in order; resolves when the new catalog is active or refused. Never rejects. */
   reload(): Promise<void> {
     this.#last = this.#last.then(() => this.#reload()).catch((error: Error) => this.#refuse(error));
     return this.#last;
@@ -39,7 +39,7 @@ export class Reloader {
     for (const warning of next.warnings) {
       if (!this.#running.warnings.includes(warning)) this.#log.warn({}, warning);
     }
-    // Settings that need a restart are unchanged, so the next reload reports them again.
+    // Settings that need a restart stay, so the next reload reports them again.
     this.#running = { ...this.#running, ...catalogPart(next) };
     if (needRestart.length > 0)
       this.#log.warn({ needRestart }, `these settings changed and need a restart: ${needRestart.join(', ')}`);

@@ -33,7 +33,7 @@ export const credential = matching(
   'must be visible ASCII characters without spaces or line breaks',
 );
 
-/** Reads an http(s) URL that paths are appended to: without a query, and without a slash at its end. */
+/** An http(s) base URL, without a query or trailing slash. */
 const upstreamUrl = text(
   `must be an http:// or https:// URL without credentials, query or fragment (or: ${DEMO_URL})`,
   (value) => {
@@ -45,10 +45,10 @@ const upstreamUrl = text(
   },
 );
 
-/** An upstream as its file says it, with its preset. */
+/** An upstream from the file, combined with its preset. */
 export interface UpstreamSettings {
   readonly url: string;
-  /** Its credentials, in the order of the file; one that is empty is not sent. */
+  /** Credentials in file order; an empty one is not sent. */
   readonly apiKeys: readonly string[];
   readonly format: WireFormat;
   readonly path: string | undefined;
@@ -56,7 +56,7 @@ export interface UpstreamSettings {
   readonly auth: Auth | undefined;
   readonly reportsUnasked: boolean;
   readonly passHeaders: readonly string[];
-  /** Id of the provider in the price list. */
+  /** Provider id in the price list. */
   readonly provider: string | undefined;
 }
 
@@ -105,7 +105,6 @@ const upstreamSection = section({
   passHeaders: optional(list(passHeader), NO_HEADERS, 'More request headers of clients that pass to it'),
 });
 
-/** A list with at least one item. */
 function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {
   const all = list(item);
   return reader({ ...all.schema, minItems: 1 }, (value, path, faults) =>
@@ -113,7 +112,7 @@ function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {
   );
 }
 
-/** Schema of an upstream with an address and a format, its own or those of a preset. */
+/** An upstream with an address and a format, either explicit or from a preset. */
 const ADDRESSED_OR_PRESET = {
   ...upstreamSection.schema,
   required: undefined,
@@ -222,7 +221,7 @@ const modelSection = section({
   free: optional(boolean, false, 'true, instead of a price: the model costs nothing'),
 });
 
-/** A model as its file says it; a single `upstream` is its only target. */
+/** A model from the file; a single `upstream` is its only target. */
 export type ModelSettings = Omit<NonNullable<ReturnType<typeof modelSection>>, 'upstream' | 'targets'> & {
   readonly targets: readonly TargetSettings[];
 };
@@ -232,13 +231,13 @@ const ONE_PLACE_OR_SEVERAL = [
   { required: ['targets'], properties: { upstream: false } },
 ];
 
-/** Schema of a model that has either a price, its own or that of the list, or `free: true`. */
+/** A model with a price, either explicit or from the list, or with `free: true`. */
 const PRICED_OR_FREE = [
   { properties: { free: { const: false } } },
   { required: ['free'], properties: { free: { const: true }, price: false } },
 ];
 
-/** The end of every fault of a model without a price: nothing is given away by a typing slip. */
+/** Ends every fault of a model without a price: a typo must not give anything away. */
 export const NEITHER_PRICED_NOR_FREE = 'must set a price above 0, or the model must set free: true';
 
 const model: Reader<ModelSettings> = reader(
@@ -304,12 +303,12 @@ const pricingSection = section({
   ),
 });
 
-/** A section whose every field has a default may itself be left out: it is then read as if it were empty. */
+/** A section whose fields all have defaults may be omitted; it is then read as empty. */
 function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
 }
 
-/** The whole config file (specification section 1). config/gateway.yaml has an example of each. */
+/** The whole config file (specification section 1); config/gateway.yaml has examples. */
 export const configFile = section({
   server: optionalSection(serverSection, 'Where the gateway listens'),
   alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
@@ -325,7 +324,6 @@ export const configFile = section({
   ),
 });
 
-/** The JSON Schema of the config file, for editors. */
 export const CONFIG_FILE_SCHEMA: JsonSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Configuration of Tollgate',

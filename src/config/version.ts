@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in package.json, which lies one folder above both src/ and dist/. */
+/** Version in package.json, one folder above both src/ and dist/. */
 export const VERSION = readVersion();
 
 function readVersion(): string {

@@ -1,4 +1,4 @@
-/** How a name is compared with the names that providers use for a model. Letter case counts in `regex` alone. */
+/** How to compare a name with the names that providers use for a model. Only `regex` is case-sensitive. */
 export type Match =
   | { readonly or: readonly Match[] }
   | { readonly and: readonly Match[] }
@@ -8,16 +8,18 @@ export type Match =
   | { readonly contains: string }
   | { readonly regex: string };
 
-/** A price that grows with the input: `start` is exceeded by all input tokens of a request, and prices it whole. */
+/**
+ * A price that grows with the input: if a request's total input tokens exceed `start`, this price applies to all of it.
+ */
 export interface TieredPrice {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
 }
 
-/** Prices in US dollars by the list's own names: `input_mtok` is for 1,000,000 tokens. */
+/** Prices in US dollars by list name: `input_mtok` is for 1,000,000 tokens. */
 export type ListPrices = Readonly<Record<string, number | TieredPrice>>;
 
-/** When prices are valid. Of those that are, the last in the list counts. */
+/** When prices are valid. The last valid entry of the list counts. */
 export type Constraint =
   | { readonly start_date: string }
   | { readonly start_time: string; readonly end_time: string };
@@ -38,11 +40,11 @@ export interface ListProvider {
   readonly id: string;
   readonly models: readonly ListModel[];
   readonly provider_match?: Match;
-  /** Providers whose models this one sells at their prices. */
+  /** Providers whose models this one resells at their prices. */
   readonly fallback_model_providers?: readonly string[];
 }
 
-/** Whether a name is one of those that a model, or a provider, goes by. */
+/** Whether a name matches a model or provider. */
 export function matches(match: Match, name: string): boolean {
   const lower = name.toLowerCase();
   if ('or' in match) return match.or.some((one) => matches(one, name));
@@ -55,9 +57,9 @@ export function matches(match: Match, name: string): boolean {
 }
 
 /**
- * The model of a provider that goes by a name: its own, then those of the providers whose models it sells. Names with a date
- * are known to the list as `-20251001` or as `-2025-10-01`; either finds the other. Some entries do not go by their own id:
- * that finds them last.
+ * Finds a provider's model by name, first among its models, then among those of the providers it resells. The list
+ * writes dates in names as `-20251001` or as `-2025-10-01`; either finds the other. Some entries don't match their id,
+ * which is tried last.
  */
 export function modelOf(
   provider: ListProvider,
@@ -76,12 +78,12 @@ export function modelOf(
   return provider.models.find(({ id }) => id.toLowerCase() === asked);
 }
 
-/** Suffixes that do not make a name another model: a date, a version of its files, "latest". */
+/** Suffixes that don't name another model: a date, a file version, "latest". */
 const SUFFIX = /^([-@:](latest|preview|\d{8}|\d{4}-\d\d-\d\d|\d{4}|v\d+(:\d+)?|00[12]))+$/;
 
 /**
- * Whether a model of the list was found by the beginning of a name alone, so that the name may be that of a later model at
- * another price: the list's claude-sonnet-5 also answers to claude-sonnet-5-5.
+ * Whether only a prefix of the name matched, so the name may be a later model at another price: the list's
+ * claude-sonnet-5 also matches claude-sonnet-5-5.
  */
 export function isGuess({ id, match }: ListModel, name: string): boolean {
   const asked = name.toLowerCase().trim();

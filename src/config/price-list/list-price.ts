@@ -4,23 +4,24 @@ import { isPriced, priceFromMicros, priceOf } from '../../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit } from '../../domain/units.ts';
 import type { ListPrices, TieredPrice } from './list-data.ts';
 
-/** What turns US dollars of the list into credits, both in millionths. */
+/** Converts US dollars of the list to credits; both factors in millionths. */
 export interface Exchange {
   readonly creditsPerUsd: number;
   readonly markup: number;
 }
 
-/** Thrown if a price of the list cannot be charged exactly; its message says why. */
+/** A list price can't be charged exactly; the message says why. */
 export class NotExpressible extends Error {}
 
-/** Decimals that a price of the list is read with; it has at most 17 digits that count. */
+/** Decimals read of a list price, which has at most 17 significant digits. */
 const LIST_DECIMALS = 30;
 const DIVISOR = 10n ** BigInt(LIST_DECIMALS + 12);
 const MICRO = 1_000_000n;
 
 /**
- * A price in US dollars as pico-credits per unit: × creditsPerUsd × markup in integers from the decimal text of the number,
- * and rounded up once, to a micro-credit for as many units as a config file's price is for (specification section 10).
+ * Converts US dollars to pico-credits per unit: × creditsPerUsd × markup in integers from the number's decimal text.
+ * Rounds up once, to a micro-credit for the number of units that a config file's price covers (specification section
+ * 10).
  */
 export function exchanged(usd: number, { unit, per }: ListKey, exchange: Exchange): bigint {
   const shifted = usd >= 0 ? shiftDecimal(usd, LIST_DECIMALS) : undefined;
@@ -35,7 +36,7 @@ export function exchanged(usd: number, { unit, per }: ListKey, exchange: Exchang
   return priceFromMicros(unit, micros);
 }
 
-/** A unit's price by the length of the input: from each bound on, itself excluded; the first is that of the shortest. */
+/** A unit's price by input length: from each bound on, exclusive; the first is that of the shortest. */
 type Steps = ReadonlyMap<number, bigint>;
 const SHORTEST = -1;
 
@@ -48,8 +49,8 @@ function stepsOf(value: number | TieredPrice, key: ListKey, exchange: Exchange):
 }
 
 /**
- * The number of tokens that a tier begins beyond. The list has both `start: 272000` and `start: 271999` for prices that vendors
- * name "more than 272,000 tokens": a start that ends in 999 is meant to be reached.
+ * Number of tokens above which a tier begins. The list has both `start: 272000` and `start: 271999` for vendors' "more
+ * than 272,000 tokens": a start that ends in 999 is inclusive.
  */
 function boundOf(start: number): number {
   return start % 1_000 === 999 ? start + 1 : start;
@@ -69,7 +70,7 @@ function maxOf(prices: readonly bigint[]): bigint {
   return prices.reduce((a, b) => (a > b ? a : b));
 }
 
-/** Prices of the list as a price of ours. Throws NotExpressible if they name something that no unit charges as dear. */
+/** Converts list prices to a Price. Throws NotExpressible for a price that no unit covers in full. */
 export function priceOfList(prices: ListPrices, exchange: Exchange): Price {
   const named = new Map<Unit, Steps[]>();
   const others: { readonly key: string; readonly as: Unit; readonly value: number | TieredPrice }[] = [];
@@ -117,7 +118,7 @@ function unitsFrom(price: Price, bound: number): UnitPrices {
   return price.tiers.findLast(({ above }) => above <= bound)?.units ?? price.units;
 }
 
-/** The highest of several prices, unit by unit and length by length, for prices by time of day (specification section 10). */
+/** Highest of several prices, per unit and length, for prices by time of day (specification section 10). */
 export function maxPriceOf(prices: readonly [Price, ...Price[]]): Price {
   const [only, ...more] = prices;
   if (more.length === 0) return only;
@@ -132,7 +133,7 @@ export function maxPriceOf(prices: readonly [Price, ...Price[]]): Price {
   });
 }
 
-/** Unit that a price of the list charges, and for how many of them the price is. */
+/** The unit that a list price charges, and the number of units it covers. */
 interface ListKey {
   readonly unit: Unit;
   readonly per: number;
@@ -142,8 +143,8 @@ const MILLION = 1_000_000;
 const HOUR_SECONDS = 3_600;
 
 /**
- * The list's names of prices that a unit of ours charges. Several may name one unit, as `audio_hours` and
- * `input_audio_hours` do: the highest counts.
+ * Units by the name of a list price. Several names may share one unit, such as `audio_hours` and `input_audio_hours`: the
+ * highest price counts.
  */
 const CHARGED: Readonly<Record<string, ListKey>> = {
   input_mtok: { unit: 'input', per: MILLION },
@@ -172,8 +173,8 @@ const CHARGED: Readonly<Record<string, ListKey>> = {
 };
 
 /**
- * Prices of what no call can incur: the tools that search files and the provider's other sources, or run code, are refused
- * without a price of ours (specification section 10), and no route re-ranks or reads pages of documents.
+ * Prices that no call can incur: tools that search files and the provider's other sources, or run code, are refused
+ * without a configured price (specification section 10), and no route re-ranks or reads pages of documents.
  */
 const NEVER_INCURRED: ReadonlySet<string> = new Set([
   'storage_searches_kcount',
@@ -184,7 +185,7 @@ const NEVER_INCURRED: ReadonlySet<string> = new Set([
   'input_annotated_document_kpages',
 ]);
 
-/** Tokens that answers do not tell apart from others: their price can be kept if it is that of the others. */
+/** Tokens that answers count together with others: their price is usable if it equals the price of the others. */
 const COUNTED_AS: readonly (readonly [RegExp, Unit])[] = [
   [/^input_audio_tool_mtok$/, 'inputAudio'],
   [/^input_image_tool_mtok$/, 'inputImage'],
@@ -197,7 +198,7 @@ const COUNTED_AS: readonly (readonly [RegExp, Unit])[] = [
   [/^output_(video|(text_|video_)?(reasoning|citation))_mtok$/, 'output'],
 ];
 
-/** Unit of a price by its name in the list: `charged` by it, or counted `as` it. `unknown`: no unit charges it. */
+/** Unit of a list price: `charged` by it, or counted `as` it. `unknown`: no unit charges it. */
 function listKey(
   name: string,
 ): { readonly charged: ListKey } | { readonly as: Unit } | 'never incurred' | 'unknown' {

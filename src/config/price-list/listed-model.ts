@@ -10,40 +10,40 @@ import {
 import { type Exchange, maxPriceOf, NotExpressible, priceOfList } from './list-price.ts';
 import type { PriceList } from './price-list.ts';
 
-/** A model of the list, with its prices at the moment of the look-up. */
+/** A model in the list, with its prices at the time of the lookup. */
 export interface ListedModel {
-  /** The list's own name of it. */
+  /** Name in the list. */
   readonly id: string;
-  /** Whether the list may mean an earlier model, whose name this one's begins with. */
+  /** Whether the list may mean an earlier model with a prefix of this name. */
   readonly isGuess: boolean;
-  /** Tokens that it can read in one pass, if the list knows. */
+  /** Context window, if the list has it. */
   readonly contextWindow: number | undefined;
-  /** The prices, or the reason why they cannot be charged exactly. */
+  /** The prices, or the reason why they can't be charged exactly. */
   readonly priced: Priced | { readonly why: string };
-  /** The next day (YYYY-MM-DD, UTC) with other prices; undefined: the list knows of none. */
+  /** Next day (YYYY-MM-DD, UTC) with other prices; undefined: none in the list. */
   readonly changesOn: string | undefined;
 }
 
 interface Priced {
-  /** With the markup. */
+  /** Includes the markup. */
   readonly price: Price;
-  /** Without: the provider's price. */
+  /** Without markup: the provider's price. */
   readonly cost: Price;
 }
 
-/** Groq bills a request of whisper as 10 seconds at least (its price page): seconds alone cannot say that. */
+/** Groq bills at least 10 seconds per whisper request (its price page), which a price per second can't express. */
 const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 
-/** Names of models that search the web with every call, `gpt-4o-search-preview`; not of those for research. */
+/** Models that search the web on every call, such as `gpt-4o-search-preview`; not research models. */
 const SEARCHES = /(?<!re)search/i;
 
-/** Terms of a look-up: the exchange of US dollars for credits, and the moment at which the price is looked up. */
+/** Exchange rate for credits, and time of the lookup. */
 interface PriceTerms {
   readonly exchange: Exchange;
   readonly now: Date;
 }
 
-/** Looks up a model by any of its names; undefined if the list does not know it. */
+/** Finds a model by any of its names; undefined if not listed. */
 export function listedModel(
   list: PriceList,
   provider: ListProvider,
@@ -91,7 +91,7 @@ function pricedAt(
   }
 }
 
-/** The fault of a provider that the list does not have: names those that may be meant, else all. */
+/** Fault for an unlisted provider: suggests similar names, or else lists all. */
 export function unknownProvider(list: PriceList, name: string): string {
   const like = list.providerLike(name)?.id;
   const near = [...new Set([...(like === undefined ? [] : [like]), ...nearNames(name, list.ids)])];
@@ -99,7 +99,7 @@ export function unknownProvider(list: PriceList, name: string): string {
   return `is no provider of the price list (${list.version}); ${known}`;
 }
 
-/** Models of a provider whose names are like one that the list does not know: `(like it: …)`, or nothing. */
+/** Suggests models of a provider for an unlisted name: `(like it: …)`, or "". */
 export function likeModels(provider: ListProvider, name: string): string {
   const near = nearNames(
     name,
@@ -108,9 +108,7 @@ export function likeModels(provider: ListProvider, name: string): string {
   return near.length > 0 ? ` (like it: ${near.join(', ')})` : '';
 }
 
-/**
- * The known names that are most like `name`, the nearest first, at most three; names that are unlike it are left out.
- */
+/** The known names most similar to `name`, nearest first, at most three; omits dissimilar names. */
 export function nearNames(name: string, known: Iterable<string>): string[] {
   const asked = name.toLowerCase();
   const farthest = Math.max(1, Math.floor(asked.length / 3));
@@ -122,7 +120,7 @@ export function nearNames(name: string, known: Iterable<string>): string[] {
     .map(({ one }) => one);
 }
 
-/** Characters to add, remove or replace to make one text of the other (Levenshtein). */
+/** Levenshtein distance in characters. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
@@ -137,15 +135,15 @@ function distance(from: string, to: string): number {
 }
 
 interface ValidPrices {
-  /** Prices that are valid at the moment; several if they depend on the time of day. */
+  /** Currently valid prices; several if they depend on the time of day. */
   readonly prices: readonly [ListPrices, ...ListPrices[]];
-  /** The next day, as YYYY-MM-DD in UTC, from which on other prices are valid. */
+  /** Next day, as YYYY-MM-DD in UTC, with other prices. */
   readonly changesOn: string | undefined;
 }
 
 /**
- * Prices of a model at a moment: of all that are valid then the last in the list counts, and the first one if none is.
- * Those by time of day are all taken that count at some time of a day.
+ * Prices of a model at a given time: the last valid entry of the list, or the first if none is valid. Includes all
+ * prices that apply at some time of day.
  */
 export function validAt({ prices }: Pick<ListModel, 'prices'>, now: Date): ValidPrices {
   if (!isDated(prices)) return { prices: [prices], changesOn: undefined };

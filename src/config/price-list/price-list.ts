@@ -4,33 +4,31 @@ import { basename, dirname, join } from 'node:path';
 import { type ListModel, type ListProvider, matches, modelOf } from './list-data.ts';
 import { NotAList, readList } from './read-list.ts';
 
-/** The prices of providers, read once, with a name for the version of it. */
+/** Provider prices, read once, with a version name. */
 export interface PriceList {
-  /** Name and version for people: `@pydantic/genai-prices 0.1.8`, or a file and its day. */
+  /** Human-readable name and version: `@pydantic/genai-prices 0.1.8`, or a file and its day. */
   readonly version: string;
-  /** Ids of its providers. */
+  /** Provider ids. */
   readonly ids: readonly string[];
   provider(id: string): ListProvider | undefined;
-  /** The provider that a name which is no id stands for: `gemini` for google. */
+  /** Finds the provider for an alternative name, such as `gemini` for google. */
   providerLike(name: string): ListProvider | undefined;
-  /** The model of a provider by any of its names, an alias or a dated one. */
+  /** Finds a provider's model by any of its names, including aliases and dated ones. */
   model(provider: ListProvider, name: string): ListModel | undefined;
 }
 
 const PACKAGE = '@pydantic/genai-prices';
-/** The list of the project has 1.5 MB. */
+/** The project's list has 1.5 MB. */
 const MOST_BYTES = 64 * 1_048_576;
 
-/** Part of the package that is used: the data that its `findProvider` returns, and nothing of its arithmetic. */
+/** The part of the package in use: the data that `findProvider` returns, without its arithmetic. */
 interface Package {
   findProvider(of: { readonly providerId: string }): (ListProvider & { readonly id: string }) | undefined;
 }
 
 let packaged: PriceList | undefined;
 
-/**
- * The list of the pinned package. It is loaded at the first call, and kept: loading takes 35 to 50 ms, and 3 MB of heap stay.
- */
+/** List of the pinned package, loaded on the first call and kept: loading takes 35 to 50 ms, and 3 MB of heap. */
 export function packagedList(): PriceList {
   if (packaged) return packaged;
   const require = createRequire(import.meta.url);
@@ -53,7 +51,7 @@ export function packagedList(): PriceList {
   return packaged;
 }
 
-/** A newer copy of the list's data. Throws NotAList, with the reason, if the file cannot be used. */
+/** A newer copy of the list. Throws NotAList, with the reason, if the file is unusable. */
 export function listOfFile(path: string): PriceList {
   const byId = new Map(readList(parsed(path)).map((provider) => [provider.id, provider]));
   const provider = (id: string) => byId.get(id);
@@ -87,7 +85,7 @@ function parsed(path: string): unknown {
   }
 }
 
-/** The package has no way to ask for them; a test holds them to it. */
+/** Listed here because the package can't enumerate them; a test compares both. */
 export const PACKAGED_IDS: readonly string[] = (
   'anthropic arcee avian aws azure baseten cerebras cloudflare cohere cursor deepseek doubleword fireworks ' +
   'github-copilot google groq huggingface_cerebras huggingface_fireworks-ai huggingface_groq huggingface_hyperbolic ' +

@@ -8,12 +8,12 @@ import type {
   TieredPrice,
 } from './list-data.ts';
 
-/** Data that is no price list; the message says where and why. */
+/** The data is not a price list; the message says where and why. */
 export class NotAList extends Error {}
 
 /**
- * Checks the data of a price list, as its project publishes it (`data.json`, an array of providers) or as its package holds
- * it: constraints with and without their `type`. Descriptions and rules for reading answers are left out. Throws NotAList.
+ * Validates price list data in the format of its project (`data.json`, an array of providers) or of its package:
+ * constraints with and without their `type`. Drops descriptions and rules for reading answers. Throws NotAList.
  */
 export function readList(data: unknown): ListProvider[] {
   const providers = listOf(data, 'the file').map((one, index) => readProvider(one, `[${index}]`));
@@ -83,7 +83,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   time_of_date: 'end_time,start_time',
 };
 
-/** Reads a constraint. An unknown one is a fault: prices that depend on it would be taken at any time. */
+/** Reads a constraint. An unknown one is a fault: otherwise its prices would apply at any time. */
 function readConstraint(data: unknown, at: string): Constraint {
   const { type, ...given } = objectOf(data, at);
   const fields = Object.keys(given).sort().join();
