@@ -17,7 +17,8 @@ const MS_PER_S = 1_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
 /**
- * Values of `gen_ai.operation.name` by path, if the semantic conventions name one. Other paths use their last part.
+ * Values of `gen_ai.operation.name` by path, where the semantic conventions define one. Other paths use their last
+ * part.
  */
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat',
@@ -29,9 +30,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 
 const propagator = new W3CTraceContextPropagator();
 
-/**
- * The two spans of an admitted call: a server span for the client's request, and in it a client span for the upstream.
- */
+/** Spans of an admitted call: a server span for the client's request, with a client span for the upstream. */
 export class OpenCallTrace implements CallTrace {
   readonly #server: Span;
   readonly #client: Span;
@@ -40,8 +39,8 @@ export class OpenCallTrace implements CallTrace {
   readonly #sentAt: number;
 
   /**
-   * `sentAt` is by `performance.now()`, and `epoch` is when that was 0, in milliseconds since the epoch. All four times
-   * of the two spans are made with it, so that one span lies within the other.
+   * `sentAt` is by `performance.now()`; `epoch` is its time origin, in milliseconds since the epoch. All four span
+   * times derive from it, so one span lies within the other.
    */
   constructor(tracer: Tracer, server: Span, call: ReadCall, sentAt: number, epoch: number) {
     const { model, isStream } = call.body;
@@ -92,7 +91,7 @@ export class OpenCallTrace implements CallTrace {
     );
   }
 
-  /** An event for each try that failed before the last one, when it had failed. */
+  /** Adds an event for each failed try before the last one, at the time it failed. */
   #handOvers({ attempts = [] }: Ending): void {
     let at = this.#epoch + this.#sentAt;
     for (const { target, status, ms } of attempts.slice(0, -1)) {
@@ -124,7 +123,7 @@ export class OpenCallTrace implements CallTrace {
       'tollgate.estimated': ending.estimated,
       ...failure,
     });
-    // A client that left is no error of the call.
+    // A client disconnect is not an error of the call.
     if (code !== 'ok' && code !== 'client_left') {
       this.#client.setStatus({ code: SpanStatusCode.ERROR });
       if (ending.status >= 500 || ending.status < 400) this.#server.setStatus({ code: SpanStatusCode.ERROR });
@@ -135,7 +134,7 @@ export class OpenCallTrace implements CallTrace {
 }
 
 /**
- * Attributes of token usage. Input includes tokens read from and written to a cache, as the semantic conventions say.
+ * Token usage attributes. Input includes tokens read from and written to a cache, as the semantic conventions require.
  */
 function usageAttributes(usage: Usage | undefined): Record<string, number> {
   if (usage?.input === undefined && usage?.output === undefined) return {};

@@ -11,12 +11,12 @@ import type { PoolUse } from '../shares/fair-pool.ts';
 import type { Pools } from '../shares/pools.ts';
 
 const MS_PER_S = 1_000;
-/** Most queued alerts that a scrape counts, so that the query stays cheap when there are very many. */
+/** Most queued alerts counted per scrape, to keep the query cheap when there are very many. */
 const ALERTS_COUNTED = 1_000;
 
 /**
- * How the values of several worker processes become one: those that belong to a process are added up; of those that all
- * processes read from Redis or the book, the worst counts.
+ * How to combine the values of several workers: the sum of per-process values, or the worst of values that all read
+ * from Redis or the book.
  */
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
@@ -27,7 +27,7 @@ interface GaugeParts {
   readonly openCalls: Pick<OpenCalls, 'readOn'>;
 }
 
-/** Registers the gauges that are read at each scrape: of the process, the ledger's backlog and the book. */
+/** Registers the gauges read at each scrape: of the process, the ledger's backlog and the book. */
 export function registerGauges(registry: Registry, parts: GaugeParts): void {
   const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -36,7 +36,7 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
       aggregator,
       registers: [registry],
       async collect() {
-        // A part that does not answer makes its own gauges NaN and must not fail the whole scrape.
+        // A part that doesn't answer sets only its gauges to NaN, so the scrape succeeds.
         this.set(
           await Promise.resolve()
             .then(read)
@@ -137,7 +137,7 @@ function isUp(asked: Promise<unknown>): Promise<number> {
   );
 }
 
-/** Wraps `ask` so that at most one run of it is under way; those who call meanwhile get its result. */
+/** Wraps `ask` so that concurrent callers share one run and its result. */
 function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {
@@ -148,7 +148,7 @@ function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Registers the metrics of the pools that accounts share (shares/pools.ts), by the name of the pool; read at each scrape. */
+/** Registers the metrics of the pools shared by accounts (shares/pools.ts), by pool name; read at each scrape. */
 export function registerPools(registry: Registry, pools: Pools): void {
   const uses = () => Object.entries(pools).map(([pool, { use }]) => ({ pool, use }));
   const gauge = (name: string, help: string, read: (use: PoolUse) => number) =>
@@ -177,7 +177,6 @@ export function registerPools(registry: Registry, pools: Pools): void {
   });
 }
 
-/** Registers the metrics of the record of refused calls. */
 export function registerRefusals(
   registry: Registry,
   refusals: Pick<RefusalWriter, 'waiting' | 'dropped'>,
@@ -203,7 +202,7 @@ export function registerRefusals(
   });
 }
 
-/** Registers the metrics of targets, which are models at credentials of providers; read at each scrape. */
+/** Registers the metrics of targets, which are models at provider credentials; read at each scrape. */
 export function registerTargets(registry: Registry, health: Pick<TargetHealth, 'reports'>): void {
   const labelNames = ['target', 'model'] as const;
   const registers = [registry];

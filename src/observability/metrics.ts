@@ -8,14 +8,14 @@ import type { CallMetrics, EndCode } from '../gateway/observers.ts';
 import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 
 const MS_PER_S = 1_000;
-/** Histogram buckets in seconds: model calls take from milliseconds to half an hour. */
+/** Histogram buckets in seconds: model calls take milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const QUEUE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
- * Prometheus metrics of the request path (specification section 7, "Operations"). The number of label values is
- * bounded: paths of the endpoint table and codes of the error table, but never a key, an account, a model or a URL.
+ * Prometheus metrics of the request path (specification section 7, "Operations"). Label values are bounded: paths of
+ * the endpoint table and codes of the error table, but never a key, account, model or URL.
  */
 export class PrometheusCallMetrics implements CallMetrics {
   readonly #requests: Counter<'endpoint' | 'code'>;
@@ -27,9 +27,9 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #undecided: Counter<'reason'>;
   readonly #queueWait: Histogram;
   readonly #deliveries: Counter<'status'>;
-  /** Cache of counters by metric and label, because prom-client takes a microsecond to find one. */
+  /** Caches counters by metric and label, because a prom-client lookup takes a microsecond. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
-  /** Charges in micro-credits, summed as an integer and converted to a decimal only when read. */
+  /** Charges in micro-credits, summed as an integer and converted to a decimal when read. */
   #chargedMicro = 0;
   #callsInFlight = 0;
   #openStreams = 0;
@@ -90,12 +90,12 @@ export class PrometheusCallMetrics implements CallMetrics {
       'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
       ['status'],
     );
-    // At 0 from the start, so that the first failure is an increase, which alerting rules need.
+    // Starts at 0, so the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     this.#registerSums(registers);
   }
 
-  /** Registers the values read at each scrape: the credits charged, and the calls that are under way. */
+  /** Registers the values read at each scrape: credits charged and calls in flight. */
   #registerSums(registers: Registry[]): void {
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({
@@ -200,18 +200,18 @@ interface MetricsRequest {
 
 interface MetricsReply {
   readonly metricsFor: number;
-  /** The metrics of all workers; undefined if not all of them answered. */
+  /** Metrics of all workers; undefined unless all answered. */
   readonly text?: string;
 }
 
 /**
- * Metrics of several workers on one port. The worker that is scraped has the supervisor ask all workers, and answers
- * with the sums of their values, or another figure by a metric's `aggregator`.
+ * Metrics of several workers on one port. The scraped worker has the supervisor query all workers, and returns the sums
+ * of their values, or the result of a metric's `aggregator`.
  */
 export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
   if (!cluster.isWorker) return registry;
   AggregatorRegistry.setRegistries([registry]);
-  // Constructed for its side effect: from now on it answers the supervisor's requests for this worker's metrics.
+  // Constructed for its side effect: it answers the supervisor's requests for this worker's metrics.
   new AggregatorRegistry();
   let asked = 0;
   const waiting = new Map<number, (text: string | undefined) => void>();
@@ -228,13 +228,13 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
         waiting.set(id, resolve);
         process.send?.({ askMetrics: id } satisfies MetricsRequest);
       });
-      // If a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
+      // If a worker doesn't answer because it is being replaced, this worker's metrics are better than none.
       return text ?? (await registry.metrics());
     },
   };
 }
 
-/** Answers requests of workers in the supervisor: collects the metrics of all workers for the one that asks. */
+/** Serves workers' requests in the supervisor: collects the metrics of all workers. */
 export function answerMetrics(): void {
   const registry = new AggregatorRegistry();
   cluster.on('message', (worker, { askMetrics }: Partial<MetricsRequest>) => {

@@ -1,14 +1,14 @@
 import type { Book } from '../book/book.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 
-/** The report of `/readyz`, for which it asks Redis and the book each time, within the timeouts of their clients. */
+/** Report of `/readyz`, which queries Redis and the book each time, within their clients' timeouts. */
 interface Readiness {
   readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
   readonly book: { readonly ok: boolean; readonly detail?: string };
   readonly draining: boolean;
 }
 
-/** Asks Redis and the book. Never rejects: a part that does not answer is one that is down. */
+/** Queries Redis and the book. Never rejects: a part that doesn't answer is down. */
 export async function readinessOf(opened: {
   readonly book: Pick<Book, 'ping'>;
   readonly ledger: Pick<OpenLedger, 'check'>;

@@ -34,22 +34,22 @@ import type { Tracing } from '../gateway/observers.ts';
 import type { Log } from '../log/log.ts';
 import { OpenCallTrace } from './call-trace.ts';
 
-/** Longest wait of a stop for the collector to take the last spans. */
+/** Longest wait at shutdown for the collector to accept the last spans. */
 const FLUSH_WITHIN_MS = 3_000;
-/** Least time between two log lines about failed exports, because a collector that is gone fails every few seconds. */
+/** Shortest time between two log lines about failed exports: without a collector, one fails every few seconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
 interface OpenTracing extends Tracing {
-  /** Exports the spans that are left, within 3 s at most. Never rejects. */
+  /** Exports the remaining spans, within 3 s. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens OpenTelemetry tracing of model calls: a server span for each call and in it a client span for the upstream,
- * exported in batches over OTLP/HTTP. Only this file and call-trace.ts import OpenTelemetry, and they are imported only
- * if an endpoint is configured, because the packages take a quarter of a second to load.
+ * Opens OpenTelemetry tracing of model calls: a server span for each call, with a client span for the upstream,
+ * exported in batches over OTLP/HTTP. Only this file and call-trace.ts import OpenTelemetry, and only a configured
+ * endpoint loads them, because the packages take a quarter of a second to load.
  *
- * Spans carry ids, codes and numbers. Keys, bodies and addresses of clients are not in them.
+ * Spans carry ids, codes and numbers, but no keys, bodies or client addresses.
  */
 export function openTracing(settings: NonNullable<Config['tracing']>, log: Log): OpenTracing {
   reportFaults(log);
@@ -88,7 +88,7 @@ export function openTracing(settings: NonNullable<Config['tracing']>, log: Log):
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Starts the span of a client's request; it continues the client's trace if `traceparent` names one. */
+/** Starts the span of a client's request; continues the client's trace if `traceparent` names one. */
 function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, startTime: number) {
   const parent = propagator.extract(ROOT_CONTEXT, headers, {
     get: (carrier: IncomingHttpHeaders, name) => carrier[name],
@@ -98,7 +98,7 @@ function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, 
   return tracer.startSpan(`POST ${path}`, { kind: SpanKind.SERVER, startTime, attributes }, parent);
 }
 
-/** Time at which `performance.now()` was 0, in milliseconds since the epoch, by the clock as it is set now. */
+/** Time origin of `performance.now()`, in milliseconds since the epoch, by the current clock setting. */
 function epoch(): number {
   return Date.now() - performance.now();
 }
@@ -111,7 +111,7 @@ function resource() {
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
 }
 
-/** Sampler by its name in the OpenTelemetry specification (OTEL_TRACES_SAMPLER). */
+/** Sampler by OpenTelemetry specification name (OTEL_TRACES_SAMPLER). */
 function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler {
   const name = sampler.replace(/^parentbased_/, '');
   const root =
@@ -123,7 +123,7 @@ function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler 
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
-/** Logs failed exports, which cost spans and nothing else. */
+/** Logs failed exports, which lose only spans. */
 function reportFaults(log: Log): void {
   let silentUntil = 0;
   const complain = (reason: string) => {

@@ -30,14 +30,12 @@ import type { Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
 import { PatientRequest, paceServer } from './paced-server.ts';
 
-/** Interval at which Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
+/** Interval at which Node checks for connections beyond `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
-/**
- * Time after which an idle connection is closed. Above the 60 s of common load balancers, so that they close it first.
- */
+/** Idle time after which a connection is closed. Above the 60 s of common load balancers, so they close it first. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** Path of the metrics, which pages of other origins may not read. */
+/** Metrics path, which pages of other origins may not read. */
 const METRICS = /^\/metrics\/?(?:\?|$)/;
 
 export type AppParts = KeysDeps &
@@ -52,21 +50,21 @@ export type AppParts = KeysDeps &
   };
 
 /**
- * Compilers that do nothing: schemas of routes only describe them in /openapi.json. Fastify's own compilers, which
- * would validate and serialize by them, take 60 ms and 4 MB to load; tests hold the answers to their schemas instead.
+ * No-op compilers: route schemas only document /openapi.json. Fastify's compilers, which would validate and serialize,
+ * take 60 ms and 4 MB to load; tests compare the answers with their schemas instead.
  */
 const DESCRIBING_ONLY = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
-  // Fastify's types allow no validators but Ajv's.
+  // Fastify's types allow only Ajv validators.
 } as unknown as NonNullable<FastifyServerOptions['schemaController']>;
 
-/** The Fastify instance with every route; not listening. */
+/** Builds the Fastify instance with every route; doesn't listen. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { server } = parts.config;
   const connections = new ConnectionRefuser();
   const app = Fastify({
     loggerInstance: parts.logger,
-    // A log line for each request would cost more CPU than forwarding it; metrics and the ledger tell what happened.
+    // A log line per request would cost more CPU than forwarding it; metrics and the ledger record each call.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     childLoggerFactory: (logger, bindings) => new RequestLog(logger, bindings),
@@ -77,22 +75,22 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       IncomingMessage: PatientRequest,
-      // Fastify sets its own only later, and Node requires the next one to be no longer.
+      // Fastify applies its setting only later, and Node requires the next one to be no longer.
       requestTimeout: server.bodyTimeoutMs,
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
       connectionsCheckingInterval: CHECK_EVERY_MS,
-      // checkHead refuses requests without Host, with a message in the API's own shape.
+      // checkHead refuses requests without Host, with a message in the API's format.
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
-    // During a stop, requests on open connections are still served, and told to close the connection (serve.ts).
+    // During a stop, open connections still serve requests and announce their close (serve.ts).
     return503OnClosing: false,
     frameworkErrors: refuse,
     clientErrorHandler: (error, socket) =>
       parts.turns.run(connections, () => connections.refuse(error, socket)),
     rewriteUrl: originForm,
     routerOptions: { ignoreTrailingSlash: true },
-    // The gatekeeper reads the client's address itself, and believes only proxies in trusted CIDRs.
+    // The gatekeeper reads the client's address itself, and trusts only proxies in trusted CIDRs.
     trustProxy: false,
   });
   app.server
@@ -108,10 +106,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    // A browser must not take an answer of another type for a page or a script.
+    // Browsers must not treat an answer of another type as a page or script.
     reply.header('x-content-type-options', 'nosniff');
     checkHead(request.raw);
-    // A preflight would be allowed by the plugin below, whose headers no route can take out of it.
+    // The plugin below would allow a preflight, and no route can remove its headers.
     if (request.method === 'OPTIONS' && METRICS.test(request.url)) throw noSuchEndpoint(request);
     done();
   });
@@ -132,7 +130,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     maxAge: 3_600,
     strictPreflight: false,
   });
-  // Unknown routes are answered before the body is read, so that strangers cannot make the gateway read bodies in vain.
+  // Unknown routes are answered before the body is read, so strangers can't make the gateway read bodies for nothing.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
@@ -155,8 +153,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 }
 
 /**
- * Answers `Expect: 100-continue` when the gateway begins to read the body, which is after the key is authorized, so
- * that a refused client need not send its body (RFC 9110 §10.1.1). Node alone would answer at once.
+ * Answers `Expect: 100-continue` when the gateway begins to read the body, after authorization, so a refused client
+ * need not send it (RFC 9110 §10.1.1). Node alone would answer at once.
  */
 function expectations(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

@@ -41,17 +41,17 @@ import { LoopTurns } from '../shares/loop-turns.ts';
 import { type MemoryBudget, makePools, memoryBudget, type Pools } from '../shares/pools.ts';
 import type { AppParts } from './app.ts';
 
-/** Resources that are opened before anything else, and closed after it. */
+/** Resources opened before all other parts, and closed after them. */
 export interface Opened {
   readonly config: Config;
   /**
-   * The models that can be called now. Each call asks once and keeps the result, because a reload replaces the catalog.
+   * Currently callable models. Each call reads this once and keeps the result, because a reload replaces the catalog.
    */
   readonly catalog: () => Catalog;
   readonly logger: FastifyBaseLogger;
   readonly book: Book;
   readonly ledger: OpenLedger;
-  /** Faults of Redis' persistence found at the start, one sentence each; empty if Redis is durable. */
+  /** Problems with Redis' persistence found at startup, one sentence each; empty if Redis is durable. */
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
   readonly tracing: Tracing | undefined;
@@ -61,7 +61,7 @@ function token<T>(name: string): InjectionToken<T> {
   return Symbol(name);
 }
 
-/** The root: what `serve` checks, starts and closes. Every other part is one of these, or within one. */
+/** Root object that `serve` checks, starts and closes. Contains every other part. */
 export interface Gateway {
   readonly app: AppParts;
   readonly alerts: AlertWorker;
@@ -98,8 +98,8 @@ const PIPELINE = token<PipelineParts>('PipelineParts');
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
 
 /**
- * Composes every part of the gateway from the opened resources, each once. Nothing has started yet. The only file that
- * imports tsyringe.
+ * Composes the gateway from the opened resources, creating each part once and starting none. The only file that imports
+ * tsyringe.
  */
 export function compose(opened: Opened): Gateway {
   const container = root.createChildContainer();
@@ -122,7 +122,7 @@ export function compose(opened: Opened): Gateway {
   return container.resolve(GATEWAY);
 }
 
-/** The parts beside the path of a call, and those of the routes. */
+/** Registers the parts of the routes, and those off the call path. */
 function registerParts(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
@@ -188,7 +188,7 @@ function registerParts(once: Once, opened: Opened): void {
   });
 }
 
-/** Registers the parts on the path of a call. */
+/** Registers the parts on the call path. */
 function registerCalls(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;

@@ -15,8 +15,8 @@ const THRESHOLD = micro(100_000_000);
 
 /**
  * Creates the demo account at the first start, with 1,000 credits and one key, and prints at each start a curl line
- * that works as pasted (specification section 1, "npm start"). The key's value is stored in the data folder, readable
- * by its owner only; of all other keys only the hash is stored.
+ * that works as pasted (specification section 1, "npm start"). The data folder stores the key's value, readable by its
+ * owner only; other keys are stored only as hashes.
  */
 export async function ensureDemoAccount(parts: {
   book: Book;
@@ -25,7 +25,7 @@ export async function ensureDemoAccount(parts: {
   url: string;
 }): Promise<void> {
   const { book, ledger, config, url } = parts;
-  // The value is written first, so that the start after one that died half-way can go on from there.
+  // Writes the value first, so a start after an interrupted one can continue from there.
   const file = join(config.dataDir, 'demo-key');
   const isFirst = (await book.accounts(0, 1)).length === 0;
   if (!existsSync(file)) {

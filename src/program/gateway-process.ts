@@ -18,7 +18,7 @@ const load = () => loadConfig({ env: process.env });
 
 const isDemo = process.env.TOLLGATE_DEMO === 'true';
 
-/** Time within which a second signal is taken for the first one, delivered by another process too. */
+/** A second signal within this time counts as the first one, delivered by another process as well. */
 const REPEAT_MS = 1_000;
 
 interface Running {
@@ -33,13 +33,13 @@ async function start(): Promise<Running> {
   const isSupervisor = cluster.isPrimary && config.workers > 1;
   const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
   hangup.onReload = () => running.reload();
-  // V8's default again, which main.ts lowered while modules load: under load a larger young generation saves CPU.
+  // Restores V8's default, which main.ts lowered while modules load: under load a larger young generation saves CPU.
   setFlagsFromString('--semi-space-growth-factor=2');
   boundYoungGeneration();
   growOldGeneration();
   const { url } = running;
-  // The line does not go through the logger, because scripts that start the gateway wait for it at any LOG_LEVEL. At a
-  // terminal, the demo has printed the address in words.
+  // The line bypasses the logger, because scripts that start the gateway wait for it at any LOG_LEVEL. At a terminal,
+  // the demo has printed the address in words.
   if (cluster.isPrimary && !(isDemo && process.stdout.isTTY)) {
     const line = { msg: 'listening', url: boundUrl(config.server.host, url) };
     process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -47,25 +47,25 @@ async function start(): Promise<Running> {
   return running;
 }
 
-/** Heap from which on memory may be spent on fewer collections: that of a container of 1 GiB. */
+/** Heap limit from which memory may be traded for fewer collections: that of a 1 GiB container. */
 const ROOMY_BYTES = 512 * 1024 * 1024;
 
 /**
- * Lets the old generation grow to three times the live data before a full collection. V8's default, half as much again, makes
- * one every 5 s at 2,500 calls a second; each takes 60 ms of two cores. The p99 was 24 to 51 ms, and is 7 to 28. A container of
- * 512 MB has no room for that: 187 streams at full speed that nobody reads took 270 to 320 MB, and 190 to 260 without it; 73 MB of
- * that is live.
+ * Lets the old generation grow to three times the live data before a full collection. V8's default, 1.5 times, collects
+ * every 5 s at 2,500 calls a second; each collection takes 60 ms of two cores. This lowers the p99 from 24–51 ms to
+ * 7–28 ms. A 512 MB container has no room for it: 187 unread streams at full speed took 270 to 320 MB instead of 190 to
+ * 260, of which 73 MB are live.
  */
 function growOldGeneration(): void {
   if (getHeapStatistics().heap_size_limit >= ROOMY_BYTES) setFlagsFromString('--heap-growing-percent=200');
 }
 
-/** The most that V8 lets the young generation take, in a heap of 512 MB as in one of 4 GB. */
+/** V8's maximum for the young generation, in a heap of 512 MB as in one of 4 GB. */
 const YOUNG_MAX_BYTES = 128 * 1024 * 1024;
 
 /**
- * Stops the growth of V8's young generation at a 24th of the heap's limit, to the next power of two. In a heap of 512 MB,
- * that is 32 MB: 1,000 calls of 64 KB then take 195 to 200 MB, and 290 to 330 MB without it, the rest being garbage.
+ * Limits V8's young generation to a 24th of the heap limit, rounded to the next power of two. In a 512 MB heap, that is
+ * 32 MB: 1,000 calls of 64 KB then take 195 to 200 MB instead of 290 to 330 MB; the difference is garbage.
  */
 function boundYoungGeneration(): void {
   const mostBytes = getHeapStatistics().heap_size_limit / 24;
@@ -80,14 +80,14 @@ function boundYoungGeneration(): void {
 }
 
 /**
- * `http://HOST:PORT` for the line `listening` (specification section 1). HOST stays 0.0.0.0 if that is configured:
- * with 127.0.0.1 a container would seem to be closed to the outside.
+ * `http://HOST:PORT` for the line `listening` (specification section 1). Keeps a configured 0.0.0.0 as HOST: with
+ * 127.0.0.1 a container would seem closed to the outside.
  */
 function boundUrl(host: string, url: string): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${new URL(url).port || '80'}`;
 }
 
-/** Starts a gateway that runs in this process. */
+/** Starts a gateway in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
   const served = await serve(config, logger, { beforeListening: trimStartupHeap });
   if (isDemo) {
@@ -100,9 +100,9 @@ async function startOne(config: Config, logger: Logger): Promise<Running> {
 }
 
 /**
- * Collects the garbage of the start and gives its pages back to the system: 17 MB that V8 would otherwise keep until
- * the gateway is under load. It blocks the process for 40 to 100 ms, and so must run before the gateway listens. It
- * also drops compiled code, which is compiled again within the first thousand calls.
+ * Collects the startup garbage and returns its pages to the system: 17 MB that V8 would otherwise keep until the
+ * gateway is under load. Blocks the process for 40 to 100 ms, so it must run before the gateway listens. Also drops
+ * compiled code, which is recompiled within the first thousand calls.
  */
 function trimStartupHeap(): void {
   setFlagsFromString('--expose-gc');
@@ -112,13 +112,13 @@ function trimStartupHeap(): void {
 }
 
 /**
- * The two meanings of SIGHUP: a supervisor asks for the configuration to be read again, or the terminal that the
- * gateway was started from is gone. In the second case `/dev/tty` cannot be opened any more.
+ * Distinguishes the two meanings of SIGHUP: a supervisor requests a configuration reload, or the gateway's terminal is
+ * gone. In the second case `/dev/tty` can no longer be opened.
  */
 class HangupSignal {
-  /** Resolves when the terminal is gone that the process was started from; never if there was none. */
+  /** Resolves when the terminal that started the process is gone; never if there was none. */
   readonly terminalGone: Promise<void>;
-  /** Called at each SIGHUP that asks for the configuration to be read again. */
+  /** Called at each SIGHUP that requests a reload. */
   onReload: () => void = () => {};
 
   constructor() {
@@ -144,7 +144,8 @@ try {
   const running = await start();
   await signal;
   hangup.onReload = () => {};
-  // A second signal ends the process at once, unless it is the first one: a signal to a process group arrives twice.
+  // A second signal ends the process at once, unless it repeats the first one: a signal to a process group arrives
+  // twice.
   setTimeout(() => {
     process.once('SIGTERM', () => process.exit(1));
     process.once('SIGINT', () => process.exit(1));
@@ -153,7 +154,7 @@ try {
   process.on('SIGINT', () => {});
   await running.close();
 } catch (error) {
-  // A refusal to start is one clear line (specification section 1); a failed worker has already written its own.
+  // A refusal to start is one clear line (specification section 1); a failed worker has already written one.
   if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
   process.exit(1);
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 
-/** Paths that the app of pages serves. */
+/** Paths served by the pages app. */
 const PLACES = ['/docs', '/docs/*', '/dashboard', '/dashboard/*'];
 
 /**
- * Plugin that hands requests for pages to another app, made at the first such request: the pages take 2 MB and 40 ms to
- * load, and most gateways are looked at seldom or never. The app that `make` resolves with must be ready.
+ * Plugin that forwards page requests to another app, built on the first one: the pages take 2 MB and 40 ms to load, and
+ * most gateways rarely serve any. `make` must resolve with a ready app.
  */
 export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
   return async (app) => {
@@ -26,7 +26,8 @@ export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAs
       reply.hijack();
       pages.routing(request.raw, reply.raw);
     };
-    // `/` leads browsers to the dashboard. Any other client gets 404, which waits for no page: some ask here first.
+    // `/` redirects browsers to the dashboard. Other clients, some of which probe here first, get 404 without waiting
+    // for the pages.
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) throw noSuchEndpoint(request);
       return reply.header('vary', 'accept').redirect('/dashboard/', 302);

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { LoopTurns } from '../shares/loop-turns.ts';
 
 /**
- * A request of whose body only the first piece is read before it is asked for: what came with the head, at most 64 KiB. With
- * Node's own bound, a thousand requests that wait for their turn would keep another piece each.
+ * A request that buffers only the first piece of its body until it is read: at most 64 KiB, received with the head.
+ * With Node's default bound, a thousand queued requests would each hold another piece.
  */
 export class PatientRequest extends IncomingMessage {
   constructor(socket: Socket) {
     super({ readableHighWaterMark: 1 } as Socket);
     this.socket = socket;
-    // Node knows the socket by this name, too.
+    // Node also uses this name for the socket.
     Object.assign(this, { client: socket });
   }
 }
@@ -18,8 +18,8 @@ export class PatientRequest extends IncomingMessage {
 type Begin = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Has the requests of a server begin by turns of their credentials, so that those that come together begin in several turns of
- * the event loop, and has its connections accepted before such work.
+ * Starts the requests of a server in turns by credential, so simultaneous requests spread over several turns of the
+ * event loop, and accepts connections before such work.
  */
 export function paceServer(server: Server, turns: LoopTurns): void {
   const [begin] = server.listeners('request') as Begin[];

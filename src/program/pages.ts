@@ -8,8 +8,8 @@ import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { refuse } from '../gateway/refuse.ts';
 
 /**
- * Builds the pages for people, /docs and /dashboard, as a separate app that listens nowhere; lazy-pages.ts hands
- * requests to it. `document` is the OpenAPI document.
+ * Builds /docs and /dashboard as a separate app that doesn't listen; lazy-pages.ts forwards requests to it. `document`
+ * is the OpenAPI document.
  */
 export async function buildPages(
   document: object,

@@ -7,8 +7,8 @@ const ALONE =
   'DATABASE_URL. A second gateway would spend the same credits again: gateways that share a database must share a Redis.';
 
 /**
- * Starts the private Redis of this gateway. Warns if the book is PostgreSQL, which several gateways can share: two
- * of them with a Redis each do not see each other's holds, so that of 10 credits 20 can be spent.
+ * Starts the private Redis of this gateway. Warns if the book is PostgreSQL, which several gateways can share: with a
+ * Redis each, two gateways don't see each other's holds, so 10 credits could pay for 20.
  */
 export function startPrivateRedisFor(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,

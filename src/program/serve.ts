@@ -16,8 +16,8 @@ import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
 /**
- * Connections that wait to be accepted: as many as Linux allows. A client whose connection finds no room tries again after a
- * second; one that waits behind 4,096 others, for half a second (loop-turns.ts).
+ * Backlog of unaccepted connections: as many as Linux allows. Without room, a client retries after a second; behind
+ * 4,096 others, it waits half a second (loop-turns.ts).
  */
 const BACKLOG = 4_096;
 
@@ -31,7 +31,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'this host does not exist. Set HOST to an address of this machine',
 };
 
-/** Resources that were opened, to be closed in reverse order. One that fails to close does not keep the others open. */
+/** Closes resources in reverse order of opening. A failure doesn't prevent the others from closing. */
 class Closers {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 
@@ -50,7 +50,6 @@ class Closers {
   }
 }
 
-/** A gateway that serves. */
 export interface Served {
   readonly url: string;
   readonly config: Config;
@@ -58,21 +57,22 @@ export interface Served {
   readonly ledger: OpenLedger;
   readonly replaceCatalog: ReplaceCatalog;
   /**
-   * Stops the gateway: requests finish, calls settle, the journal drains, all closes (specification section 1, "Stop").
+   * Stops the gateway: requests finish, calls settle, the journal drains, and all resources close (specification
+   * section 1, "Stop").
    */
   close(): Promise<void>;
 }
 
 export interface ServeOptions {
-  /** Called when all is open, before the gateway listens. */
+  /** Called when everything is open, before the gateway listens. */
   readonly beforeListening?: () => void;
-  /** Time for requests in flight to finish when it stops. Default: 30 s (specification section 1, "Stop"). */
+  /** Time for requests in flight to finish on shutdown. Default: 30 s (specification section 1, "Stop"). */
   readonly finishWithinMs?: number;
 }
 
 /**
- * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line if a
- * setting cannot be honored; then nothing stays open.
+ * Opens all resources, calls `beforeListening`, and listens. Rejects with one clear line if a setting is invalid; then
+ * nothing stays open.
  */
 export async function serve(
   config: Config,
@@ -105,13 +105,13 @@ async function open(
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  // Imported only if tracing is configured (tracing.ts says why); closed after the last call is settled.
+  // Imported only if tracing is configured, to save load time (tracing.ts); closed after the last call is settled.
   const tracing =
     config.tracing && (await import('../observability/tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
   let alerts: AlertWorker | undefined;
-  // Alerts stop after the ledger, because its last entries may queue one, which would else wait for the next start.
+  // Alerts stop after the ledger, because its last entries may queue one that would otherwise wait for the next start.
   closers.add(() => alerts?.stop(config.alerts.timeoutMs));
   const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
@@ -155,7 +155,7 @@ async function open(
   return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
 }
 
-/** Opens the ledger on the Redis that is configured, or on a private one. */
+/** Opens the ledger on the configured Redis, or on a private one. */
 async function openLedgerOf(
   closers: Closers,
   config: Config,
@@ -195,8 +195,8 @@ async function openLedgerOf(
 }
 
 /**
- * Rejects if no file can be created in the data folder. With REDIS_URL and DATABASE_URL set, nothing else would
- * notice at the start, and then every large body would be refused.
+ * Rejects if the data folder isn't writable. With REDIS_URL and DATABASE_URL set, nothing else would detect that at
+ * startup, and every large body would be refused.
  */
 async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
   await spools.check().catch((cause: Error) => {

@@ -5,15 +5,15 @@ import type { OpenCalls } from '../gateway/response/open-calls.ts';
 
 /** Time for requests in flight to finish after a signal (specification section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
-/** Interval at which connections are closed that have become idle during a stop. */
+/** Interval for closing connections that became idle during a stop. */
 const IDLE_LOOK_MS = 50;
-/** Time in which the answers of calls that were given up reach their clients. */
+/** Time for the answers of abandoned calls to reach their clients. */
 const ANSWERED_WITHIN_MS = 1_000;
 
 /**
- * The stop of a gateway. States: serving → draining (everything is served, but `/readyz` is 503 and answers say
- * `Connection: close`, so that load balancers turn to other gateways) → finishing (no new connections; requests in
- * flight end) → stopped.
+ * Shutdown of a gateway. States: serving → draining (serves everything, but `/readyz` returns 503 and answers carry
+ * `Connection: close`, so load balancers move to other gateways) → finishing (no new connections; requests in flight
+ * end) → stopped.
  */
 export class Stopping {
   readonly #finishWithinMs: number;
@@ -28,22 +28,21 @@ export class Stopping {
     return this.#isDraining;
   }
 
-  /** Watches the connections of an app; to be called before it listens. */
+  /** Watches the connections of an app; call before it listens. */
   watch({ server }: FastifyInstance): void {
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Clients are told to close their connections, because one that the gateway closes may just be about to carry a
-    // request.
+    // Clients close the connections: one closed by the gateway may be about to carry a request.
     server.prependListener('request', (_request, response) => {
       if (this.#isDraining) response.shouldKeepAlive = false;
     });
   }
 
   /**
-   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered and the last call is settled. Calls that
-   * are open 30 s after the delay end as at their own time limit; whatever else is open is broken off a second later.
+   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered and the last call is settled.
+   * Calls open 30 s after the delay end as at their time limit; anything else is aborted a second later.
    */
   async stop(app: FastifyInstance, openCalls: OpenCalls, drainDelayMs: number): Promise<void> {
     this.#isDraining = true;
@@ -54,9 +53,9 @@ export class Stopping {
       await sleep(ANSWERED_WITHIN_MS, undefined, { ref: false });
       app.server.closeAllConnections();
     }, this.#finishWithinMs);
-    // Node counts a connection on which nothing ever came (a browser's preconnect) as busy, and would wait for it.
+    // Node counts a connection without any data (a browser's preconnect) as busy, and would wait for it.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    // `close` ends the connections that are idle now; one whose answer ends later would be kept alive.
+    // `close` ends only connections that are idle now; one whose answer ends later would stay alive.
     const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
     await app.close();
     clearInterval(idle);

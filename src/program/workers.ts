@@ -5,26 +5,26 @@ import type { Log } from '../log/log.ts';
 import { answerMetrics } from '../observability/metrics.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 
-/** Message of a worker to its supervisor once it serves: the gateway's address. */
+/** Message from a worker to its supervisor once it serves: the gateway's address. */
 export interface Serving {
   readonly serving: string;
 }
 
-/** Thrown if a worker could not be started. It has said why on stderr. */
+/** A worker failed to start. It has reported the cause on stderr. */
 export class WorkerFailed extends Error {}
 
 /**
- * Milliseconds between the end of a worker and its next start: from `first` on, twice as long each time, up to `most`,
- * and from `first` again once a worker has run for `forgetAfter`.
+ * Milliseconds between a worker's end and its restart: starts at `first`, doubles up to `most`, and resets once a
+ * worker has run for `forgetAfter`.
  */
 const RESTART_MS = { first: 100, most: 5_000, forgetAfter: 60_000 };
-/** Time for a worker to stop after its drain delay: longer than it takes to finish, settle and drain (serve.ts). */
+/** Time for a worker to stop after its drain delay: longer than finishing, settling and draining take (serve.ts). */
 const STOP_WITHIN_MS = 60_000;
 
 /**
  * Several gateway processes on one port (`WORKERS`), for machines with more cores than one process can use. The
- * supervisor accepts connections and hands them out in turn (node:cluster), owns the private Redis if there is one, and
- * serves nothing itself. States of a worker: starting → serving → gone → starting again; once stopping: gone for good.
+ * supervisor accepts connections and distributes them in turn (node:cluster), owns the private Redis if any, and serves
+ * nothing itself. Worker states: starting → serving → gone → starting again; once stopping: gone for good.
  */
 export class Workers {
   readonly #count: number;
@@ -44,13 +44,13 @@ export class Workers {
     this.#stopRedis = stopRedis;
   }
 
-  /** Starts all workers; resolves when they serve. Rejects with WorkerFailed if the first cannot be started. */
+  /** Starts all workers; resolves when they serve. Rejects with WorkerFailed if the first one fails to start. */
   static async start(config: Config, log: Log): Promise<Workers> {
     const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
-    // JSON has no NaN, which is a gauge's value while Redis or the book is away: it would become null, and the sum 0,
-    // as if all were well.
+    // JSON has no NaN, the value of a gauge while Redis or the book is unavailable. It would become null, and the sum
+    // 0, which looks healthy.
     cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
@@ -66,17 +66,17 @@ export class Workers {
     return workers;
   }
 
-  /** Address of the gateway, which all workers share. */
+  /** Address of the gateway, shared by all workers. */
   get url(): string {
     return this.#url;
   }
 
-  /** Has every worker read its configuration again. */
+  /** Makes every worker reload its configuration. */
   reload(): void {
     for (const worker of all()) worker.process.kill('SIGHUP');
   }
 
-  /** Stops all workers at once (specification section 1, "Stop"), and then the private Redis. */
+  /** Stops all workers at once (specification section 1, "Stop"), then the private Redis. */
   async close(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
@@ -84,7 +84,7 @@ export class Workers {
     await this.#stopRedis();
   }
 
-  /** Starts a worker. Resolves with its address when it serves; rejects if it ends before that. */
+  /** Starts a worker. Resolves with its address when it serves; rejects if it ends first. */
   async #fork(isFirst: boolean, waitMs = RESTART_MS.first): Promise<string> {
     const worker = cluster.fork({ ...this.#env, ...(isFirst ? {} : { TOLLGATE_DEMO: '' }) });
     const startedAt = Date.now();
@@ -97,7 +97,7 @@ export class Workers {
     });
     worker.once('exit', (code, signal) => {
       served.reject(new WorkerFailed('a worker ended before it could serve'));
-      // A worker that never served is handled by the caller of #fork.
+      // The caller of #fork handles a worker that never served.
       if (isServing) this.#startAgain(worker, startedAt, waitMs, signal ?? code);
     });
     return await served.promise;
