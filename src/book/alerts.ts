@@ -156,8 +156,7 @@ export function alertQueries(store: Store): Alerts {
 }
 
 /**
- * Claims an alert by an update: of all gateways that try concurrently, one finds it queued (specification section 6,
- * "never twice").
+ * Claims an alert by an update: of concurrent gateways, one finds it queued (specification section 6, "never twice").
  */
 async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | undefined> {
   const alert = await trx

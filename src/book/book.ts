@@ -32,8 +32,7 @@ export interface Book
     BookAlerts,
     BookResources {
   /**
-   * Random, created with the tables. Live state in Redis is named after it, so another book's state is never used for
-   * this one.
+   * Random, created with the tables. Names the live state in Redis, so another book's state is never used for this one.
    */
   readonly id: string;
   ping(): Promise<void>;

@@ -12,10 +12,7 @@ import type { Engine } from './schema.ts';
 const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();
 const from0 = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull().defaultTo(0);
 
-/**
- * Adds the record of calls (specification section 14): ledger columns, the table of refusals, their sums, and hourly
- * sums.
- */
+/** Adds the record of calls (specification section 14): ledger columns, refusals, their sums, and hourly sums. */
 export async function addCalls(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await extendLedger(db, engine);
   await indexCalls(db);

@@ -53,8 +53,7 @@ export interface BookCalls {
 const FAILED = sql<SqlBool>`(outcome is null or outcome <> 'complete')`;
 
 /**
- * Merges the list of calls from two tables in order of time received: calls that reached an upstream are ledger
- * entries, refused calls are not.
+ * Merges two tables by time received: ledger entries are calls that reached an upstream; refused calls are separate.
  */
 export function callQueries(store: Store): BookCalls {
   const { db, engine } = store;

@@ -41,10 +41,7 @@ export class TooManyKeys extends Error {
 
 /** Stores the keys of accounts. */
 export interface BookKeys {
-  /**
-   * The key with this hash as its current value or as the one before its last rotation; the record states until when
-   * the latter is valid.
-   */
+  /** The key whose current or previous value has this hash; the record has the expiry of the previous one. */
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
@@ -170,8 +167,8 @@ export function keyQueries(store: Store): BookKeys {
 }
 
 /**
- * Number and bytes of an account's keys. Locks the account row first, so of two concurrent changes the second counts
- * the first.
+ * Number and bytes of an account's keys. Locks the account row, so of two concurrent changes the second counts the
+ * first.
  */
 async function keysTogether(
   store: Store,

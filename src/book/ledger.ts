@@ -90,8 +90,7 @@ export function ledgerQueries(store: Store): BookLedger {
     },
 
     /**
-     * Costs calls no write: each key takes one lookup at the end of the index ledger_key, past the few refunds booked
-     * later.
+     * Costs calls no write: one lookup per key at the end of the index ledger_key, past the few refunds booked later.
      */
     async lastCalls(accountId, keyIds) {
       const found = new Map<number, number>();

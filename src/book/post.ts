@@ -26,9 +26,9 @@ interface Posting {
   /** In the order of the entries. */
   readonly results: readonly PostResult[];
   /**
-   * Accounts with an entry from another epoch than the book's, an entry that Redis counted twice, or one whose seq or
-   * balance differs between Redis and the book. Posting ends their epoch in the book, so they are found even if nobody
-   * rebuilds them.
+   * Accounts with an entry of another epoch than the book's, an entry that Redis counted twice, or one whose seq or
+   * balance differs between Redis and the book. Posting ends their epoch in the book, so they are found even without a
+   * rebuild.
    */
   readonly diverged: readonly DivergedAccount[];
   /** Number of alerts queued by crossings. */

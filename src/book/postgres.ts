@@ -17,8 +17,8 @@ interface PostgresLimits {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * Connect timeout at start and for reports, which block no call. At a load of 50 on two cores, connecting on loopback
- * took more than 5 s.
+ * Connect timeout at start and for reports, which block no call. Under a load of 50 on two cores, loopback took over 5
+ * s.
  */
 const PATIENT_CONNECT_TIMEOUT_MS = 15_000;
 /** Wait after the server's statement timeout before the server counts as gone. */
@@ -53,8 +53,7 @@ export function postgresDialect(databaseUrl: string, limits: PostgresLimits): Po
     types: { getTypeParser: exactIntegers },
     options: limits.readOnly ? READ_ONLY : SERVING,
   });
-  // Without a listener, a connection that fails between or during queries would end the process. The current or next
-  // query reports it.
+  // Without a listener, a failing connection would end the process. The current or next query reports the failure.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool: new LeasingPool(pool, where) });

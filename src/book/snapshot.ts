@@ -128,10 +128,7 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
   });
 }
 
-/**
- * A sum, capped at the highest exact number: no spending limit is that high, so larger sums need not be exact
- * (lua/post.inc.lua).
- */
+/** A sum, capped at the highest exact number: no spending limit is higher (lua/post.inc.lua). */
 function exactOrMost(sum: Expression<unknown>) {
   const most = sql.lit(Number.MAX_SAFE_INTEGER);
   return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;

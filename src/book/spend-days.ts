@@ -129,7 +129,7 @@ function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
     else for (const column of SUMS) if (spend[column]) sum[column] = (sum[column] ?? 0) + spend[column];
-    // Throws instead of rounding: entries whose sum exceeds a safe integer are posted one by one (PostApart in
+    // Throws instead of rounding: entries above the safe integers are posted one by one (PostApart in
     // ledger/journal/pass.ts).
     micro(sums.get(name)?.credits ?? 0);
     micro(sums.get(name)?.cost ?? 0);

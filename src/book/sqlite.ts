@@ -59,10 +59,7 @@ function prepareFolder(dataDir: string, book: string): void {
   if (!existsSync(book)) closeSync(openSync(book, 'a', 0o600));
 }
 
-/**
- * Kysely's SQLite dialect with a driver for a worker thread: Kysely's driver waits for the disk in the gateway's
- * thread.
- */
+/** Kysely's SQLite dialect with a driver for a worker thread. Kysely's own blocks the gateway's thread on the disk. */
 class ThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
 
@@ -159,8 +156,8 @@ interface SqliteRows {
 }
 
 /**
- * The gateway's client of the SQLite worker thread. States: opening → open → closed. If the thread ends by itself, the
- * book stays unavailable.
+ * Client of the SQLite worker thread. States: opening → open → closed. If the thread ends by itself, the book stays
+ * unavailable.
  */
 export class SqliteThread {
   readonly #client = new WorkerClient<SqliteRequest, SqliteReply>('sqlite-worker', import.meta.url);

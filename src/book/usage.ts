@@ -303,8 +303,7 @@ function usageOf(sums: Sums): Usage {
 }
 
 /**
- * Rounds a sum of seconds, the only fractions here, to a microsecond: anything finer is an artifact of adding and
- * subtracting.
+ * Rounds a sum of seconds, the only fractions here, to a microsecond; finer digits come from adding and subtracting.
  */
 function exact(sum: number): number {
   return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;

@@ -169,10 +169,7 @@ export function presetOf(name: unknown): Preset | undefined {
 /** Upstream settings that a preset supplies if absent. */
 const FILLED = ['url', 'format', 'path', 'auth', 'prices'] as const;
 
-/**
- * Fills presets into the upstreams of a config tree, before environment references are replaced: presets may contain
- * some.
- */
+/** Fills presets into a config tree before environment references are replaced: presets may contain some. */
 export function withPresets(tree: unknown): unknown {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   if (!(tree instanceof Map && upstreams instanceof Map)) return tree;

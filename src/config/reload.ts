@@ -8,8 +8,7 @@ export type ReplaceCatalog = (config: Config) => Promise<void>;
 
 /**
  * Rereads the config file and applies the settings that can change at run time: upstreams, models and prices. A file
- * with faults changes nothing. Calls in flight keep the upstream and price of their admission. The log records the
- * changes.
+ * with faults changes nothing. Calls in flight keep their upstream and price. The log records the changes.
  */
 export class Reloader {
   readonly #load: () => Config;

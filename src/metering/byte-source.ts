@@ -7,10 +7,7 @@ export interface ByteSource {
   read(start: number, end: number): Promise<Buffer>;
 }
 
-/**
- * Size of the pieces that readers scan: large enough for native searches, small enough for hundreds of concurrent
- * calls.
- */
+/** Size of the pieces that readers scan: enough for native searches, small enough for hundreds of concurrent calls. */
 export const WINDOW_BYTES = 256 * 1024;
 
 export function inMemory(bytes: Buffer): ByteSource {
@@ -52,8 +49,7 @@ const CURSOR_BYTES = 64 * 1024;
 
 /**
  * Reading position in a source, with a loaded window of bytes after it. Reads inside the window are synchronous: a file
- * can hold millions of small frames, and a promise would cost more than a frame. Loading the next window yields to the
- * event loop first.
+ * can hold millions of small frames, and a promise costs more than a frame. Loading a window yields to the event loop.
  */
 export class ByteCursor {
   at: number;

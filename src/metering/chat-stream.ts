@@ -77,8 +77,7 @@ export class ChatStream extends TextStream {
   }
 
   /**
-   * Service tiers of the usage chunk, which is parsed anyway, or else of the last or first chunk. OpenAI names the tier
-   * in all chunks.
+   * Service tiers of the usage chunk, which is parsed anyway, or of the last or first one. OpenAI's chunks all have it.
    */
   get terms(): Terms {
     const tiers =

@@ -135,7 +135,7 @@ function pictureData({ type, source, image_url: url, result }: ContentPart): unk
 function isPicture({ type, source }: ContentPart, data: unknown): boolean {
   if (type === 'image_generation_call') return true;
   if (isObject(source) && source.type === 'base64') return /^image\//i.test(String(source.media_type));
-  // Names a stored file, whose ownership is checked elsewhere.
+  // Without data, it names a stored file, which the account must own.
   return typeof data !== 'string' || PICTURE.test(data);
 }
 
@@ -153,10 +153,7 @@ const DOCUMENT_NAME =
 /** Characters inspected to check that a declared text file is text. */
 const LOOKED_AT = 1_400;
 
-/**
- * Decoded bytes of an inline text file; undefined if it isn't text or isn't inline; 0 if the body's bytes already
- * include it.
- */
+/** Decoded bytes of an inline text file; undefined if not text or not inline; 0 if the body's bytes include it. */
 function textBytesOf(
   data: string,
   { mediaType = '', name }: { readonly mediaType?: string; readonly name?: unknown },

@@ -91,10 +91,7 @@ function writesByLife(reported: unknown): Pick<MessagesCounts, 'written5m' | 'wr
   return counts;
 }
 
-/**
- * Counts all written tokens as long-lived if the report doesn't divide them and the request asks for the longer
- * lifetime.
- */
+/** Counts undivided written tokens as long-lived if the request asks for the longer lifetime. */
 export function dividedWrites(counts: MessagesCounts, asksLongCache: () => boolean): MessagesCounts {
   const { written = 0, written5m, written1h } = counts;
   const isUndivided = written > 0 && written5m === undefined && written1h === undefined;
@@ -133,10 +130,7 @@ export function iterationsOf(reported: unknown): unknown {
   return untrusted<MessagesUsage>(reported)?.iterations;
 }
 
-/**
- * Whether a report has calls that may run another model. They are charged at this model's price, and the row is an
- * estimate.
- */
+/** Whether any call may have run another model. Such calls have this model's price, and the row is an estimate. */
 export function hasOtherModels(iterations: unknown): boolean {
   return sumIterations(iterations).hasOthers;
 }

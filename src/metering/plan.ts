@@ -43,10 +43,7 @@ export interface CostPlan {
   readonly hints?: ReportHints;
   /** Inline audio to measure; undefined: not inline. */
   readonly sounds?: readonly (string | undefined)[];
-  /**
-   * Hold and estimate of the call. `bounds` adds facts known after the body is read, such as the tokens of stored
-   * answers that it names.
-   */
+  /** Hold and estimate. `bounds` adds later facts, such as the tokens of stored answers that the request names. */
   cost(bounds: Bounds): CallCost;
 }
 

@@ -216,10 +216,7 @@ export class ResponsesStream extends TextStream {
     return { type: 'all', error: 'all', delta: this.text, item: { type: 'all', action }, response };
   }
 
-  /**
-   * Adds facts known before the end to an estimate without reported usage: the searches, and the length of a very long
-   * answer.
-   */
+  /** Adds the searches, and the length of a very long answer, to an estimate without reported usage. */
   mergeReported(estimate: Usage): Usage {
     return withSearchesOf(this.#body, this.text.scaled(estimate), this.#searches);
   }

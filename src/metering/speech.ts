@@ -26,8 +26,8 @@ export const SPEECH = membersOf({
 });
 
 /**
- * Unicode code points of `input` (specification section 5); a lone surrogate counts as one. Throws 400 `invalid_field`
- * for empty text.
+ * Unicode code points of `input` (specification section 5), lone surrogates included. Throws 400 `invalid_field` if
+ * empty.
  */
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;

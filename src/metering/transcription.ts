@@ -23,10 +23,7 @@ export const TRANSCRIPTION = membersOf({
     timestamp_granularities`,
 });
 
-/**
- * Lowest bit rate, in bytes per second (6 kbit/s), which bounds the length of audio in an unknown format. MP3 has at
- * least 8 kbit/s.
- */
+/** Lowest bit rate, in bytes per second (6 kbit/s), to bound audio in an unknown format. MP3 has at least 8 kbit/s. */
 const LOWEST_BYTES_PER_SECOND = 750;
 /** Expected tokens per second of audio: those of gpt-4o-transcribe. */
 const LIKELY_TOKENS_PER_SECOND = 10;
@@ -138,8 +135,7 @@ class TranscriptionStream extends TextStream {
   }
 
   /**
-   * Reported usage, or the measured length of the audio: the provider has all of it and bills it, unless it failed
-   * before any output.
+   * Reported usage, or else the measured length: the provider bills all the audio, unless it failed before any output.
    */
   get usage(): Usage | undefined {
     return this.failed && this.text.pieces === 0 ? undefined : this.#usage;

@@ -17,8 +17,7 @@ const MS_PER_S = 1_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
 /**
- * Values of `gen_ai.operation.name` by path, where the semantic conventions define one. Other paths use their last
- * part.
+ * Values of `gen_ai.operation.name` by path, if the semantic conventions define one; otherwise the path's last part.
  */
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat',

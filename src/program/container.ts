@@ -98,8 +98,7 @@ const PIPELINE = token<PipelineParts>('PipelineParts');
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
 
 /**
- * Composes the gateway from the opened resources, creating each part once and starting none. The only file that imports
- * tsyringe.
+ * Composes the gateway from the opened resources: each part once, none started. The only file that imports tsyringe.
  */
 export function compose(opened: Opened): Gateway {
   const container = root.createChildContainer();

@@ -26,8 +26,8 @@ export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAs
       reply.hijack();
       pages.routing(request.raw, reply.raw);
     };
-    // `/` redirects browsers to the dashboard. Other clients, some of which probe here first, get 404 without waiting
-    // for the pages.
+    // `/` redirects browsers to the dashboard. Other clients, some of which probe here first, get 404 without the
+    // pages.
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) throw noSuchEndpoint(request);
       return reply.header('vary', 'accept').redirect('/dashboard/', 302);

@@ -7,10 +7,7 @@ import { newRequestId } from '../domain/request-id.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { refuse } from '../gateway/refuse.ts';
 
-/**
- * Builds /docs and /dashboard as a separate app that doesn't listen; lazy-pages.ts forwards requests to it. `document`
- * is the OpenAPI document.
- */
+/** Builds /docs and /dashboard as an app that doesn't listen, for lazy-pages.ts. `document` is the OpenAPI document. */
 export async function buildPages(
   document: object,
   loggerInstance: FastifyBaseLogger,

@@ -56,10 +56,7 @@ export interface Served {
   readonly book: Book;
   readonly ledger: OpenLedger;
   readonly replaceCatalog: ReplaceCatalog;
-  /**
-   * Stops the gateway: requests finish, calls settle, the journal drains, and all resources close (specification
-   * section 1, "Stop").
-   */
+  /** Finishes requests, settles calls, drains the journal and closes all (specification section 1, "Stop"). */
   close(): Promise<void>;
 }
 
@@ -71,8 +68,8 @@ export interface ServeOptions {
 }
 
 /**
- * Opens all resources, calls `beforeListening`, and listens. Rejects with one clear line if a setting is invalid; then
- * nothing stays open.
+ * Opens everything, calls `beforeListening`, and listens. Rejects with one line if a setting is invalid, and closes
+ * all.
  */
 export async function serve(
   config: Config,

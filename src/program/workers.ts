@@ -14,8 +14,8 @@ export interface Serving {
 export class WorkerFailed extends Error {}
 
 /**
- * Milliseconds between a worker's end and its restart: starts at `first`, doubles up to `most`, and resets once a
- * worker has run for `forgetAfter`.
+ * Milliseconds from a worker's end to its restart: doubles from `first` to `most`, and resets after a run of
+ * `forgetAfter`.
  */
 const RESTART_MS = { first: 100, most: 5_000, forgetAfter: 60_000 };
 /** Time for a worker to stop after its drain delay: longer than finishing, settling and draining take (serve.ts). */
@@ -49,13 +49,11 @@ export class Workers {
     const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
-    // JSON has no NaN, the value of a gauge while Redis or the book is unavailable. It would become null, and the sum
-    // 0, which looks healthy.
+    // JSON would turn NaN, a gauge's value while Redis or the book is away, into null, and the sum into a healthy 0.
     cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
-      // The first worker starts alone, because it migrates the book, creates the demo account and reports refused
-      // settings.
+      // The first worker starts alone: it migrates the book, creates the demo account and reports refused settings.
       workers.#url = await workers.#fork(true);
       const others = Array.from({ length: workers.#count - 1 }, () => workers.#fork(false));
       await Promise.all(others);

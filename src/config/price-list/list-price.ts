@@ -143,8 +143,8 @@ const MILLION = 1_000_000;
 const HOUR_SECONDS = 3_600;
 
 /**
- * Units by the name of a list price. Several names may share one unit, such as `audio_hours` and `input_audio_hours`: the
- * highest price counts.
+ * Units by list price name. If several names share a unit, as `audio_hours` and `input_audio_hours`, the highest
+ * counts.
  */
 const CHARGED: Readonly<Record<string, ListKey>> = {
   input_mtok: { unit: 'input', per: MILLION },

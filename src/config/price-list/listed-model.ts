@@ -14,7 +14,7 @@ import type { PriceList } from './price-list.ts';
 export interface ListedModel {
   /** Name in the list. */
   readonly id: string;
-  /** Whether the list may mean an earlier model with a prefix of this name. */
+  /** Whether the list may mean an earlier model, whose name is a prefix of this one. */
   readonly isGuess: boolean;
   /** Context window, if the list has it. */
   readonly contextWindow: number | undefined;

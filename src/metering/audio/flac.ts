@@ -15,8 +15,7 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
 const MAX_BLOCKS = 1_000;
 const STREAMINFO_BYTES = 34;
 /**
- * Tolerated share of frames unlike the first one: by chance, sync code and 8-bit CRC match about once per minute of
- * compressed noise.
+ * Tolerated share of frames unlike the first: sync code and 8-bit CRC match about once a minute in compressed noise.
  */
 const CHANCE_SHARE = 0.05;
 
@@ -44,9 +43,8 @@ interface FlacFrame {
 }
 
 /**
- * The FLAC frame whose header is at `at`; undefined without a header with a valid CRC. Some decoders take the sample
- * rate from the frame, others from STREAMINFO (`streamRate`, 0 if unknown): the lower rate gives the longer time, and
- * so bounds both.
+ * The FLAC frame whose header is at `at`; undefined without a header with a valid CRC. Decoders take the sample rate
+ * from the frame or from STREAMINFO (`streamRate`, 0 if unknown); the lower one gives the longer time, a bound.
  */
 export function flacFrameAt(audio: Buffer, at: number, streamRate: number): FlacFrame | undefined {
   if (audio[at] !== 0xff || ((audio[at + 1] ?? 0) & 0xfe) !== 0xf8 || at + 6 > audio.length) return undefined;
@@ -110,9 +108,8 @@ export async function flacWalked(audio: ByteSource, start: number): Promise<Walk
 }
 
 /**
- * Seconds of all frame headers from `start`, adjacent or not: an upper bound, because decoders start no frame without a
- * header. A few headers unlike the first one are ignored as chance (`CHANCE_SHARE`); more than that count, because a
- * decoder may play them.
+ * Seconds of all frame headers from `start`, adjacent or not: an upper bound, because decoders need a header per frame.
+ * A few headers unlike the first are ignored as chance (`CHANCE_SHARE`); more count, as a decoder may play them.
  */
 async function flacFramesSeconds(audio: ByteSource, start: number, streamRate: number): Promise<number> {
   let seconds = 0;

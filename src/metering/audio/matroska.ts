@@ -93,8 +93,7 @@ function statedSeconds(info: Buffer): number {
 }
 
 /**
- * Adds the tracks of a `Tracks` element. False if it is malformed or describes a track number twice, since decoders
- * then disagree on the codec.
+ * Adds the tracks of a `Tracks` element. False if it is malformed or describes a track twice: decoders then disagree.
  */
 function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean {
   for (const track of tracksIn(content) ?? [undefined]) {

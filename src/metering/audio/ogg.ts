@@ -11,7 +11,7 @@ const FIRST = 2;
 const MAX_STREAMS = 10_000;
 
 /**
- * Length of an Ogg file: the sum of the packets of all logical streams, which bounds both chained and parallel streams.
+ * Length of an Ogg file: the sum of the packets of all logical streams, which bounds chained and parallel streams.
  * Undefined for a codec other than Opus, Vorbis or FLAC, or for a page with a wrong checksum, which only some decoders
  * skip.
  */

@@ -212,10 +212,7 @@ export class ElidedStrings {
   }
 }
 
-/**
- * Number of surrogate pairs, each one character of two UTF-16 units. Counted without a list, because a text may have
- * millions.
- */
+/** Number of surrogate pairs, each one character of two UTF-16 units. Builds no list: a text may have millions. */
 export function surrogatePairs(text: string): number {
   let pairs = 0;
   for (let at = 0; at + 1 < text.length; at++) {

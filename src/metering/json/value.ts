@@ -8,8 +8,8 @@ export function asText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // JSON.parse reads any depth, but JSON.stringify overflows the stack at some thousands. Deeper values must count
-    // too.
+    // JSON.parse reads any depth, but JSON.stringify overflows its stack at some thousands, and deeper values must
+    // count.
     return wordsIn(value);
   }
 }
