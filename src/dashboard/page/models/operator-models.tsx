@@ -65,7 +65,7 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
             {markupWords(model)}
           </td>
           <td className="nowrap compact-figure">{SOURCES[model.source]}</td>
-          <td className="clip-short compact-whole" title={model.targets.join(', ')}>
+          <td className="clip-short" title={model.targets.join(', ')}>
             {model.targets.join(', ')}
           </td>
         </tr>
