@@ -64,7 +64,7 @@ export function KeyTable({
         // The operator reads them in the key's settings: the buttons need their room.
         ...(actions
           ? ['Change']
-          : [['Restrictions', 'wide-only'] as const, ['Created', 'widest-only'] as const]),
+          : [['Restrictions', 'widest-only'] as const, ['Created', 'widest-only'] as const]),
       ]}
     >
       {keys.map((key) => (
@@ -106,7 +106,7 @@ export function KeyTable({
           </td>
           {actions === undefined ? (
             <>
-              <td className="wide-only compact-hidden">
+              <td className="widest-only compact-hidden">
                 <Restrictions of={key} />
               </td>
               <td className="widest-only nowrap compact-hidden">

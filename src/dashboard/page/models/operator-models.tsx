@@ -61,9 +61,11 @@ function ModelTable({ models }: { models: readonly OperatorModelView[] }) {
           <PriceCells of={model.price} isFree={model.source === 'free'} isShort />
           <td className="number compact-hidden">{listPrice(model, 'input')}</td>
           <td className="number compact-hidden">{listPrice(model, 'output')}</td>
-          <td className="number">{markupWords(model)}</td>
+          <td className={markupWords(model) === '–' ? 'number compact-hidden' : 'number'}>
+            {markupWords(model)}
+          </td>
           <td className="nowrap compact-figure">{SOURCES[model.source]}</td>
-          <td className="clip-short compact-whole" title={model.targets.join(', ')}>
+          <td className="clip-short" title={model.targets.join(', ')}>
             {model.targets.join(', ')}
           </td>
         </tr>
