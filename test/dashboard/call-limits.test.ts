@@ -25,7 +25,8 @@ async function accountOf(id: number): Promise<OperatorAccountView> {
 t.test(
   'a key is created with limits of calls, does not manage then, and shows them in the list',
   async (t) => {
-    const { page, open } = await signedIn(t, world, owner.key);
+    // The list shows restrictions from this width on.
+    const { page, open } = await signedIn(t, world, owner.key, { width: 1_440 });
     await open('keys/new', 'Create key');
     await page.getByLabel('Name', { exact: true }).fill('Limited');
     await page.getByLabel('Requests per minute').fill('60');
