@@ -39,7 +39,11 @@ export async function openDashboard(
   await buildPageOnce();
   const { timezone = 'Europe/Berlin' } = view;
   const page = await freePage(timezone);
-  t.teardown(() => (t.passing() ? leave(page, timezone) : page.context().close()));
+  t.teardown(async () => {
+    if (t.passing()) return leave(page, timezone);
+    console.error(`The page of the failed test, ${page.url()}:\n${await page.locator('body').innerText()}`);
+    return page.context().close();
+  });
   await page.emulateMedia({
     colorScheme: view.scheme ?? 'light',
     reducedMotion: 'reduce',
