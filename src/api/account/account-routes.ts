@@ -74,9 +74,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
   });
 }
 
-/**
- * The account if it is there. Throws `account_not_found`, which never happens to a key's own account: none is removed.
- */
+/** Throws `account_not_found`; never for a key's own account, because accounts are never removed. */
 function existing(account: AccountRecord | undefined): AccountRecord {
   if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
   return account;

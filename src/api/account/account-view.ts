@@ -20,16 +20,16 @@ import {
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
-/** Schema of the alert threshold of an account, as its owner and the operator see it. */
+/** Alert threshold of an account, for its owner and the operator. */
 export const alert_threshold = credits('A debit that takes the balance below this sends the alert.');
 
-/** Schema of the overdraft of an account, as its owner and the operator see it. */
+/** Overdraft of an account, for its owner and the operator. */
 export const overdraft = credits(
   'How far calls in flight can together take the balance below 0, and the spend of a key above its limit. Set by the ' +
     'operator. 0: not at all.',
 );
 
-/** Schemas of the limits of calls of an account, as its owner and the operator see them. */
+/** Call limits of an account, for its owner and the operator. */
 const accountCallLimits = callLimitSchemas("the account's");
 
 export const Account = Type.Object(
@@ -130,7 +130,7 @@ export const AdminAccountQuery = Type.Object({
   ),
 });
 
-/** Schema of a limit of a new account, whose default is the `setting` of the configuration. */
+/** Limit of a new account; defaults to `setting` in the configuration. */
 function limitOfNew(setting: keyof CallLimits) {
   const limit = accountCallLimits[CALL_LIMIT_FIELDS[setting]];
   return Type.Optional({
@@ -231,12 +231,12 @@ export type AccountView = Static<typeof Account>;
 export type OperatorAccountView = Static<typeof AdminAccount>;
 /** A page of `GET /api/admin/accounts/`. */
 export type AccountPageView = Static<typeof AdminAccountPage>;
-/** The answer to the creation of an account. */
+/** Response to account creation. */
 export type CreatedAccountView = Static<typeof CreatedAccount>;
-/** The answer to a change of the balance. */
+/** Response to a balance change. */
 export type CreditsView = Static<typeof CreditsAnswer>;
 
-/** Balance and holds of an account as Redis has them now. */
+/** Current balance and holds of an account in Redis. */
 interface LiveAmounts {
   readonly balance: Micro;
   readonly held: Micro;

@@ -25,9 +25,7 @@ export interface AlertRouteDeps extends WriteParts {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/**
- * Routes that list the low-credits alerts with their deliveries, and that send a test (specification sections 6 and 7).
- */
+/** Routes that list low-credits alerts with their deliveries, and send a test (specification sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   listRoute(app, deps);
   testRoute(app, deps);
@@ -49,7 +47,7 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   });
 }
 
-/** The newest alerts of an account, as many as the query asks for. */
+/** Newest alerts of an account, up to the query's `limit`. */
 export async function readAlerts(
   { book, ledger }: { readonly book: Book; readonly ledger: Pick<Ledger, 'flush'> },
   accountId: number,
@@ -82,7 +80,7 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   });
 }
 
-/** Resolves with the result of the book; rejects with 429 `rate_limit_exceeded` for TooManyTestAlerts. */
+/** Turns TooManyTestAlerts into 429 `rate_limit_exceeded`. */
 async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
   try {
     return await made;

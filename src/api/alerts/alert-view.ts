@@ -82,7 +82,7 @@ export const AlertQuery = Type.Object({
 export type AlertListView = Static<typeof AlertList>;
 /** A low-credits alert, or a test of one (specification section 7). */
 export type AlertView = AlertListView['alerts'][number];
-/** The answer to the request for a test. */
+/** Response to a test request. */
 export type QueuedAlertView = Static<typeof QueuedAlert>;
 /** One POST of an alert to the webhook of one key. */
 export type DeliveryView = AlertView['deliveries'][number];

@@ -16,7 +16,7 @@ const text = (description: string) => orNull(Type.String(), description);
 const optional = (schema: Parameters<typeof orNull>[0], description: string) =>
   Type.Optional(orNull(schema, description));
 
-/** The facts that a check refused a call by (specification section 14). */
+/** Facts behind the refusal of a call (specification section 14). */
 const Detail = Type.Object(
   {
     ip: optional(Type.String(), "The caller's address; null: unknown."),
@@ -78,7 +78,7 @@ const CALL = {
 /** A model call (specification section 14). */
 export const Call = Type.Object(CALL, { title: 'Call', description: 'A model call and its outcome.' });
 
-/** A call as the operator sees it in the list over all accounts. */
+/** A call in the operator's list of all accounts. */
 export const OperatorCall = Type.Object(
   { ...CALL, account_id: id('The account of the key.') },
   { title: 'OperatorCall', description: 'A model call of any account and its outcome.' },
@@ -147,7 +147,7 @@ const LAST = ['user_agent', 'repeated'] as const;
 const JSON_CELLS = ['attempts', 'detail'] as const;
 const USED = Object.values(USAGE_NAMES);
 
-/** First line of the export; `isOperators`: with the account. */
+/** CSV header; `isOperators` adds the account. */
 export function callsCsvHeader(isOperators: boolean): string {
   return csvLine([
     ...FIRST,
@@ -159,7 +159,7 @@ export function callsCsvHeader(isOperators: boolean): string {
   ]);
 }
 
-/** The line of a call; absent values are empty cells, `attempts` and `detail` are JSON. */
+/** CSV line of a call. Absent values are empty cells; `attempts` and `detail` are JSON. */
 export function callsCsvLine(call: AnyCall): string {
   const cells: Cell[] = [...FIRST, ...ERROR, ...LAST].map((name) => call[name]);
   for (const name of JSON_CELLS) cells.push(call[name] && JSON.stringify(call[name]));
@@ -175,7 +175,7 @@ export type OperatorCallView = Static<typeof OperatorCall>;
 
 const NOTHING_CHARGED = creditsString(micro(0));
 
-/** A call for a reader. One with `onlyKeyId` is a key that sees itself only, and is not shown the account's balance. */
+/** Shows a call to a reader. A key that sees only itself (`onlyKeyId`) doesn't get the account's balance. */
 export function callView(
   record: CallRecord,
   { onlyKeyId }: { readonly onlyKeyId: number | undefined },
@@ -234,7 +234,7 @@ export function callView(
   };
 }
 
-/** A call as the operator sees it: with its account. */
+/** Adds the account, for the operator. */
 export function operatorCallView(record: CallRecord): OperatorCallView {
   const { accountId } = record.refused ?? record.entry;
   return { ...callView(record, { onlyKeyId: undefined }), account_id: accountId };

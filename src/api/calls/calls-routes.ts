@@ -41,7 +41,7 @@ const AllCallsAnswer = listAnswer('calls', OperatorCallPage, {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** The owner's routes for the record of calls (specification section 14). */
+/** The owner's routes for recorded calls (specification section 14). */
 export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
   const list: FastifySchema = {
     ...docs,

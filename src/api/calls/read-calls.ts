@@ -25,7 +25,7 @@ import {
 } from './call-view.ts';
 
 const CALL_PAGE = { min: 1, max: 200, usual: 50 };
-/** Matches the cursor of a page of calls: a time, and the id of a call. */
+/** Cursor of a page of calls: a time and a call id. */
 const CALL_CURSOR = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
 const ENDPOINT_PATHS = ENDPOINTS.map(({ path }) => path);
 
@@ -85,7 +85,7 @@ export const CallPath = Type.Object({
 });
 
 const DAY_MS = 86_400_000;
-/** How long a reader of one call waits for the journal, which is behind by 250 ms at most in normal running. */
+/** Longest wait for the journal when reading one call; normally the journal lags 250 ms at most. */
 const CALL_FLUSH_MS = 2_000;
 
 export interface CallsReading {
@@ -95,7 +95,7 @@ export interface CallsReading {
   readonly catalog: () => Catalog;
 }
 
-/** Answers a query of an account's calls: resolves with a page, or streams an export by `reply`. */
+/** Queries an account's calls: resolves with a page, or streams an export to `reply`. */
 export async function readCalls(
   reading: CallsReading,
   reader: Reader,
@@ -111,7 +111,7 @@ export async function readCalls(
   );
 }
 
-/** Answers the operator's query of the calls of all accounts. */
+/** Queries the calls of all accounts, for the operator. */
 export async function readAllCalls(reading: CallsReading, request: FastifyRequest, reply: FastifyReply) {
   const query = queryOf(request);
   const accountId = integerParam(query, 'account_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
@@ -125,7 +125,7 @@ export async function readAllCalls(reading: CallsReading, request: FastifyReques
   return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
 }
 
-/** The call of any account that the path names. Throws `call_not_found`. */
+/** Reads the call in the path, of any account. Throws `call_not_found`. */
 export async function readCallOfAll({ book, ledger }: CallsReading, request: FastifyRequest) {
   await ledger.flush('all', CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };
@@ -138,7 +138,7 @@ function callNotFound(): GatewayError {
   return new GatewayError('call_not_found', 'There is no call with this id, or it is no longer recorded.');
 }
 
-/** The call that the path names. Throws `call_not_found`, even if the reader may not see it. */
+/** Reads the call in the path. Throws `call_not_found`, also for a call that the reader may not see. */
 export async function readCall({ book, ledger }: CallsReading, reader: Reader, request: FastifyRequest) {
   await ledger.flush(reader.accountId, CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };
@@ -197,7 +197,7 @@ function filterOf(query: Query, catalog: Catalog): Omit<CallQuery, 'limit' | 'ac
     before: placeParam(query),
     from,
     to,
-    // A call by an alias is recorded as a call of the model.
+    // Calls by alias are recorded under the model.
     model: named && (modelOf(catalog, named)?.slug ?? named),
     endpoint: wordParam(query, 'endpoint', ENDPOINT_PATHS),
     code: textParam(query, 'code'),
@@ -207,7 +207,7 @@ function filterOf(query: Query, catalog: Catalog): Omit<CallQuery, 'limit' | 'ac
   };
 }
 
-/** A time in milliseconds since the epoch; of a day, `ofDay` milliseconds after its beginning. */
+/** Parses a time, in milliseconds since the epoch; a day becomes its start plus `ofDay` milliseconds. */
 function timeParam(query: Query, name: string, ofDay: number): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;

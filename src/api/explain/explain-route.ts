@@ -44,9 +44,8 @@ export interface ExplainDeps extends WriteParts {
 }
 
 /**
- * Route `POST /api/keys/<id>/explain/` (specification section 2): the answer that a call would get, check by check,
- * without sending or spending anything. `at` is the time for active_hours and expires_at; credits and spends are those
- * of now.
+ * `POST /api/keys/<id>/explain/` (specification section 2): predicts the result of a call, check by check, without
+ * sending or spending anything. `at` sets the time for active_hours and expires_at; credits and spend are current.
  */
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   const schema: FastifySchema = {
@@ -79,7 +78,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   };
 }
 
-/** The answer that a call with the key in the path would get. */
+/** Predicts the result of a call with the key in the path. */
 async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId: number) {
   const subject = await subjectOf(deps, accountId, keyIdOf(request));
   const asked = parseExplain(request.body);
@@ -95,7 +94,7 @@ async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId:
   });
 }
 
-/** Route `POST /api/admin/accounts/<id>/keys/<key id>/explain/`: the same for the operator (specification section 14). */
+/** `POST /api/admin/accounts/<id>/keys/<key id>/explain/`: the operator's version (specification section 14). */
 export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void {
   const schema: FastifySchema = {
     tags: ['Operator'],
@@ -118,7 +117,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
   });
 }
 
-/** The live record of the key. The book is asked first, so that an unknown key causes no rebuild in Redis. */
+/** Live record of the key. Checks the book first, so that an unknown key causes no rebuild in Redis. */
 async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId: number): Promise<Subject> {
   const known = await book.key(accountId, keyId);
   const subject = known && (await ledger.current(accountId, keyId));
@@ -142,10 +141,7 @@ function callerOf(
   };
 }
 
-/**
- * Country of an address, undefined if it has none. Throws 503 if the country data cannot be loaded and the key blocks
- * countries.
- */
+/** Country of an address, if any. Throws 503 if the key blocks countries and the country data can't be loaded. */
 function countryOf(
   countries: ExplainDeps['countries'],
   address: ParsedAddress,
@@ -176,13 +172,13 @@ async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
   return { spent, ofKey, account, limits };
 }
 
-/** The call that an explain request asks about. Fields that were not given are undefined. */
+/** The call to explain. Omitted fields are undefined. */
 interface ExplainRequest {
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
   readonly address: ParsedAddress | undefined;
   readonly origin: string | undefined;
-  /** Country code of ISO 3166-1 alpha-2 in upper case. */
+  /** ISO 3166-1 alpha-2 code in upper case. */
   readonly country: string | undefined;
   /** Time of the call in milliseconds since the epoch. */
   readonly at: number | undefined;
@@ -218,7 +214,7 @@ function endpointAt(path: string): Endpoint | undefined {
   return ENDPOINTS.find((endpoint) => endpoint.path === path);
 }
 
-/** The longest text that an explain request may have, in characters. */
+/** Maximum length of a text field, in characters. */
 const LONGEST_TEXT = 1_000;
 
 const text = (description: string, more: object = {}) =>

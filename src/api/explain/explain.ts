@@ -32,20 +32,20 @@ import type { ExplanationView } from './explanation-view.ts';
 /** A call to run through the checks of specification section 3, with the live state of its key and account. */
 export interface ExplainedCall {
   readonly compiled: CompiledKey;
-  /** The beginning of the key, which the dashboard shows too. */
+  /** Start of the key's value, as on the dashboard. */
   readonly prefix: string;
   readonly caller: Caller;
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** Spend of the key in its current period. */
+  /** Spend in the key's current period. */
   readonly spent: Micro;
-  /** Credits that calls of the key in flight have reserved. */
+  /** Credits reserved by the key's calls in flight. */
   readonly ofKey: Reserved;
-  /** Limits of calls of key and account, as they stand. */
+  /** Current state of the key's and the account's call limits. */
   readonly limits: LimitStates;
   readonly health: Pick<TargetHealth, 'availability'>;
-  /** Balance and overdraft of the account, and the credits that its calls in flight reserve. */
+  /** Balance and overdraft of the account, and the credits reserved by its calls in flight. */
   readonly account: LiveAccount;
 }
 
@@ -54,15 +54,15 @@ type Reserved = Pick<LiveAccount, 'held' | 'estimated'>;
 interface Verdict {
   readonly check: string;
   readonly refusal: Refusal | undefined;
-  /** Detail to show if the check did not fail. */
+  /** Detail to show unless the check fails. */
   readonly fact: string;
-  /** True if the check depends on a model that is not known. */
+  /** True if the check depends on an unknown model. */
   readonly isOpen?: boolean;
 }
 
 /**
- * Runs all checks of specification section 3 in its order, with the functions that real calls go through. Later checks
- * run even after one has failed, so that an owner sees everything that refuses the call at once.
+ * Runs all checks of specification section 3 in order, with the functions that real calls use. Continues after a
+ * failure, so that an owner sees every reason for a refusal at once.
  */
 export function explain(call: ExplainedCall): ExplanationView {
   const { caller } = call;
@@ -98,8 +98,8 @@ export function explain(call: ExplainedCall): ExplanationView {
 }
 
 /**
- * Check 9, by the function that finds the model of real calls. The model is returned even if it does not fit the
- * endpoint, so that the later checks can be explained.
+ * Check 9, with the function that finds the model of real calls. Returns the model even if it doesn't fit the endpoint,
+ * so that later checks can be explained.
  */
 function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
   model: Model | undefined;
@@ -112,7 +112,7 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
     return { model, refusal: { code: 'endpoint_mismatch', message } };
   }
   try {
-    // Without a model any endpoint will do, because the refusal says that there is no such model.
+    // Without a model, any endpoint works: the refusal says that the model doesn't exist.
     modelNamed(slug, catalog, target ?? (ENDPOINTS[0] as Endpoint));
     return { model, refusal: undefined };
   } catch (error) {
@@ -121,7 +121,7 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
   }
 }
 
-/** Checks 10 to 12, with the limits of calls between them. */
+/** Checks 10 to 12, and the call limits between them. */
 function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   const { compiled } = call;
   const hold = leastHold(model);
@@ -137,7 +137,7 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   ];
 }
 
-/** The fewest tokens that a call of a text model uses. */
+/** Fewest tokens that a call to a text model uses. */
 const LEAST_TOKENS = 1;
 const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
   text: { input: 1 },
@@ -147,13 +147,13 @@ const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
   video: { videoSeconds: 1 },
 };
 
-/** The least that any call of a model holds; `explain`, which has no request, compares it with limit and balance. */
+/** Smallest hold of any call to a model. Without a request, `explain` compares it with limit and balance. */
 function leastHold(model: Model): Micro {
   const places = model.targets?.map((target) => target.model) ?? [model];
   return micro(Math.max(...places.map(({ price, category }) => holdFor(price, LEAST_USAGE[category]))));
 }
 
-/** The targets of a model in the order in which a call of the key, of no conversation, would ask them. */
+/** Targets of a model in the order that a call of the key would try them outside a conversation. */
 function targetsOf(
   model: Model | undefined,
   keyId: number,
@@ -198,8 +198,8 @@ function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {
 }
 
 /**
- * The two conditions of specification section 5, "Estimate and overdraft", as lua/admit.lua checks them. The estimate of the
- * least call is its hold.
+ * Checks the two conditions of specification section 5, "Estimate and overdraft", like lua/admit.lua. The estimate of
+ * the smallest call is its hold.
  */
 function covers(credits: Micro, overdraft: Micro, { held, estimated }: Reserved, hold: Micro): boolean {
   return credits - estimated >= hold && held + hold - credits <= overdraft;
@@ -226,11 +226,11 @@ const UNCHECKED: readonly Verdict[] = [
   isOpen: true,
 }));
 
-/** The check of one limit of calls, of the key and of its account. */
+/** Check of one call limit, for the key and its account. */
 interface LimitVerdict {
   readonly check: LimitName;
   readonly refusal: Refusal | undefined;
-  /** State of each limit at this moment. */
+  /** Current state of each limit. */
   readonly fact: string;
 }
 
@@ -240,7 +240,7 @@ const UNITS: Readonly<Record<LimitName, string>> = {
   tpm_limit: 'tokens a minute',
 };
 
-/** The checks of limits of calls (specification section 11) for one more call of `tokens`, in the order in which they count. */
+/** Checks the call limits (specification section 11), in order, for one more call of `tokens`. */
 function limitVerdicts({ limits: states, endpoint }: ExplainedCall, tokens: number): LimitVerdict[] {
   const full = fullLimits(states, tokens).filter(
     ({ name }) => !endpoint?.isCounting || name === 'max_parallel_requests',

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
-/** The answer that a call would get, check by check (specification section 2). */
+/** Predicted result of a call, check by check (specification section 2). */
 export const Explanation = Type.Object(
   {
     allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
@@ -69,7 +69,6 @@ export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
   targets: [{ target: 'demo', upstream_model: 'demo-chat' }],
 };
 
-/** The answer that a call would get, check by check (specification section 2). */
 export type ExplanationView = Static<typeof Explanation>;
 /** One check of an explained call. */
 export type CheckView = ExplanationView['checks'][number];

@@ -3,7 +3,7 @@ import { MAX_CREDITS, type Micro, microFromCredits } from '../../domain/credits.
 import { cutShort, GatewayError, invalidField } from '../../domain/errors.ts';
 import { isLonger, readCallLimit } from '../../domain/key-readers.ts';
 
-/** A request body as an object with no other fields than `fields`. Throws `invalid_json` or `invalid_field`. */
+/** Returns a request body as an object that has only `fields`. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new GatewayError('invalid_json', 'The request body must be a JSON object.');
@@ -41,7 +41,7 @@ export function positiveCreditsField(name: string, value: unknown): Micro {
 
 /** Parses text of at most `maxLength` characters. Throws `invalid_field`. */
 export function textField(name: string, value: unknown, maxLength: number): string {
-  // PostgreSQL cannot store U+0000, and half a surrogate pair has no UTF-8.
+  // PostgreSQL can't store U+0000, and UTF-8 can't encode half a surrogate pair.
   if (
     typeof value !== 'string' ||
     isLonger(value, maxLength) ||
@@ -53,13 +53,12 @@ export function textField(name: string, value: unknown, maxLength: number): stri
   return value;
 }
 
-/** Length of the longest address that mail can be sent to (RFC 5321, section 4.5.3.1.3 with erratum 1690). */
+/** Maximum length of a mail address (RFC 5321, section 4.5.3.1.3 with erratum 1690). */
 export const LONGEST_EMAIL = 254;
 
 /**
- * Parses an e-mail address, which is stored as it was sent. Only certain slips are refused: it must have one @ with
- * text on both sides, and no spaces or control characters. No pattern can tell whether mail arrives. Throws
- * `invalid_field`.
+ * Parses an e-mail address, stored as sent. Rejects only clear mistakes: it requires one @ with text on both sides, and
+ * no spaces or control characters. No pattern can prove that mail arrives. Throws `invalid_field`.
  */
 export function emailField(value: unknown): string {
   if (
@@ -75,7 +74,7 @@ export function emailField(value: unknown): string {
   );
 }
 
-/** The limits of calls that a body sets; none that it does not name. Throws `invalid_field`. */
+/** Parses the call limits in a body; absent ones stay absent. Throws `invalid_field`. */
 export function readCallLimits(body: Readonly<Record<string, unknown>>): Partial<CallLimits> {
   const limits: { -readonly [Limit in keyof CallLimits]?: CallLimits[Limit] } = {};
   for (const limit of Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]) {

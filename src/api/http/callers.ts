@@ -9,7 +9,7 @@ import { keyNotFound } from '../keys/keys.ts';
 import { BODY_LIMIT_BYTES } from './json-routes.ts';
 import { integerParam, type Query, refuseUnknownParameters } from './query.ts';
 
-/** The calling key. Throws the errors of checks 1–8, then `invalid_field` for a query that the route does not take. */
+/** Returns the calling key. Throws the errors of checks 1–8, then `invalid_field` for unknown query parameters. */
 export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const { key } = await gatekeeper.authorize(request);
   refuseUnknownParameters(request);
@@ -18,11 +18,11 @@ export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest
 
 /** A key that may manage. */
 interface ManagingKey extends CheckedKey {
-  /** Whether the presented value is the key's previous one, in its grace: it reads, and changes nothing. */
+  /** True if the request uses the key's previous value, in its grace: read-only. */
   readonly isPrevious: boolean;
 }
 
-/** The calling key, which may manage. Throws 403 `management_not_allowed` otherwise, before the query is checked. */
+/** Returns the calling key if it may manage; else throws 403 `management_not_allowed`, before checking the query. */
 export async function managingReader(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<ManagingKey> {
   const { key, valueEndsAt } = await gatekeeper.authorize(request);
   if (!key.canManage) {
@@ -36,8 +36,8 @@ export async function managingReader(gatekeeper: Gatekeeper, request: FastifyReq
 }
 
 /**
- * The calling key, which may make changes. Throws 403 `management_not_allowed` for a key that may not manage, and for
- * the previous value of a rotated key: after a leak, whoever else has that value must not outlive the new one.
+ * Returns the calling key if it may make changes. Throws 403 `management_not_allowed` for a key that may not manage, and
+ * for the previous value of a rotated key: after a leak, another holder of that value must not keep control.
  */
 export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const key = await managingReader(gatekeeper, request);
@@ -72,31 +72,31 @@ export function beforeTheBody(
   };
 }
 
-/** Bytes of memory that a body may take while it is read. */
+/** Maximum memory for reading a body, in bytes. */
 function bodyBytes({ headers }: FastifyRequest): number {
   if (headers['transfer-encoding'] !== undefined) return BODY_LIMIT_BYTES;
   return Math.min(Number(headers['content-length'] ?? 0), BODY_LIMIT_BYTES);
 }
 
 /**
- * Scope of a read of entries and sums: a whole account, or one key of it (specification section 2, "What a key sees").
+ * Read scope for entries and sums: a whole account, or one of its keys (specification section 2, "What a key sees").
  */
 export interface Reader {
   readonly accountId: number;
-  /** The only key whose entries may be read, without balances; undefined if all of the account may be read. */
+  /** The only readable key, without balances; undefined for the whole account. */
   readonly onlyKeyId: number | undefined;
-  /** Owner of the answer's share of pools: the account, or `OPERATOR`. */
+  /** Whom the answer's share of pools counts for: the account, or `OPERATOR`. */
   readonly owner: number;
 }
 
-/** Scope of a calling key: its account if it can manage, else itself only. */
+/** Scope of a calling key: its account if it can manage, else only itself. */
 export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
   return { accountId, onlyKeyId: canManage ? undefined : id, owner: accountId };
 }
 
 /**
- * The key that a query is about: its `key_id`, else the only key that the reader may see, else undefined for all keys.
- * Rejects with `key_not_found` for a key that the reader may not see, and for one that the account does not have.
+ * Resolves the key of a query: its `key_id`, else the only key that the reader may see, else undefined for all keys.
+ * Rejects with `key_not_found` for a key that the reader may not see or the account doesn't have.
  */
 export async function keyAsked(
   book: Pick<Book, 'key'>,
@@ -110,8 +110,8 @@ export async function keyAsked(
 }
 
 /**
- * Makes a check that is true for requests with the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. It compares
- * digests, which all have one length, so that the time it takes does not show how much of a guess is right.
+ * Returns a check for the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. Compares digests of equal length, so
+ * that its timing doesn't reveal how much of a guess is right.
  */
 export function adminTokenCheck(token: string): (request: FastifyRequest) => boolean {
   const expected = sha256(token);
@@ -121,7 +121,7 @@ export function adminTokenCheck(token: string): (request: FastifyRequest) => boo
   };
 }
 
-/** The refusal of a request that needs the operator's token and has another one or none. */
+/** Error for a missing or wrong operator token. */
 export function invalidAdminToken(): GatewayError {
   return new GatewayError(
     'invalid_admin_token',
@@ -129,7 +129,7 @@ export function invalidAdminToken(): GatewayError {
   );
 }
 
-/** The refusal on the operator's routes if ADMIN_TOKEN is not set: that of an unknown route. */
+/** Error of the operator's routes if ADMIN_TOKEN is not set: the same as for an unknown route. */
 export function noSuchRoute(): GatewayError {
   return new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
 }

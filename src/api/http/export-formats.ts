@@ -1,10 +1,10 @@
 import { Type } from '../openapi/json-type.ts';
 
-/** Words of the parameter `format` of lists that can be exported. */
+/** Values of `format` for lists that can be exported. */
 export const FORMATS = ['json', 'csv', 'jsonl'] as const;
 export type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 
-/** The documented answer of a list that can be exported, with an example of each export. */
+/** Documents the response of an exportable list, with an example of each export. */
 export function listAnswer(
   name: string,
   page: object,
@@ -37,21 +37,21 @@ export function listAnswer(
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** A line of a CSV export; it ends in CRLF (RFC 4180, section 2). Absent values are empty cells. */
+/** One CSV line, with CRLF (RFC 4180, section 2). Absent values are empty cells. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
 /**
- * What a spreadsheet may run as a formula: a text that begins with an operator, in either width, after white space, which
- * spreadsheets drop (a non-breaking space too), or with a tab or a line break.
+ * Text that a spreadsheet may run as a formula. It starts with a tab, a line break, or an operator of either width.
+ * Spreadsheets drop white space before the operator, non-breaking spaces too.
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\0]*[=+\-@＝＋－＠])/u;
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
- * Quotes the cells that RFC 4180 wants quoted. Text that a spreadsheet would run as a formula gets an apostrophe in front
- * (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
+ * Quotes cells as RFC 4180 requires. Prefixes possible formulas with an apostrophe (OWASP, "CSV Injection"); plain
+ * numbers, such as a charge of -0.000123, stay numbers.
  */
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return '';

@@ -7,19 +7,19 @@ import { checkEncoding } from '../../gateway/request/request-head.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { OPERATOR } from './long-answer.ts';
 
-/** Most bytes of a body. Settings are small; a larger body is a mistake and is refused with 413. */
+/** Maximum body size. Settings are small; a larger body is a mistake and gets 413. */
 export const BODY_LIMIT_BYTES = 1_048_576;
 
-/** More fields than any body has. A body with more is refused for the first that is unknown, without the others being read. */
+/** More fields than any valid body has. Beyond it, parsing stops and the first unknown field is refused. */
 const MOST_FIELDS = 64;
 
 /**
- * Sets up a plugin's scope for the JSON of specification sections 2 and 7, whatever the rest of the app reads: every
- * other content type is 415, answers are never cached, and an empty body counts as no body, because many clients send
+ * Sets up a plugin's scope for the JSON of specification sections 2 and 7, independent of the rest of the app. Other
+ * content types get 415, and responses are never cached. An empty body counts as no body, because many clients send
  * DELETE with a JSON content type and nothing else.
  *
- * Requests are validated by the parse functions of the domain alone, which name the field and say how to fix it.
- * Schemas of routes only describe the bodies in /openapi.json; test/api/documented-bounds.test.ts holds both together.
+ * Only the domain's parse functions validate requests: they name the field and say how to fix it. Route schemas only
+ * document the bodies in /openapi.json; test/api/documented-bounds.test.ts keeps both in step.
  */
 export function speakJson(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
@@ -36,7 +36,7 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/** Parses a body. Throws 400 `invalid_json`, and 413 `body_too_large` for bodies that would take too long. */
+/** Parses a body. Throws 400 `invalid_json`, and 413 `body_too_large` for bodies that take too long to parse. */
 function parseJson(body: Buffer): unknown {
   readJson(body, new NamesOnce());
   try {
@@ -46,7 +46,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Refuses repeated fields, because JSON.parse keeps the last of them and another reader may keep the first. */
+/** Refuses repeated fields: JSON.parse keeps the last one, another parser may keep the first. */
 class NamesOnce implements RootNames {
   readonly #seen = new Set<string>();
 
@@ -65,9 +65,8 @@ class NamesOnce implements RootNames {
 }
 
 /**
- * The book with the work of owners in turn. Of each account one write is in the database at once, and two queries of entries,
- * calls or sums, so that an account with many connections makes others wait for one or two of its own, not for all. Reads
- * of single rows pass.
+ * Wraps the book so that owners take turns. Each account runs one write and two queries of entries, calls or sums at a
+ * time, so an account with many connections delays others by one or two of its own. Reads of single rows don't queue.
  */
 export function withFairTurns(book: Book, { transactions, queries }: Pools): Book {
   const inTurn =

@@ -6,30 +6,30 @@ import type { Share } from '../../shares/fair-pool.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { ExportFormat } from './export-formats.ts';
 
-/** Bytes that are handed to a connection at a time; as much again waits for it. */
+/** Bytes handed to a connection at a time; as much again is buffered. */
 const PIECE_BYTES = 64 * 1024;
-/** Bytes of a page of the book as JSON, about. */
+/** Approximate size of a page of the book as JSON, in bytes. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Owners of what others than accounts, which have ids from 1 on, take of pools. */
+/** Owner of the operator's share of pools; account ids start at 1. */
 export const OPERATOR = 0;
 const STRANGERS = -1;
 
-/** Makes the next page of an answer; undefined after the last. It must not keep the pages that it made. */
+/** Returns the next page; undefined after the last. Must not retain earlier pages. */
 export type NextPage = () => Promise<string | undefined>;
 
 interface LongAnswer {
-  /** The account that asks, or `OPERATOR`. */
+  /** The requesting account, or `OPERATOR`. */
   readonly owner: number;
-  /** True for exports and for lists of any length, of which an account has few under way at once. */
+  /** True for exports and lists of any length; an account may run only a few at once. */
   readonly isWhole: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Streams an answer that is made page by page, as fast as the client takes it: one page is in memory at a time. The
- * first page is made before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks
- * the connection. Throws 429 `rate_limit_exceeded` if the owner has as many such answers under way as it may.
+ * Streams an answer page by page, as fast as the client reads, with one page in memory at a time. Builds the first page
+ * before the response starts, so that an unreachable book still returns a clean 503; a later fault breaks the
+ * connection. Throws 429 `rate_limit_exceeded` if the owner already has the maximum of such answers in progress.
  */
 export async function sendPages(
   { exports, answers }: Pools,
@@ -51,8 +51,8 @@ export async function sendPages(
 }
 
 /**
- * Counts whole answers over 64 KiB until they are sent, because clients that do not read them would fill the memory. One
- * too many gets 429 `rate_limit_exceeded`.
+ * Counts whole answers over 64 KiB until they are sent, because clients that don't read them would fill the memory.
+ * Beyond the limit, a request gets 429 `rate_limit_exceeded`.
  */
 export function boundAnswers(app: FastifyInstance, { answers }: Pools, gatekeeper: Gatekeeper): void {
   const { ofOne } = answers.bytes;
@@ -86,17 +86,17 @@ function bytesOf(page: string | undefined): Buffer | undefined {
   return page === undefined ? undefined : Buffer.from(page);
 }
 
-/** Rows that an export reads at a time, which bounds its memory. */
+/** Rows that an export reads at a time; bounds its memory. */
 const EXPORT_PAGE = 500;
 
 interface Export<Row, View extends object, Place> {
-  /** Name of the file. */
+  /** File name. */
   readonly name: string;
   readonly format: ExportFormat;
   readonly owner: number;
   /** Most rows. */
   readonly limit: number;
-  /** Where the export begins; undefined: with the newest row. */
+  /** Where the export starts; undefined: at the newest row. */
   readonly before: Place | undefined;
   /** Rows after a place, newest first. */
   read(before: Place | undefined, limit: number): Promise<readonly Row[]>;
@@ -107,7 +107,7 @@ interface Export<Row, View extends object, Place> {
 }
 
 /**
- * Streams an export. Its pages are cut by the place of a row, so that rows written meanwhile, which are newer, do not shift them.
+ * Streams an export. Pages continue from the place of a row, so newer rows written meanwhile don't shift them.
  */
 export async function sendExport<Row, View extends object, Place>(
   pools: Pools,

@@ -6,14 +6,13 @@ import type { ObjectSchema } from '../openapi/json-type.ts';
 /** Query parameters as Fastify parses them; one that is sent twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** The query of a request, as Fastify has parsed it. */
 export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
 }
 
 /**
- * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section
- * 2), because a misspelt filter must not lead to an answer with everything. Throws `invalid_field`.
+ * Refuses parameters that are repeated or not in the route's schema (specification section 2), because a misspelt filter
+ * must not return everything. Throws `invalid_field`.
  */
 export function refuseUnknownParameters(request: FastifyRequest): void {
   const schema = request.routeOptions.schema?.querystring as Partial<ObjectSchema> | undefined;
@@ -37,7 +36,7 @@ export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw givenTwice(name);
-  // PostgreSQL rejects U+0000, also in a query's arguments.
+  // PostgreSQL rejects U+0000, in query arguments too.
   if (value.includes('\0')) throw invalidField(name, `${name} must not contain U+0000.`);
   return value;
 }
@@ -59,12 +58,12 @@ export function integerParam(
   return value;
 }
 
-/** The parameter `limit`: the most items of a page; undefined if it is absent. Throws `invalid_field`. */
+/** The parameter `limit`, the maximum items of a page; undefined if absent. Throws `invalid_field`. */
 export function limitParam(query: Query): number | undefined {
   return integerParam(query, 'limit', PAGE_LIMIT);
 }
 
-/** A parameter that is one of the words listed; undefined if it is absent. Throws `invalid_field`. */
+/** A parameter that must be one of the words listed; undefined if absent. Throws `invalid_field`. */
 export function wordParam<Word extends string>(
   query: Query,
   name: string,
@@ -77,7 +76,7 @@ export function wordParam<Word extends string>(
   return word;
 }
 
-/** A parameter that is the cursor `next` of an earlier page; undefined if it is absent. Throws `invalid_field`. */
+/** A parameter with the cursor `next` of an earlier page; undefined if absent. Throws `invalid_field`. */
 export function cursorParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;

@@ -11,15 +11,15 @@ import { type KeyUse, type KeyView, keyView } from './key-view.ts';
 
 const NOTHING_SPENT = micro(0);
 
-/** The parts of the program that the views of keys are made from. */
+/** Sources of the key views. */
 interface KeyViewDeps {
   readonly book: Book;
   readonly ledger: Ledger;
 }
 
 /**
- * Use of each of these keys of one account, in the order given. The time of the latest call is that of the book, which
- * has the calls of until now if `ledger.flush` was awaited before.
+ * Use of each of these keys of one account, in the given order. The book supplies the time of the latest call; await
+ * `ledger.flush` first to include all calls so far.
  */
 export async function keyUses(
   { book, ledger }: KeyViewDeps,
@@ -42,7 +42,6 @@ export async function keyUses(
   }));
 }
 
-/** Keys of one account as the API shows them. */
 async function keyViews(
   deps: KeyViewDeps,
   accountId: number,
@@ -52,7 +51,7 @@ async function keyViews(
   return keys.map((key, index) => keyView(key, uses[index] as KeyUse, deps.ledger.now(accountId)));
 }
 
-/** The view of one key, with its calls so far. */
+/** View of one key, with its calls so far. */
 export async function keyViewNow(deps: KeyViewDeps, key: KeyRecord): Promise<KeyView> {
   await deps.ledger.flush(key.accountId);
   const [view] = await keyViews(deps, key.accountId, [key]);
@@ -61,16 +60,16 @@ export async function keyViewNow(deps: KeyViewDeps, key: KeyRecord): Promise<Key
 
 interface Page {
   readonly after: number;
-  /** Most keys of the page; undefined for all. */
+  /** Maximum keys of the page; undefined for all. */
   readonly limit: number | undefined;
 }
 
-/** Reader of keys with ids above `after`, by id ascending: at most `limit`, and no more than the book gives at once. */
+/** Reads keys with ids above `after`, ascending: at most `limit`, and at most one page of the book. */
 type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>;
 
 /**
- * Streams the keys of an account by the `limit` and `after` of the query; with `onlyKeyId`, that key at most. One page
- * of the book is in memory at a time, because ten thousand keys with full lists are gigabytes.
+ * Streams an account's keys by the query's `limit` and `after`; with `onlyKeyId`, at most that key. Holds one page of
+ * the book in memory, because ten thousand keys with full lists take gigabytes.
  */
 export async function sendKeys(
   deps: KeyViewDeps & { readonly pools: Pools },

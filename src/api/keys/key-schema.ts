@@ -11,7 +11,7 @@ import { MOST_GRACE_S } from '../../domain/rotation.ts';
 import { balance, cursor, exactCredits, id, orNull, pageLimit, time, timeOrNull } from '../openapi/fields.ts';
 import { type Schema, Type } from '../openapi/json-type.ts';
 
-/** Every field that create and PATCH take, described. */
+/** Schemas of all fields that create and PATCH accept. */
 const settings = Object.fromEntries(
   KEY_FIELD_NAMES.map((field): [string, Schema] => {
     const { wire, type, help } = KEY_FIELDS[field];
@@ -25,7 +25,7 @@ const prefix = Type.String({
 
 const { name, description, ...others } = settings;
 
-/** A key as the list shows it: its settings, and the read-only fields. */
+/** A key in the list: settings and read-only fields. */
 export const Key = Type.Object(
   {
     id: id('Id of the key.'),
@@ -78,7 +78,7 @@ export const KeyListQuery = Type.Object({
   after: cursor('`next` of the previous page: only keys with higher ids.'),
 });
 
-/** Answer to the creation of a key, the only one that shows its value (specification section 2). */
+/** Response to key creation, the only one that shows the value (specification section 2). */
 export const CreatedKey = Type.Object(
   {
     id: id('Id of the key.'),
@@ -107,7 +107,7 @@ export const KeyPatch = Type.Partial(Type.Object(settings), {
 
 const { name: _, ...mayBeMissing } = settings;
 
-/** Fields that may be missing when a key is created, with their defaults (specification section 2, "Fields"). */
+/** Optional fields of a new key, with their defaults (specification section 2, "Fields"). */
 const optional = Object.fromEntries(
   Object.entries(mayBeMissing).map(([wireName, schema]) => {
     const field = fieldAt(wireName);
@@ -125,7 +125,7 @@ export const NewKeyBody = Type.Object(
   },
 );
 
-/** Matches one version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
+/** Matches `*` or one version, with quotes (an entity tag of RFC 9110) or without. */
 export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /** Headers of the routes that change a key. */
@@ -170,7 +170,7 @@ export const Rotation = Type.Object(
   },
 );
 
-/** Answer to a rotation, the only one that shows the new value (specification section 2). */
+/** Response to a rotation, the only one that shows the new value (specification section 2). */
 export const RotatedKey = Type.Object(
   {
     ...CreatedKey.properties,
@@ -183,7 +183,7 @@ export const RotatedOrEnded = Type.Union([RotatedKey, Key], {
   description: 'The new value; with `end_grace`, the key without its value.',
 });
 
-// Example bodies of key requests and answers, for the description of the API.
+// Example request and response bodies for the API document.
 
 const defaults = Object.fromEntries(WIRE_NAMES.map((name) => [name, rowAt(name).fallback])) as WireSettings;
 

@@ -20,20 +20,20 @@ export type KeyView = Static<typeof Key>;
 export type OwnKeyView = Static<typeof OwnKey>;
 /** A list of keys by id, or a page of it. */
 export type KeyListView = Static<typeof KeyList>;
-/** The answer to the creation of a key (specification section 2): the only one that shows its value. */
+/** Response to key creation, the only one that shows the value (specification section 2). */
 export type CreatedKeyView = Static<typeof CreatedKey>;
-/** The answer to a rotation (specification section 2): the new value, and until when the previous one is valid. */
+/** Response to a rotation (specification section 2): the new value, and the expiry of the previous one. */
 export type RotatedKeyView = Static<typeof RotatedKey>;
 
-/** Use of a key, which its view shows beside its record. */
+/** Use of a key, shown in its view next to its record. */
 export interface KeyUse {
-  /** Credits spent in the current period of its `spending_period`. */
+  /** Credits spent in its current `spending_period`. */
   readonly spentInPeriod: Micro;
-  /** Time of its latest call in the ledger, in milliseconds since the epoch; undefined: it has none. */
+  /** Time of its latest call in the ledger, in milliseconds since the epoch; undefined if none. */
   readonly lastUsedAt: number | undefined;
 }
 
-/** The view of a key at `redisNow`, in milliseconds by Redis' clock, which ends the previous value. */
+/** View of a key at `redisNow`, in milliseconds of Redis' clock, which decides when the previous value ends. */
 export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, redisNow: number): KeyView {
   const { previousValidUntil } = key;
   return {
@@ -54,7 +54,7 @@ const FIELDS = KEY_FIELD_NAMES.map(
   (field) => [field, KEY_FIELDS[field].wire, KEY_FIELDS[field].type.kind] as const,
 );
 
-/** The settings of a key as the API has them, and read-only fields, each after a setting as in the specification. */
+/** Settings of a key under their API names, with read-only fields inserted in the specification's order. */
 function settingsView<const After extends { readonly [W in WireName]?: object }>(
   settings: KeySettings,
   after: After,
@@ -65,7 +65,7 @@ function settingsView<const After extends { readonly [W in WireName]?: object }>
   return view as WireSettings & Joined<After[keyof After]>;
 }
 
-/** The objects of a union in one. */
+/** Intersection of a union's object types. */
 type Joined<T> = (T extends unknown ? (one: T) => void : never) extends (all: infer All) => void
   ? All
   : never;
@@ -76,7 +76,7 @@ function viewOf(kind: Kind, value: unknown): unknown {
   return kind === 'credits' ? creditsNumber(value as Micro) : value;
 }
 
-/** The view of a key for itself at `redisNow`, as for `keyView`; its period is that of the same time. */
+/** A key's view of itself at `redisNow`, as in `keyView`; the period uses the same time. */
 export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number): OwnKeyView {
   const { spendingLimit: limit } = key;
   return {
@@ -86,7 +86,7 @@ export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number): OwnKe
   };
 }
 
-/** The answer to the creation of a key. `value` is the key itself, which is stored nowhere. */
+/** `value` is the key itself, which is stored nowhere. */
 export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
   return {
     id: key.id,
@@ -98,7 +98,7 @@ export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
   };
 }
 
-/** The answer to a rotation. `value` is the new one. */
+/** `value` is the new value. */
 export function rotatedKeyView(key: KeyRecord, value: string): RotatedKeyView {
   const { previousValidUntil: until } = key;
   return {
@@ -107,10 +107,10 @@ export function rotatedKeyView(key: KeyRecord, value: string): RotatedKeyView {
   };
 }
 
-/** Limits of calls as keys and accounts show them (specification section 11); null: no limit. */
+/** Call limits of keys and accounts in the API (specification section 11); null: no limit. */
 export type CallLimitsView = Static<ObjectSchema<ReturnType<typeof callLimitSchemas>>>;
 
-/** The limits of calls of a record, under their names in the API. */
+/** Call limits of a record under their API names. */
 export function callLimitsView({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimitsView {
   return {
     [CALL_LIMIT_FIELDS.rpmLimit]: rpmLimit,

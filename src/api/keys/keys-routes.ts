@@ -44,8 +44,8 @@ export type KeysDeps = KeyChangeDeps & WriteParts;
 const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
- * The owner's routes for keys (specification section 2). The caller is authorized before path and body are checked, so
- * that a key that may not manage learns nothing about which ids or values would be right.
+ * The owner's routes for keys (specification section 2). They authorize the caller before checking path and body, so
+ * that a key that may not manage learns nothing about valid ids or values.
  */
 export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   return async (app) => {
@@ -77,7 +77,7 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   });
 }
 
-/** Route `GET /api/key/`: the calling key, with what it may still spend (specification section 2). */
+/** `GET /api/key/`: the calling key, with its remaining limit (specification section 2). */
 function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
   const { book, ledger, gatekeeper } = deps;
   const schema: FastifySchema = {
@@ -195,7 +195,7 @@ function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
   });
 }
 
-/** A key that is deleted stays in the book, for the ledger, and is inactive. */
+/** A deleted key becomes inactive; the book keeps it for the ledger. */
 function deleteRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
   const schema: FastifySchema = {
     ...routes.docs,

@@ -23,14 +23,14 @@ export interface KeyCommandDeps {
   readonly pools: Pools;
 }
 
-/** The settings of a new key in a body, with the names of models in place of their aliases. Throws as `parseNewKey`. */
+/** Parses the settings of a new key and replaces model aliases by names. Throws like `parseNewKey`. */
 export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
   const { settings: given, canManage } = parseNewKey(body);
   const settings = withSlugs(given, catalog);
   return { ...settings, canManage: managesOnCreation(canManage, settings) };
 }
 
-/** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
+/** Creates a key. Resolves with the response, the only place that shows its value. Throws `too_many_keys`. */
 export async function createKey(
   { book, ledger, config }: KeyCommandDeps,
   accountId: number,
@@ -44,7 +44,7 @@ export async function createKey(
   return createdKeyView(key, value);
 }
 
-/** Returns a handler that throws 409 `too_many_keys` in place of TooManyKeys, and any other error as it is. */
+/** Returns a handler that turns TooManyKeys into 409 `too_many_keys` and rethrows other errors. */
 function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof TooManyKeys)) throw error;
@@ -58,9 +58,9 @@ function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) =>
 }
 
 /**
- * Resolves when a new record is published to Redis, and even if Redis is out of reach. That is safe because the book
- * has the record, no older one is in Redis, and the publication is made up for when Redis answers again. A 503 here
- * would lose the only copy of the key's value.
+ * Resolves when a new record is published to Redis, or if Redis is unreachable. That is safe: the book has the record,
+ * Redis has no older one, and publication catches up when Redis answers again. A 503 here would lose the only copy of
+ * the key's value.
  */
 export async function onceReachable(publication: Promise<unknown>): Promise<void> {
   try {
@@ -74,15 +74,15 @@ export interface KeyChange {
   readonly accountId: number;
   readonly keyId: number;
   readonly settings: Partial<KeySettings>;
-  /** Version of the record that the change is made for; undefined for any. */
+  /** Expected version of the record; undefined for any. */
   readonly ifVersion: number | undefined;
 }
 
 /**
- * Changes a key in the book and then in Redis, and resolves after both, so that the next request is checked by the new
- * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, `invalid_field` and
- * `too_many_keys` for settings that are too long, and LedgerUnavailable if the change is in the book and not in Redis
- * yet; sending the request again is harmless.
+ * Changes a key in the book, then in Redis. Resolves after both, so that the next request is checked against the new
+ * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, `invalid_field`, and
+ * `too_many_keys` for settings that are too long. Throws LedgerUnavailable if the change is in the book but not yet in
+ * Redis; repeating the request is harmless.
  */
 export async function changeKey(
   { book, ledger, config }: KeyCommandDeps,
@@ -102,7 +102,7 @@ export async function changeKey(
   return key;
 }
 
-/** Throws 412 `version_conflict` in place of VersionConflict, and any other error as it is. */
+/** Turns VersionConflict into 412 `version_conflict`; rethrows other errors. */
 export function refuseConflict(error: unknown): never {
   if (!(error instanceof VersionConflict)) throw error;
   throw new GatewayError(
@@ -114,16 +114,16 @@ export function refuseConflict(error: unknown): never {
 }
 
 /**
- * `canManage` of a key that another key or the operator creates (specification section 2, "Who may manage"): as the
- * request says, else true only without restrictions, so that a key that is handed out with limits cannot lift them.
+ * `canManage` of a key created by another key or the operator (specification section 2, "Who may manage"). The request
+ * decides; by default only an unrestricted key may manage, so that a key handed out with limits can't lift them.
  */
 function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
   return said ?? !carriesRestriction(settings);
 }
 
 /**
- * `canManage` after a PATCH that does not mention it; undefined if it stays. A restriction that *another* key or the
- * operator sets takes it away; one that a key sets on itself does not, so that no owner locks themselves out.
+ * `canManage` after a PATCH that omits it; undefined if unchanged. A restriction by *another* key or the operator removes
+ * it. A key's restriction on itself doesn't, so that owners can't lock themselves out.
  */
 export function managesAfterPatch(
   change: Partial<KeySettings>,
@@ -134,7 +134,7 @@ export function managesAfterPatch(
   return loses ? { canManage: false } : {};
 }
 
-/** The answer for an unknown id and for a key of another account alike (specification section 2). */
+/** Same error for an unknown id and for another account's key (specification section 2). */
 export function keyNotFound(): GatewayError {
   return new GatewayError('key_not_found', 'The account has no key with this id.');
 }
@@ -147,8 +147,8 @@ export function keyIdOf(request: FastifyRequest): number {
 }
 
 /**
- * Version for which a change is made, by the header `If-Match` (specification section 2); undefined for any. Throws
- * `invalid_field` for a header that names no single version.
+ * Expected version from the header `If-Match` (specification section 2); undefined for any. Throws `invalid_field` for a
+ * header without a single version.
  */
 export function ifMatch(request: FastifyRequest): number | undefined {
   const value = request.headers['if-match'];
@@ -163,7 +163,7 @@ export interface KeyChangeDeps extends KeyCommandDeps {
   readonly catalog: () => Catalog;
 }
 
-/** Caller that changes a key of an account: its owner, or the operator. */
+/** Caller that changes a key: the account's owner or the operator. */
 interface KeyChanger {
   readonly accountId: number;
   /** Id of the calling key; undefined: the operator. */
@@ -172,14 +172,14 @@ interface KeyChanger {
 
 type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
 
-/** Differences between the routes of the owner and of the operator that change a key. */
+/** Differences between the owner's and the operator's routes that change a key. */
 export interface KeyChangeRoutes {
-  /** Path of a key; it ends with `:key_id/`. */
+  /** Path of a key, ending in `:key_id/`. */
   readonly path: string;
-  /** Authorizes the request, before anything else of it is looked at. Rejects with the refusal. */
+  /** Authorizes the request before any other check. Rejects with the refusal. */
   readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;
   readonly onRequest?: onRequestAsyncHookHandler;
-  /** The description of all routes, and the refusals that precede those for the key. */
+  /** Docs shared by all routes, and the refusals that precede those for the key. */
   readonly docs: Pick<FastifySchema, 'tags' | 'security' | 'params'>;
   readonly refusals: readonly ErrorCode[];
   readonly update: Words;
@@ -188,11 +188,11 @@ export interface KeyChangeRoutes {
 }
 
 const HEADER = 'x-tollgate-warning';
-/** Most names in the header, and below it most characters of each name, so that the header stays small. */
+/** Maximum names in the header and, below, maximum characters of each, to keep the header small. */
 const MOST_NAMES = 5;
 const LONGEST_NAME = 60;
 
-/** The settings with the names of models in place of their aliases: the stored list does not change with the catalog. */
+/** Replaces model aliases by names, so that the stored list doesn't change with the catalog. */
 export function withSlugs<Settings extends { readonly allowedModels?: readonly string[] }>(
   settings: Settings,
   catalog: Catalog,
@@ -204,8 +204,8 @@ export function withSlugs<Settings extends { readonly allowedModels?: readonly s
 }
 
 /**
- * Adds a header to the answer that lists the `allowed_models` of a request that are not in the catalog. They are most
- * likely misspelt, but are not refused, because a model may be added later.
+ * Adds a response header that lists `allowed_models` missing from the catalog. They are probably misspelt, but accepted,
+ * because a model may be added later.
  */
 export function warnOfModels(
   reply: FastifyReply,
@@ -220,7 +220,7 @@ export function warnOfModels(
   reply.header(HEADER, `allowed_models: ${names}${more} ${verb} not in the catalog`);
 }
 
-/** A name as JSON in ASCII, which is what headers can carry. */
+/** A name as ASCII JSON, safe in a header. */
 function quoted(slug: string): string {
   const shown = slug.length > LONGEST_NAME ? `${slug.slice(0, LONGEST_NAME)}…` : slug;
   return JSON.stringify(shown).replaceAll(
@@ -229,7 +229,7 @@ function quoted(slug: string): string {
   );
 }
 
-/** Schema of an answer that may carry the warning. */
+/** Schema of a response that may carry the warning. */
 export function mayWarn(schema: ObjectSchema) {
   return {
     description: String(schema.description),

@@ -31,15 +31,15 @@ import {
 type KeyAtVersion = Omit<KeyChange, 'settings'>;
 
 /**
- * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
- * "Rotate"). Resolves with the answer, the only place where the value appears, once every gateway checks by the new
- * record. Throws `key_not_found`, `version_conflict` and `service_unavailable`.
+ * Gives a key a new value and keeps the previous one for `graceS` seconds of Redis' clock (specification section 2,
+ * "Rotate"). Resolves with the response, the only place that shows the value, once every gateway uses the new record.
+ * Throws `key_not_found`, `version_conflict` and `service_unavailable`.
  *
- *  1 ask Redis for the time    if it does not answer, nothing is changed
+ *  1 ask Redis for the time    if it doesn't answer, nothing changes
  *  2 commit to the book
- *  3 publish to Redis          if that fails, the rotation is undone: other gateways may still take a value that this
- *                              answer says has ended, and the owner, who did not get the new value, would lose the value
- *                              in use, because the repeat ends the oldest one
+ *  3 publish to Redis          if that fails, undo the rotation: other gateways might still accept a value that has
+ *                              ended, and the owner, who never got the new value, would lose the one in use, because
+ *                              a repeat ends the oldest
  */
 export async function rotateKey(
   deps: KeyCommandDeps,
@@ -63,7 +63,7 @@ export async function rotateKey(
   return rotatedKeyView(key, value);
 }
 
-/** Undoes a rotation that could not be published, and resolves with its refusal. */
+/** Undoes a rotation that couldn't be published; resolves with the refusal. */
 async function undone(
   { book, ledger }: KeyCommandDeps,
   before: KeyRecord,
@@ -71,7 +71,7 @@ async function undone(
   cause: unknown,
 ): Promise<GatewayError> {
   const restored = await withdrawn(book, before, hash, Date.now());
-  // Redis may have the record of the rotation. If this publication fails too, the sweep of any gateway that reaches
+  // Redis may have the rotated record. If this publication fails too, the sweep of any gateway that reaches
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
   const message = restored
@@ -80,10 +80,7 @@ async function undone(
   return new GatewayError('service_unavailable', message, null, undefined, { cause });
 }
 
-/**
- * The key with its values of before; undefined if the book is away, or if the key has been rotated again
- * meanwhile.
- */
+/** The key with its earlier values; undefined if the book is unreachable or the key has been rotated again. */
 async function withdrawn(
   book: Book,
   before: KeyRecord,
@@ -99,8 +96,8 @@ async function withdrawn(
 }
 
 /**
- * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
- * `version_conflict`, and LedgerUnavailable if the end is in the book and not in Redis yet; repeating it is harmless.
+ * Ends the previous value; resolves once it has ended at every gateway. Throws `key_not_found`, `version_conflict`, and
+ * LedgerUnavailable if the change is in the book but not yet in Redis; repeating it is harmless.
  */
 async function endGrace(
   { book, ledger }: KeyCommandDeps,
@@ -113,10 +110,7 @@ async function endGrace(
   return key;
 }
 
-/**
- * Stands for the time of a Redis that does not answer: at 0 no grace is over, so that the previous value is ended for
- * certain.
- */
+/** Time to assume if Redis doesn't answer. At 0 no grace is over, so the previous value is certain to be ended. */
 function unknownTime(error: unknown): number {
   if (error instanceof LedgerUnavailable) return 0;
   throw error;

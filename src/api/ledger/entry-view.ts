@@ -19,21 +19,21 @@ const COUNTS = Object.fromEntries(
   Object.values(UNITS).map(({ wire, help }) => [wire, count(help.used)]),
 ) as Record<UsageName, ReturnType<typeof count>>;
 
-/** Usage of a call by unit; a unit that is absent was not used. */
+/** Usage of a call by unit; absent units were not used. */
 export const UsageSchema = Type.Object(COUNTS, {
   title: 'Usage',
   description: 'Usage by unit; absent units were not used.',
 });
 
-/** Properties of an object that has one for each unit of a price, all with one schema. */
+/** One property for each price unit, all with the same schema. */
 const eachUnit = <T>(schema: Schema<T>) =>
   Object.fromEntries(UNIT_NAMES.map((unit) => [unit, schema])) as Record<Unit, Schema<T>>;
 const ofCall = 'null: not a call.';
 
-/** Unit prices that were applied. */
+/** Applied unit prices. */
 const Applied = Type.Partial(Type.Object(eachUnit(Type.Number())));
 
-/** A try of a call (specification section 12). */
+/** An attempt of a call (specification section 12). */
 export const Attempt = Type.Object(
   {
     target: Type.String({
@@ -165,7 +165,7 @@ type PriceView = NonNullable<EntryView['price']>;
 
 const DIMENSIONS = Object.entries(USAGE_NAMES) as [keyof Usage, UsageName][];
 
-/** Usage under the names for clients; a unit that is absent stays absent. */
+/** Usage under the names for clients; absent units stay absent. */
 export function usageView(usage: Usage): UsageView {
   const view: { -readonly [Name in UsageName]?: number } = {};
   for (const [dimension, name] of DIMENSIONS) {
@@ -175,9 +175,7 @@ export function usageView(usage: Usage): UsageView {
   return view;
 }
 
-/**
- * An entry for a reader. One with `onlyKeyId` is a key that sees itself only, and is not shown the account's balance.
- */
+/** Shows an entry to a reader. A key that sees only itself (`onlyKeyId`) doesn't get the account's balance. */
 export function entryView(
   entry: LedgerEntry,
   { onlyKeyId }: { readonly onlyKeyId: number | undefined },
@@ -208,7 +206,7 @@ export function entryView(
   };
 }
 
-/** A single try whose status is the entry's is not stored. */
+/** A single attempt with the entry's status is not stored. */
 export function attemptsView({
   type,
   attempts,
@@ -236,7 +234,7 @@ type Column = Exclude<keyof EntryView, 'usage'> | UsageName;
 
 const NAMES = Object.values(USAGE_NAMES);
 
-/** Columns in the order in which they came, so that each keeps its place. Dimensions of usage that are not here follow. */
+/** Columns in order of introduction, so that each keeps its place. Other usage dimensions follow. */
 const ORDERED = [
   'id',
   'type',
@@ -283,7 +281,7 @@ const COLUMNS: readonly Column[] = [
   ...NAMES.filter((name) => !ORDERED.some((column) => column === name)),
 ];
 
-/** Columns of usage, in the order that exports have them in. */
+/** Usage columns in export order. */
 export const USAGE_CSV_COLUMNS = COLUMNS.filter(isUsage);
 
 const CELLS = COLUMNS.map((column): ((entry: EntryView) => string | number | boolean | null | undefined) => {
@@ -296,12 +294,12 @@ function isUsage(column: Column): column is UsageName {
   return NAMES.some((name) => name === column);
 }
 
-/** First line of the export. */
+/** CSV header. */
 export function csvHeader(): string {
   return csvLine(COLUMNS);
 }
 
-/** The line of an entry; absent values are empty cells. `price`, credits by unit, `passes` and `attempts` are JSON. */
+/** CSV line of an entry. Absent values are empty cells; `price`, credits by unit, `passes` and `attempts` are JSON. */
 export function csvEntry(entry: EntryView): string {
   return csvLine(CELLS.map((cell) => cell(entry)));
 }

@@ -39,7 +39,7 @@ export const LedgerQueryString = Type.Object({
   ),
 });
 
-/** The answer of `GET /api/account/ledger/`: a page of JSON, or one of the two exports. */
+/** Response of `GET /api/account/ledger/`: a JSON page or one of two exports. */
 export const LedgerAnswer = listAnswer('ledger', EntryPage, {
   csv: csvHeader() + csvEntry(ENTRY_EXAMPLE),
   jsonl: ENTRY_EXAMPLE,
@@ -97,7 +97,7 @@ function entryRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
   });
 }
 
-/** How long a reader of one entry waits for the journal, which is behind by 250 ms at most in normal running. */
+/** Longest wait for the journal when reading one entry; normally the journal lags 250 ms at most. */
 const ENTRY_FLUSH_MS = 2_000;
 
 interface LedgerReading {
@@ -106,9 +106,7 @@ interface LedgerReading {
   readonly pools: Pools;
 }
 
-/**
- * Answers a query of the ledger: resolves with a page, or, if `format` asks for an export, streams it by `reply`.
- */
+/** Queries the ledger: resolves with a page, or streams the export that `format` requests to `reply`. */
 export async function readLedger(
   reading: LedgerReading,
   reader: Reader,
@@ -130,7 +128,7 @@ export async function readLedger(
     toDay: to,
     before,
   };
-  // Drained first, so that a caller finds the call that was answered just now.
+  // Flush first, so that a caller finds the call that just finished.
   await ledger.flush(reader.accountId);
   if (format !== 'json') {
     return await sendExport(reading.pools, reply, {
@@ -150,8 +148,8 @@ export async function readLedger(
 }
 
 /**
- * The entry that the path names. Throws `entry_not_found`, even if the reader may not see it, and `service_unavailable`
- * if the entry may be on its way to the book still: "not found" would say that the call was not charged.
+ * Reads the entry in the path. Throws `entry_not_found`, also for an entry that the reader may not see. Throws
+ * `service_unavailable` if the entry may not have reached the book yet: "not found" would mean "not charged".
  */
 export async function readEntry(
   { book, ledger }: Omit<LedgerReading, 'pools'>,

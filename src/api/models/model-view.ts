@@ -2,8 +2,7 @@ import type { Category } from '../../domain/key.ts';
 import type { Unit } from '../../domain/units.ts';
 
 /**
- * A unit's price in credits: a number, or by the length of the input, the shortest first, or by the size and quality of what is
- * made.
+ * A unit's price in credits: a number, or by input length, shortest first, or by the output's size and quality.
  */
 export type UnitPriceView =
   | number
@@ -11,8 +10,8 @@ export type UnitPriceView =
   | Readonly<Record<string, number>>;
 
 /**
- * Prices by OpenRouter's names, as texts: credits for one token, image, search or request. Clients that show prices read these.
- * Of prices by length they have the shortest, of prices by size and quality the highest.
+ * Prices under OpenRouter's names, as strings: credits for one token, image, search or request. Clients read these to
+ * show prices. Prices by length give the one for the shortest; prices by size and quality give the highest.
  */
 export const OPENROUTER_PRICES = {
   prompt: 'input',
@@ -42,21 +41,21 @@ export interface ModelView {
   readonly object: 'model';
   /** Always 0, because OpenAI's clients require the field and the catalog has no dates. */
   readonly created: number;
-  /** Anthropic's fields; the catalog has no dates, and an epoch value says so. */
+  /** Anthropic's fields. The catalog has no dates; the epoch stands for that. */
   readonly type: 'model';
   readonly display_name: string;
   readonly created_at: string;
-  /** Tokens that it can read in one pass, and longest answer; null if the configuration does not say. */
+  /** Context window and longest answer, in tokens; null if not configured. */
   readonly context_length: number | null;
   readonly max_output_tokens: number | null;
   /** Name of the upstream in the configuration. */
   readonly owned_by: string;
   readonly category: Category;
-  /** Other names that calls may give it. */
+  /** Other names that calls may use. */
   readonly aliases: readonly string[];
-  /** Paths that take calls of it. */
+  /** Paths that accept calls of the model. */
   readonly endpoints: readonly string[];
-  /** Credits by unit, as in the configuration; {} if nothing costs. */
+  /** Credits by unit, as configured; {} if free. */
   readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
   readonly pricing: Readonly<Partial<Record<OpenRouterPrice, string>>>;
   /** Multipliers of the price by service tier. */
@@ -72,14 +71,14 @@ export interface ModelListView {
   readonly last_id: string | null;
 }
 
-/** A model as the operator sees it: with the source of its price, what its provider takes, and where it runs. */
+/** A model for the operator: with its price's source, its provider's price, and its targets. */
 export type OperatorModelView = ModelView & {
   readonly source: 'config' | 'list' | 'free';
-  /** Price of the provider in the list, in credits at markup 1; null if the list does not say. */
+  /** Provider's price in the list, in credits at markup 1; null if not listed. */
   readonly list_price: ModelView['price'] | null;
-  /** Names of the targets where it runs. */
+  /** Names of its targets. */
   readonly targets: readonly string[];
-  /** The last day for which the provider promised its price, if the configuration names one. */
+  /** Last day of the provider's promised price, if configured. */
   readonly price_until: string | null;
 };
 

@@ -42,19 +42,19 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
   };
 }
 
-/** A page of the list: at most `limit` models, those right after one or right before one. */
+/** At most `limit` models, directly after or before one. */
 interface ModelPage {
   readonly limit: number | undefined;
   readonly afterId: string | undefined;
   readonly beforeId: string | undefined;
 }
 
-/** Throws `invalid_field` for a cursor that is no model of the list. */
+/** Throws `invalid_field` for a cursor that is not in the list. */
 function modelListView(models: readonly Model[], { limit, afterId, beforeId }: ModelPage): ModelListView {
   const from = afterId === undefined ? 0 : placeOf(models, 'after_id', afterId) + 1;
   const to = beforeId === undefined ? models.length : placeOf(models, 'before_id', beforeId);
   const range = models.slice(from, Math.max(from, to));
-  // Anthropic's clients go backwards if they name the model that they come from.
+  // Anthropic's clients page backwards with `before_id`.
   const isBackwards = beforeId !== undefined && limit !== undefined;
   const page = isBackwards ? range.slice(-limit) : range.slice(0, limit);
   return {
@@ -72,7 +72,7 @@ function placeOf(models: readonly Model[], name: string, id: string): number {
   return at;
 }
 
-/** Models do not change, and a list of all of them is asked for often. */
+/** Models are immutable, and clients often list all of them. */
 const VIEWS = new WeakMap<Model, ModelView>();
 
 export function modelView(model: Model): ModelView {

@@ -21,7 +21,7 @@ Any other path or method gets 404 \`unknown_endpoint\`; \`GET /v1/responses\` wi
 
 **Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash.`;
 
-/** The part of the OpenAPI document about the gateway as a whole; the schemas of the routes add the rest. */
+/** Gateway-wide part of the OpenAPI document; route schemas add the rest. */
 const DOCUMENT = {
   openapi: '3.1.0',
   info: {
@@ -71,8 +71,8 @@ const DOCUMENT = {
 } as const;
 
 /**
- * Plugin that serves `/openapi.json` (OpenAPI 3.1), made from the schemas of the routes that are registered after it.
- * The symbol tells Fastify not to encapsulate the plugin, because it describes the app that it is registered on.
+ * Plugin that serves `/openapi.json` (OpenAPI 3.1), built from the schemas of routes registered after it. The symbol
+ * keeps Fastify from encapsulating the plugin, because it describes the app that it is registered on.
  */
 export function openapi(): FastifyPluginAsync {
   return Object.assign(describe, { [Symbol.for('skip-override')]: true });
@@ -87,13 +87,13 @@ async function describe(app: FastifyInstance): Promise<void> {
   });
   let text: string | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    // Made at the first request, because by then every route is registered.
+    // Built on the first request, when every route is registered.
     text ??= JSON.stringify(app.swagger());
     return reply.type('application/json; charset=utf-8').send(text);
   });
 }
 
-/** Path of a route as the document has it, if ids of models and of provider resources are called `id`. */
+/** Path of a route in the document, where ids of models and provider resources are called `id`. */
 function named(url: string): string {
   return url.startsWith('/v1/') ? url.replace(/\*$|:\w+/, ':id') : url;
 }

@@ -115,7 +115,7 @@ const ANTHROPIC_ERROR: JsonSchema = {
   },
 };
 
-/** Schema of a provider's own error, which is passed on unchanged; it says as much as both formats have in common. */
+/** Schema of a provider's error, passed on unchanged; covers what both formats share. */
 const PROVIDER_ERROR: JsonSchema = {
   title: 'ProviderError',
   description: "The provider's own error, with its body.",
@@ -135,7 +135,7 @@ const PROVIDER_ERROR: JsonSchema = {
   },
 };
 
-/** Statuses of providers that are not passed on, because they concern the gateway's own credential. */
+/** Provider statuses not passed on, because they concern the gateway's credential. */
 const NEVER_PASSED_ON: ReadonlySet<number> = new Set([401, 403]);
 
 const FORMATS = {
@@ -164,8 +164,8 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
 };
 
 /**
- * The refusals of one route by status, each referring to an example for every code in `#/components/examples`.
- * `passesOn` is true if the route passes on a provider's errors, which can have the same statuses.
+ * Refusals of one route by status, with a reference into `#/components/examples` for every code. `passesOn` is true if
+ * the route passes on provider errors, which can have the same statuses.
  */
 export function errorAnswers(
   { refusals, errorFormat = 'openai', limitHeaders = {} }: RouteDocs,
@@ -197,7 +197,7 @@ export function errorAnswers(
   return answers;
 }
 
-/** The examples that `errorAnswers` refers to, by name: each refusal as the gateway would write it in `format`. */
+/** Examples for `errorAnswers`, by name: each refusal as the gateway writes it in `format`. */
 export function errorExamples(format: ErrorFormat): Record<string, { summary: string; value: unknown }> {
   const { prefix, url } = FORMATS[format];
   const codes = Object.keys(ERRORS) as ErrorCode[];

@@ -1,6 +1,6 @@
 import type { ErrorCode, Shortfall } from '../../domain/errors.ts';
 
-/** A refusal as a client reads it, for the description of the API; `param` is set if a field is at fault. */
+/** A refusal as the client gets it, for the API document; `param` names the field at fault, if any. */
 interface ErrorExample {
   readonly message: string;
   readonly param?: string;
@@ -22,7 +22,7 @@ export function exampleOf(code: ErrorCode): ErrorExample {
   return typeof example === 'string' ? { message: example } : example;
 }
 
-/** An example for each code, or its message alone. The type requires one, so that a new code does not compile without it. */
+/** An example for each code, or only its message. A new code doesn't compile without one. */
 const EXAMPLES: Readonly<Record<ErrorCode, string | ErrorExample>> = {
   missing_api_key: 'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
   invalid_api_key: 'This API key does not exist. Check that you copied all of it.',

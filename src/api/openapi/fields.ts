@@ -3,9 +3,9 @@ import { MAX_CREDITS } from '../../domain/credits.ts';
 import { SIX_DECIMALS } from '../../domain/json-patterns.ts';
 import { type Schema, Type } from './json-type.ts';
 
-// Schemas of fields that many bodies have.
+// Schemas of fields shared by many bodies.
 
-/** Schema of a text that is one of the words listed. */
+/** Schema of a string with one of the listed values. */
 export function words<Word extends string>(list: readonly Word[], description: string, more: object = {}) {
   return Type.Enum(list, { description, ...more });
 }
@@ -25,7 +25,7 @@ export function day(description: string) {
   return Type.String({ format: 'date', description });
 }
 
-/** Schema of what another schema describes, or null. */
+/** Makes a schema nullable. */
 export function orNull<T>(schema: Schema<T>, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
@@ -63,7 +63,7 @@ export function exactCredits(description: string) {
   });
 }
 
-/** Matches a positive id in its only spelling: no sign, no leading zero. */
+/** Matches a positive id without sign or leading zero. */
 export const ID = /^[1-9]\d{0,15}$/;
 
 /** Schema of the cursor of the next page. */
@@ -71,17 +71,17 @@ export function cursor(description: string) {
   return Type.Optional(Type.String({ pattern: ID.source, description, examples: ['1024'] }));
 }
 
-/** Bounds of the parameter `limit`, and the length of most lists if it is absent. */
+/** Bounds of the parameter `limit`, and its default for most lists. */
 export const PAGE_LIMIT = { min: 1, max: 1_000 };
 export const DEFAULT_PAGE_LIMIT = 100;
 
-/** Schema of the most items of a page. */
+/** Schema of `limit`, the maximum items of a page. */
 export function pageLimit(description: string, more: object = {}) {
   const { min, max } = PAGE_LIMIT;
   return Type.Optional(Type.Integer({ minimum: min, maximum: max, description, ...more }));
 }
 
-/** Schemas of the limits of calls (specification section 11) of `whose` calls, such as "the key's". */
+/** Schemas of the call limits (specification section 11); `whose` is, for example, "the key's". */
 export function callLimitSchemas(whose: string) {
   return {
     [CALL_LIMIT_FIELDS.rpmLimit]: callLimit(`Maximum of ${whose} calls per minute.`),

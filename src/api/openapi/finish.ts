@@ -19,8 +19,8 @@ export interface Document {
 }
 
 /**
- * Completes the document that Fastify makes from the schemas of the routes: adds the model calls, refusals and
- * examples, gives schemas names, and sorts the paths by tag.
+ * Completes the document that Fastify builds from the route schemas: adds model calls, refusals and examples, names
+ * schemas, and sorts paths by tag.
  */
 export function finish(document: Document): Document {
   const schemas: Record<string, JsonSchema> = {};
@@ -46,7 +46,7 @@ export function finish(document: Document): Document {
   };
 }
 
-/** An operation with its `x-docs` replaced by the refusals, examples and headers that they stand for. */
+/** Replaces an operation's `x-docs` by refusals, examples and headers. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
   const { errorFormat = 'openai', requests, isBodyOptional } = docs;
@@ -82,17 +82,14 @@ function exemplified(examples: Readonly<Record<string, Example>>): (media: Media
   return (media) => ({ ...media, examples });
 }
 
-/**
- * An answer with the headers of every answer: `x-request-id`, on Anthropic's routes `request-id` too (specification
- * section 3).
- */
+/** Adds the common headers: `x-request-id`, and `request-id` on Anthropic's routes (specification section 3). */
 function identified(answer: Answer, format: ErrorFormat): Answer {
   const names = format === 'anthropic' ? ['x-request-id', 'request-id'] : ['x-request-id'];
   const ids = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
 }
 
-/** The operations, with those of model calls taken from MODEL_OPERATIONS, because Fastify has no schemas for them. */
+/** Takes the operations of model calls from MODEL_OPERATIONS, because Fastify has no schemas for them. */
 function described(paths: Paths): Paths {
   return mapValues(paths, (methods, path) =>
     mapValues(
@@ -117,12 +114,12 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** Keywords whose values are no schemas, though they can look like them. */
+/** Keywords whose values can look like schemas but aren't. */
 const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
 /**
- * Moves every schema that has a `title` from a part of the document into `schemas` and leaves a reference in its place,
- * so that clients generated from the document have one type for it. Throws if two different schemas have one title.
+ * Moves every schema with a `title` from a part of the document into `schemas` and leaves a reference, so that generated
+ * clients get one type for it. Throws if two different schemas share a title.
  */
 function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
   return moved(part, schemas) as Part;
@@ -170,7 +167,7 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
   example,
 });
 
-/** The webhook of the document: the request that the gateway sends (specification section 6). */
+/** The webhook request that the gateway sends (specification section 6). */
 const LOW_CREDITS_WEBHOOK = {
   operationId: 'lowCreditsAlert',
   tags: ['Account'],
@@ -220,8 +217,8 @@ const LOW_CREDITS_WEBHOOK = {
 };
 
 /**
- * Operations of all routes under /v1, by `METHOD path`. They stand here because the routes have no schemas: their
- * bodies are the providers' own, and the gateway reads only the properties described here.
+ * Operations of all routes under /v1, by `METHOD path`. The routes have no schemas: providers define the bodies, and the
+ * gateway reads only the properties described here.
  */
 export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
   ...MODEL_LIST_OPERATIONS,

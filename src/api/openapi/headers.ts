@@ -33,7 +33,7 @@ const HEADERS_OF_LIMITS = Object.fromEntries(
   ),
 );
 
-/** Headers of limits of calls on answers to model calls, by the names that the vendor's clients read. */
+/** Call limit headers of model calls, under the names that the vendor's clients read. */
 export function limitHeaders(format: WireFormat): Record<string, { readonly $ref: string }> {
   const names = (['requests', 'tokens'] as const).flatMap((unit) => limitHeaderNames(format, unit));
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -3,13 +3,13 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 declare const VALUE: unique symbol;
 
-/** A JSON Schema of values of the type `T`. Only the compiler knows the type: no schema has a property for it. */
+/** JSON Schema of values of type `T`. The type exists only for the compiler, not as a property. */
 export type Schema<T = unknown> = JsonSchema & { readonly [VALUE]?: T };
 
 /** Type of the values that a schema describes, as in `type KeyView = Static<typeof Key>`. */
 export type Static<S extends Schema> = S extends Schema<infer T> ? T : never;
 
-/** Mark of a property that may be missing. A symbol, so that it is not part of the schema's JSON. */
+/** Marks an optional property. A symbol, so that it stays out of the schema's JSON. */
 const OPTIONAL = Symbol('optional');
 type OptionalSchema<T> = Schema<T> & { readonly [OPTIONAL]: true };
 
@@ -24,7 +24,7 @@ type ObjectOf<P extends Properties> = Flat<
   }
 >;
 
-/** One list of the properties of an intersection, for editors and the compiler's messages to show. */
+/** Flattens an intersection, for readable editor hints and compiler messages. */
 type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
 export type ObjectSchema<P extends Properties = Properties> = Schema<ObjectOf<P>> & {
@@ -32,8 +32,8 @@ export type ObjectSchema<P extends Properties = Properties> = Schema<ObjectOf<P>
 };
 
 /**
- * Builders of JSON Schemas, called as TypeBox calls them; `options` are further keywords. TypeBox itself would cost 4.5
- * MB of idle memory and 112 ms of every start (bench/README.md), and none of its checks would be used.
+ * JSON Schema builders with TypeBox's names; `options` are further keywords. TypeBox itself would cost 4.5 MB of idle
+ * memory and 112 ms per start (bench/README.md), and its checks would go unused.
  */
 export const Type = {
   Array: <T>(items: Schema<T>, options: JsonSchema = {}): Schema<readonly T[]> => ({
@@ -42,7 +42,7 @@ export const Type = {
     ...options,
   }),
   Boolean: (options: JsonSchema = {}): Schema<boolean> => ({ type: 'boolean', ...options }),
-  /** A text that is one of `words`. */
+  /** One of `words`. */
   Enum: <const Word extends string>(words: readonly Word[], options: JsonSchema = {}): Schema<Word> => ({
     type: 'string',
     enum: [...words],
@@ -71,7 +71,7 @@ export const Type = {
   /** Marks a property as one that may be missing. */
   Optional: <T>(schema: Schema<T>): OptionalSchema<T> => ({ ...schema, [OPTIONAL]: true }),
 
-  /** An object schema with the same properties, any of which may be missing. */
+  /** Same properties, all optional. */
   Partial<P extends Properties>({ properties }: ObjectSchema<P>, options: JsonSchema = {}) {
     const all = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]);
     return Type.Object<{ readonly [Name in keyof P]: OptionalSchema<Static<P[Name]>> }>(

@@ -199,7 +199,7 @@ interface JobQuestion {
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Operation of a request about a job, which is forwarded and is no model call. */
+/** Operation of a request about a job: forwarded, but not a model call. */
 function ofJob(question: JobQuestion): Operation {
   return {
     operationId: question.operationId,

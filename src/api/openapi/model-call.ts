@@ -14,7 +14,7 @@ interface ModelCall {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** URL of the vendor's own description of the call. */
+  /** URL of the vendor's documentation of the call. */
   readonly reference: string;
   readonly format?: 'openai' | 'anthropic';
   /** Properties of the body that the gateway reads; all others are passed on. */
@@ -25,13 +25,13 @@ interface ModelCall {
   readonly requests: Readonly<Record<string, Example>>;
   /** Bodies of a successful answer by media type. */
   readonly answers: Readonly<Record<string, Media>>;
-  /** Codes that this call can answer besides those of every model call. */
+  /** Error codes beyond those of every model call. */
   readonly refusals?: readonly ErrorCode[];
 }
 
 const VENDORS = { openai: 'OpenAI', anthropic: 'Anthropic' } as const;
 
-/** Answers that a provider gives and the gateway passes on. */
+/** Provider responses that the gateway passes on. */
 export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '4XX': {
     description:
@@ -41,9 +41,7 @@ export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '5XX': { description: "The provider's own error, with its body; costs nothing." },
 };
 
-/**
- * The operation of a call that is forwarded: the properties that the gateway reads, and a link to the vendor's page.
- */
+/** Operation of a forwarded call: the properties that the gateway reads, and a link to the vendor's page. */
 export function modelCall(call: ModelCall): Operation {
   const { format = 'openai', bodies = ['application/json'] } = call;
   const schema: JsonSchema = {
@@ -100,8 +98,8 @@ export const count = (description: string): JsonSchema => ({
 });
 
 /**
- * Schema of a service tier or the like, whose name decides the price: 400 `unpriced_parameter` if the model has no
- * multiplier for it.
+ * Schema of a parameter whose value decides the price, such as a service tier. A model without a multiplier for it
+ * returns 400 `unpriced_parameter`.
  */
 export const tier = (what: string): JsonSchema => ({
   type: ['string', 'null'],
@@ -114,13 +112,13 @@ export const STREAM: JsonSchema = {
   description: 'true: streams the answer as `text/event-stream`.',
 };
 
-/** A body of the provider's JSON, with an example. */
+/** JSON body of the provider, with an example. */
 export const json = (value: unknown): Media => ({
   schema: { type: 'object', additionalProperties: true, description: "The provider's own fields." },
   examples: { answer: { value } },
 });
 
-/** A body that is a stream of events, passed on as it comes, with an example. */
+/** Event stream, passed on unchanged, with an example. */
 export const events = (...lines: readonly string[]): Media => ({
   schema: { type: 'string', description: 'Events of the provider.' },
   examples: { stream: { value: lines.map((line) => `${line}\n\n`).join('') } },

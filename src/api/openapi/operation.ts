@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { CALLER_CHECKS } from '../../domain/rules.ts';
 import type { JsonSchema } from './json-type.ts';
 
-/** A body of a request or an answer that readers can copy. */
+/** A request or response body that readers can copy. */
 export interface Example {
   readonly summary?: string;
   readonly value: unknown;
@@ -24,7 +24,7 @@ export interface Answer {
   content?: Record<string, Media>;
 }
 
-/** An OpenAPI operation, as far as this gateway uses it. */
+/** The part of an OpenAPI operation that this gateway uses. */
 export interface Operation {
   readonly operationId?: string;
   readonly tags?: readonly string[];
@@ -39,23 +39,23 @@ export interface Operation {
 }
 
 /**
- * Facts about a route besides its schemas. finish.ts turns them into parts of the operation; the document does not
- * contain them as they are.
+ * Facts about a route beyond its schemas. finish.ts turns them into parts of the operation; the document doesn't contain
+ * them in this form.
  */
 export interface RouteDocs {
-  /** Every error code that the route can answer. */
+  /** Every error code that the route can return. */
   readonly refusals: readonly ErrorCode[];
   /** Shape of the route's errors. Default: `openai`. */
   readonly errorFormat?: 'openai' | 'anthropic';
-  /** Whether the route also takes no body, or an empty one. Fastify describes every body as required. */
+  /** True if the route accepts a missing or empty body. Fastify documents every body as required. */
   readonly isBodyOptional?: true;
-  /** Headers of limits of calls, which refusals may have besides those of their status. */
+  /** Call limit headers, which refusals may have in addition to those of their status. */
   readonly limitHeaders?: Readonly<Record<string, unknown>>;
-  /** Examples of request bodies, which can be sent as they are. */
+  /** Example request bodies, ready to send. */
   readonly requests?: Readonly<Record<string, Example>>;
   /** Example of a successful answer's body. */
   readonly answer?: unknown;
-  /** Examples of the bodies of other statuses that have schemas of their own. */
+  /** Example bodies of other statuses with their own schemas. */
   readonly otherAnswers?: Readonly<Record<string, unknown>>;
 }
 
@@ -68,7 +68,7 @@ declare module 'fastify' {
 export const BY_KEY = [{ apiKey: [] }, { xApiKey: [] }];
 export const BY_OPERATOR = [{ adminToken: [] }];
 
-// Codes that routes can answer, in groups that routes share, in the order of the checks.
+// Error codes in groups that routes share, in the order of the checks.
 
 /** Codes of every route. */
 const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
@@ -90,7 +90,7 @@ export const MANAGING_REFUSALS = [
   'management_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of the operator's routes; `unknown_endpoint` is their answer if no ADMIN_TOKEN is set. */
+/** Codes of the operator's routes; without ADMIN_TOKEN they return `unknown_endpoint`. */
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
   'unknown_endpoint',
@@ -108,7 +108,7 @@ export const BODY_REFUSALS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of requests about a job. It is paid for, so no spending limit and no balance can refuse them. */
+/** Codes of requests about a job. The job is paid for, so neither spending limit nor balance can refuse them. */
 export const JOB_REFUSALS = [
   ...KEY_REFUSALS,
   'object_not_found',
@@ -120,7 +120,7 @@ export const JOB_REFUSALS = [
   'upstream_timeout',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of model calls: those of checks 9 to 12, and those of calls that fail at the provider. */
+/** Codes of model calls: checks 9 to 12, and failures at the provider. */
 export const MODEL_CALL_REFUSALS = [
   ...KEY_REFUSALS,
   'invalid_json',

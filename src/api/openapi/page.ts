@@ -4,10 +4,7 @@ import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 const MARK =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#1d5fa8"/><path d="M8 25V9m16 16V9M5.5 25h21" stroke="#fff" stroke-width="3" stroke-linecap="round"/><path d="M8 12.5h16" stroke="#ffd166" stroke-width="4"/></svg>';
 
-/**
- * Content security policy of the page at /docs: all of it comes from this gateway, so that it works without the
- * internet.
- */
+/** Content security policy of /docs: everything comes from this gateway, so that the page works offline. */
 const POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -19,8 +16,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Script of the page's frame: a bar with the way back to the dashboard, the dashboard's choice of light or dark (its component
- * library keeps it under that name), and a viewport, which Swagger UI's page lacks: phones would show it at the width of a desktop.
+ * Script of the page's frame: a bar that links back to the dashboard, the dashboard's light or dark theme (stored under
+ * its component library's name), and the viewport that Swagger UI lacks. Without it phones show desktop width.
  */
 const FRAME_SCRIPT = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
@@ -103,7 +100,7 @@ html.dark-mode .swagger-ui .try-out__btn.cancel { border-color: #ff9b9b !importa
 }
 `;
 
-/** Options of the page at /docs: its first view, its style, and the sources it may load. */
+/** Options of /docs: first view, style, allowed sources. */
 export const DOCS_PAGE: FastifySwaggerUiOptions = {
   routePrefix: '/docs',
   staticCSP: POLICY,

@@ -33,7 +33,6 @@ export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
   readonly catalog: () => Catalog;
 }
 
-/** The 404 of an account that does not exist. */
 export function accountNotFound(): GatewayError {
   return new GatewayError('account_not_found', 'No account has this id.');
 }
@@ -45,14 +44,14 @@ function accountIdOf(request: FastifyRequest): number {
   return accountId;
 }
 
-/** The account that the path names. Throws `account_not_found`. */
+/** Reads the account in the path. Throws `account_not_found`. */
 export async function accountOf(book: Book, request: FastifyRequest): Promise<AccountRecord> {
   const account = await book.account(accountIdOf(request));
   if (account === undefined) throw accountNotFound();
   return account;
 }
 
-/** Resolves with the result of the book; rejects with 409 `email_taken` for EmailTaken. */
+/** Turns EmailTaken into 409 `email_taken`. */
 export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Result> {
   try {
     return await written;
@@ -64,7 +63,7 @@ export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Res
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 
-/** Routes that list, show and change accounts. Balances are those of Redis, and include every settled call. */
+/** Routes that list, show and change accounts. Balances come from Redis and include every settled call. */
 export function adminAccountRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);
   readRoute(app, deps);
@@ -98,9 +97,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-/**
- * Part of an e-mail address that the query searches for; undefined if it searches for none. Throws `invalid_field`.
- */
+/** Part of an e-mail address to search for, if any. Throws `invalid_field`. */
 function emailPart(query: Query): string | undefined {
   const part = textParam(query, 'email');
   if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;

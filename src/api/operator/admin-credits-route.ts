@@ -18,8 +18,8 @@ import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operat
 import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
 /**
- * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book
- * before Redis applies it under the same id, so that no crash loses it and no repeat applies it twice.
+ * `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). The book records it before Redis
+ * applies it under the same id, so that no crash loses it and no repeat applies it twice.
  */
 export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   const schema: FastifySchema = {
@@ -71,9 +71,8 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
 }
 
 /**
- * Throws if the change would take the balance beyond MAX_CREDITS either way, because a balance beyond
- * would not be exact. Redis decides that in the end, as several changes at once may each fit alone; this check spares
- * the book a record of a change that does not fit already.
+ * Throws if the change would push the balance beyond ±MAX_CREDITS, where it would not be exact. Redis has the final say,
+ * because concurrent changes may each fit alone; this check keeps changes that already don't fit out of the book.
  */
 async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
   const { balance } = await ledger.account(accountId);
@@ -86,8 +85,8 @@ function noRoom(): GatewayError {
 }
 
 /**
- * Records a grant in the book. A repeat under the same idempotency key gets the grant that was recorded before, without
- * asking `allowed`, because the account may be full by now. Throws 409 `idempotency_key_reused`.
+ * Records a grant in the book. A repeat with the same idempotency key gets the recorded grant without calling `allowed`,
+ * because the account may be full by now. Throws 409 `idempotency_key_reused`.
  */
 async function recorded(
   book: Book,
@@ -111,8 +110,8 @@ async function recorded(
 }
 
 /**
- * Applies a grant in Redis, after earlier ones of the account that were recorded while Redis was away, so that initial
- * credits are the first row of the ledger. Resolves with the balance after it.
+ * Applies a grant in Redis, after the account's earlier grants recorded while Redis was unreachable, so that initial
+ * credits are the first row of the ledger. Resolves with the new balance.
  */
 async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise<Micro> {
   for (const earlier of await book.grantsBefore(grant)) await applied(book, ledger, earlier);
@@ -122,8 +121,8 @@ async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise
 }
 
 /**
- * Applies one grant in Redis. Resolves with the balance after it, or with undefined if the balance has no room for
- * it; then its record is withdrawn.
+ * Applies one grant in Redis. Resolves with the new balance. If the grant doesn't fit, withdraws its record and resolves
+ * with undefined.
  */
 async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {
   try {

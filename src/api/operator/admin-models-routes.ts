@@ -64,7 +64,7 @@ export function adminModelsRoute(app: FastifyInstance, { catalog }: { catalog: (
 
 export interface ProvidersDeps {
   readonly catalog: () => Catalog;
-  /** What all gateways know of every target of the catalog. */
+  /** Reports of all gateways on every target of the catalog. */
   readonly targetNews: { reports(): Promise<readonly TargetReport[]> };
 }
 

@@ -18,9 +18,7 @@ const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/';
 const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
 
-/**
- * The operator's routes for an account's ledger, usage and alerts, with the owner's answers (specification section 7).
- */
+/** The operator's routes for an account's ledger, usage and alerts, as the owner sees them (specification section 7). */
 export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const readerOf = async (request: FastifyRequest): Promise<Reader> => {
     const { id } = await accountOf(deps.book, request);

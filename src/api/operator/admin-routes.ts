@@ -47,7 +47,7 @@ export function adminRoutes(deps: AdminDeps & ExplainDeps): FastifyPluginAsync {
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
   return async (app) => {
     speakJson(app);
-    // The token is checked before the body is read, so that strangers cannot make the gateway parse their bytes.
+    // Check the token before reading the body, so that strangers can't make the gateway parse their bytes.
     app.addHook('onRequest', async (request) => {
       if (isOperator === undefined) throw noSuchRoute();
       if (!isOperator(request)) throw invalidAdminToken();
@@ -72,13 +72,13 @@ interface Wanted {
   readonly email: string;
   readonly credits: Micro;
   readonly alertThreshold: Micro;
-  /** Undefined: as the configuration says. */
+  /** Undefined: the configured default. */
   readonly overdraft: Micro | undefined;
-  /** One that is absent: as the configuration says. */
+  /** Absent limits take the configured defaults. */
   readonly limits: Partial<CallLimits>;
 }
 
-/** Route `POST /api/admin/accounts/`: creates an account, its first key, and a top-up with its first credits. */
+/** `POST /api/admin/accounts/`: creates an account, its first key, and its first top-up. */
 function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
     tags: ['Operator'],
@@ -114,9 +114,7 @@ function parseAccount(body: unknown): Wanted {
   };
 }
 
-/**
- * Creates account, key and top-up in one transaction of the book; Redis gets them now, or once it is reachable again.
- */
+/** Creates account, key and top-up in one transaction of the book; Redis gets them now, or when it is next reachable. */
 async function createAccount({ book, ledger, config }: AdminDeps, wanted: Wanted) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
@@ -152,8 +150,8 @@ const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
- * The operator's routes for the keys of an account (specification section 7). An owner who reports a leaked key may
- * have no other key left to delete it with.
+ * The operator's routes for an account's keys (specification section 7). An owner who reports a leaked key may have no
+ * other key to delete it with.
  */
 function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);

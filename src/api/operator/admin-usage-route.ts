@@ -24,10 +24,10 @@ import {
 } from './margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
-/** Columns added later come last, so that the others keep their places. */
+/** Columns added later come last, so that the others keep their place. */
 const LATER_COLUMNS = ['failed', 'refused', 'key_name', 'email'] as const;
 
-/** The answer: a report in JSON, or its rows as CSV. */
+/** JSON report, or its rows as CSV. */
 const MarginAnswer = {
   description: 'The report, or with `format` its rows.',
   headers: {
@@ -69,18 +69,18 @@ interface Report {
   readonly groups: readonly UsagePlace[];
 }
 
-/** Rows of the report with the names in them. */
+/** Rows of the report, with the names they use. */
 interface Part {
   readonly rows: readonly UsageByRow[];
   readonly names: Names;
 }
 
-/** `GET /api/admin/usage/`: what all accounts used, was charged, and costs the operator (specification section 7). */
+/** `GET /api/admin/usage/`: usage, charges and the operator's cost, over all accounts (specification section 7). */
 export function adminUsageRoute(app: FastifyInstance, deps: UsageReading): void {
   app.get('/api/admin/usage/', { schema: SCHEMA }, (request, reply) => sendReport(deps, request, reply));
 }
 
-/** Streams the report: there can be a row for each of very many keys. */
+/** Streams the report, which can have a row for each of very many keys. */
 async function sendReport(
   { book, ledger, pools }: UsageReading,
   request: FastifyRequest,
@@ -105,7 +105,7 @@ async function sendReport(
   });
 }
 
-/** The rows of the report in parts, each group once. Accounts and keys come as they are read; of all else there are few. */
+/** Yields rows in parts, each group once. Accounts and keys stream as they are read; other groups are few. */
 async function* rowsOf(book: Book, report: Report): AsyncGenerator<Part, void> {
   const { groups } = report;
   for await (const rows of sumsOf(book, report)) yield { rows, names: await namesIn(book, groups, rows) };
@@ -154,13 +154,13 @@ async function* csvChunks({ groups }: Report, parts: AsyncIterable<Part>): Async
   if (opening !== '') yield opening;
 }
 
-/** First line of the operator's usage report as CSV: the groups, their sums, and the usage. */
+/** CSV header of the operator's usage report: groups, sums, usage. */
 function csvHeaderOf(groups: readonly UsagePlace[]): string {
   const places = groups.map((group) => MARGIN_FIELDS[group]);
   return csvLine([...places, ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
 }
 
-/** The line of one group; unknown values, or those not in the report, are empty cells. */
+/** CSV line of one group. Values that are unknown or not in the report are empty cells. */
 function csvRow(groups: readonly UsagePlace[], row: MarginRowView): string {
   return csvLine([
     ...groups.map((group) => row[MARGIN_FIELDS[group]]),

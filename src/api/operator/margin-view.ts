@@ -83,12 +83,12 @@ export const MarginQueryString = Type.Object({
 
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
 export type MarginReportView = Static<typeof MarginReport>;
-/** The sums of one group, which the field that the report is grouped by names. */
+/** Sums of one group, named by the fields that the report is grouped by. */
 export type MarginRowView = MarginReportView['rows'][number];
 /** Sums with the cost to the operator; all amounts are decimal strings with six decimals. */
 export type MarginSumsView = MarginReportView['total'];
 
-/** Sums as they grow, part by part of the report. */
+/** Running sums over the parts of the report. */
 export interface MarginSums {
   calls: number;
   failed: number;
@@ -99,12 +99,10 @@ export interface MarginSums {
   readonly usage: Usage;
 }
 
-/** Sums of nothing, to be added to. */
 export function noMargin(): MarginSums {
   return { calls: 0, failed: 0, refused: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
 }
 
-/** Adds the sums of a row to `sums`. */
 export function addMargin(sums: MarginSums, row: MarginSums | Omit<MarginRow, 'group'>): void {
   sums.calls += row.calls;
   sums.failed += row.failed;
@@ -121,8 +119,8 @@ export function marginRowView(groups: readonly UsagePlace[], row: UsageByRow, na
 }
 
 /**
- * The view of sums. Cost and margin are null if no cost is known, and even if the known costs and the charges of
- * those calls add up to 0: the sums cannot tell the two apart.
+ * Cost and margin are null if no cost is known. They are also null if the known costs and the charges of those calls add
+ * up to 0, because the sums can't tell the two cases apart.
  */
 export function marginSumsView(groups: readonly UsagePlace[], sums: MarginSums | UsageByRow): MarginSumsView {
   const { calls, credits, cost, costed, usage } = sums;

@@ -16,7 +16,7 @@ import { BY_OPERATOR } from '../openapi/operation.ts';
 export interface OpsDeps {
   readonly config: Config;
   readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Asks Redis and the book now; must not reject. Anyone can read the details, so they must hold no secrets. */
+  /** Checks Redis and the book now; must not reject. The details are public, so they must hold no secrets. */
   readonly readiness: () => Promise<{
     readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
     readonly book: { readonly ok: boolean; readonly detail?: string };
@@ -25,7 +25,7 @@ export interface OpsDeps {
 }
 
 const docs = { tags: ['Operations'] };
-/** Headers that proxies add. A request with one of them comes from a proxy's socket, which does not show who asks. */
+/** Headers that proxies add. Such a request arrives on the proxy's socket, which doesn't identify the client. */
 const FORWARDING_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*|cf-.*)$/;
 /** A `Host` that names this machine: `localhost`, or an address, in brackets if it has colons, with or without a port. */
 const HOST = /^(?:(localhost)|\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
@@ -67,7 +67,7 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { redis, book, draining } = await readiness();
     const able = redis.ok && book.ok;
-    // A gateway that drains is not ready, so that load balancers send it no more traffic.
+    // A draining gateway is not ready, so that load balancers stop sending traffic.
     const isReady = able && !draining;
     reply.code(isReady ? 200 : 503);
     if (!isReady) reply.header('x-tollgate-source', 'gateway');
@@ -92,7 +92,7 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
     },
     'x-docs': { refusals: ['invalid_admin_token', 'unknown_endpoint', 'internal_error'] },
   };
-  // A page of another origin must not read the metrics that a browser on this machine can get.
+  // Pages of other origins must not read metrics through a browser on this machine.
   const onSend: onSendAsyncHookHandler = async (_request, reply, payload) => {
     for (const name of Object.keys(reply.getHeaders())) {
       if (name.startsWith('access-control-')) reply.removeHeader(name);
@@ -108,8 +108,8 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
 }
 
 /**
- * True if a request comes from this machine, by the socket's address, and was meant for it. Another `Host` is that of a web
- * page whose name was made to resolve to this machine (DNS rebinding), or of a site whose proxy runs here.
+ * True if a request comes from this machine, by socket address, and its `Host` names this machine. Any other `Host`
+ * belongs to a page whose name resolves here (DNS rebinding), or to a site whose proxy runs here.
  */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
   if (Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))) return false;

@@ -45,8 +45,8 @@ function usageHours(query: Query, now: number): ReportSpan {
 }
 
 /**
- * `from` and `to` of a report, both included. Throws `invalid_field` for a text that is no date, for a range that runs
- * backwards, and for more than `most` days.
+ * `from` and `to` of a report, both included. Throws `invalid_field` for an invalid date, a reversed range, or more than
+ * `most` days.
  */
 function daysOf(query: Query, now: number, usual: number, most: number, report: string): DayRange {
   const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
@@ -56,7 +56,7 @@ function daysOf(query: Query, now: number, usual: number, most: number, report: 
   return { from, to };
 }
 
-/** `group_by`: one or two different words of these. Throws `invalid_field`. */
+/** `group_by`: one or two distinct words of these. Throws `invalid_field`. */
 export function groupsParam<Word extends string>(
   query: Query,
   words: readonly Word[],
@@ -75,7 +75,7 @@ export function groupsParam<Word extends string>(
   return known;
 }
 
-/** `from` and `to` of a ledger query, both included; an end that is not given is open. Throws `invalid_field`. */
+/** `from` and `to` of a ledger query, both included; an omitted end is open. Throws `invalid_field`. */
 export function ledgerDays(query: Query): Partial<DayRange> {
   const from = dayParam(query, 'from');
   const to = dayParam(query, 'to');
@@ -89,7 +89,7 @@ function dayParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;
   const day = parseDay(text);
-  // There were no calls before 1970; without this bound, the default 30 days might begin before year 0.
+  // No calls exist before 1970. Without this bound, the default 30 days could start before year 0.
   if (day === undefined || day < 0)
     throw invalidField(name, `${name} must be a date in the form YYYY-MM-DD.`);
   return day;

@@ -52,7 +52,7 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   });
 }
 
-/** The usage report that a query asks for, of the account or the only key that the reader may see. */
+/** Usage report for a query, of the account or the only key that the reader may see. */
 export async function readUsage(
   { book, ledger }: UsageReading,
   reader: Reader,
@@ -72,22 +72,22 @@ export async function readUsage(
   }
   const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
   const report = usageReportView(span, groups, rows, await namesIn(book, groups, rows));
-  // To write 15,000 rows as JSON takes as long again as to make them: in its own turn.
+  // Writing 15,000 rows as JSON takes as long as building them, so it gets its own turn.
   await nextTurn();
   return report;
 }
 
-/** Rows of a report by two things, or by hour: none of the steps that make it holds the event loop for 50 ms. */
+/** Maximum rows of a report by two fields, or by hour. At this size no step blocks the event loop for 50 ms. */
 const MOST_ROWS = 15_000;
 
-/** Joins the parts of a report, each group once, in the order of its places. Throws `invalid_field` if there are too many. */
+/** Joins the parts of a report, each group once, ordered by group. Throws `invalid_field` if there are too many. */
 export async function joinedGroups(parts: AsyncIterable<readonly UsageByRow[]>): Promise<UsageByRow[]> {
   const joined = new Map<string, UsageByRow | Joined>();
   for await (const rows of parts) {
     for (const row of rows) {
       const name = row.groups.join('\0');
       const known = joined.get(name);
-      // Most groups are in one part only, and need no sums of their own.
+      // Most groups occur in one part only and need no new sums.
       if (known) joined.set(name, sumOf(known, row));
       else joined.set(name, row);
     }
@@ -125,7 +125,7 @@ function comparePlaces(a: UsageRow['group'], b: UsageRow['group']): number {
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map();
 
-/** The names of the keys and accounts in rows, as far as the report tells them apart. */
+/** Names of the keys and accounts in rows, if the report groups by them. */
 export async function namesIn(
   book: Pick<Book, 'keyNames' | 'emails'>,
   groups: readonly UsagePlace[],

@@ -18,12 +18,12 @@ export const MARGIN_FIELDS = {
 export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly UsagePlace[];
 export const DEFAULT_MARGIN_GROUP: UsagePlace = 'account';
 
-/** Those of an account's report. */
+/** Words of `group_by` of an account's report. */
 export const USAGE_GROUPS = ['hour', 'day', 'key', 'model'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
 
-/** Most days of a report by hour. */
+/** Maximum days of a report by hour. */
 export const MOST_HOURLY_DAYS = 8;
 
 /** Schema of `group_by`: one or two of the words, joined by a comma. */
@@ -106,7 +106,7 @@ export const USAGE_EXAMPLE: Static<typeof UsageReport> = {
   total: SUMS_EXAMPLE,
 };
 
-/** Days of a report of usage: of one that says none, and most, which is a leap year. */
+/** Days of a usage report: the default, and the maximum, which is a leap year. */
 export const DEFAULT_REPORT_DAYS = 30;
 export const MOST_REPORT_DAYS = 366;
 
@@ -195,7 +195,7 @@ function totalOf(rows: readonly Sums[]): Sums {
   };
 }
 
-/** Adds what another group used. Seconds may be fractions, and 0.1 + 0.2 should read 0.3. */
+/** Adds another group's usage. Seconds may be fractions, and 0.1 + 0.2 should read 0.3. */
 export function addUsage(sums: Usage, usage: Usage): void {
   for (const [unit, amount] of Object.entries(usage) as [keyof Usage, number][]) {
     const sum = (sums[unit] ?? 0) + amount;
