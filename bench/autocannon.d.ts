@@ -1,4 +1,4 @@
-/** What the load generator uses of autocannon 9, which has no types of its own. */
+/** Types for the parts of autocannon 9 that the load generator uses; it ships none. */
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 

@@ -1,4 +1,4 @@
-/** The baseline, in a process of its own: a plain Fastify with @fastify/http-proxy and nothing else. */
+/** Baseline in a separate process: a plain Fastify with @fastify/http-proxy and nothing else. */
 import httpProxy from '@fastify/http-proxy';
 import Fastify from 'fastify';
 

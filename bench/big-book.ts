@@ -83,7 +83,7 @@ export async function withSql(
     return;
   }
   const db = new DatabaseSync(join(place.dataDir, 'book.sqlite'));
-  // As fast as it goes: where the machine fails meanwhile, the book is filled anew.
+  // Favors speed: if the machine fails, fill the book again.
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -400000');
   await work(async (sql) => db.exec(sql), 'sqlite');
   db.exec('pragma journal_mode = wal');

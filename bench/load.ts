@@ -40,7 +40,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     amount,
     timeout: TIMEOUT_S,
     sampleInt: 20,
-    // Else it would connect anew for ever where a server is gone.
+    // Otherwise it reconnects forever if a server is gone.
     bailout: 1,
     setupClient(client) {
       const share = requests.filter((_, index) => index % connections === clients % connections);

@@ -8,7 +8,7 @@ export interface OpenStreams {
   readonly allEnded: Promise<void>;
 }
 
-/** So many streams at once, each on a connection of its own. */
+/** Concurrent streams, each on its own connection. */
 export function openStreams(url: string, count: number, call: CallRequest): OpenStreams {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
   const allOpen = Promise.withResolvers<void>();

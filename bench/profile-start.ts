@@ -73,7 +73,7 @@ function median(values: readonly number[]): number {
   );
 }
 
-/** Of the starts the fastest counts: whatever else the machine does only makes them slower. */
+/** Counts the fastest start: other load on the machine only slows starts down. */
 function checksOf({ leastMs, rssMb }: { leastMs: number; rssMb: number }): Check[] {
   return [
     {

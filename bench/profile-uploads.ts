@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'seconds', title: 'seconds', digits: 1 },
 ];
 
-/** Many large bodies at once: how much memory they take. Linux alone tells the peak of another process. */
+/** Memory for many large concurrent bodies. Only Linux reports the peak of another process. */
 export async function uploads(): Promise<ProfileReport | Skipped> {
   if (!existsSync('/proc/self/clear_refs')) {
     return { profile: 'uploads', skipped: 'this system does not tell how much memory a process had at most' };
@@ -40,7 +40,7 @@ export async function uploads(): Promise<ProfileReport | Skipped> {
 
 async function measureUploads(target: Target, call: CallRequest): Promise<Row['values']> {
   const idle = usageOf(target.pids);
-  // From here on the peak is counted anew.
+  // Reset the peak here.
   for (const pid of target.pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const startedAt = performance.now();
   await send(target, call, UPLOADS);

@@ -4,7 +4,7 @@ export const UPSTREAM_CREDENTIAL = 'bench-upstream-credential';
 export const BEHAVIOR_HEADER = 'x-bench-behavior';
 export const CHAT_PATH = '/v1/chat/completions';
 export const MODEL = 'bench-chat';
-/** The same model at a provider of its own. */
+/** The same model at a separate provider. */
 export const CROWD_MODEL = 'bench-crowd';
 /** The same model at two targets. */
 export const TARGETS_MODEL = 'bench-targets';

@@ -1,4 +1,4 @@
 import { runCommand } from './cli/run.ts';
 
-/** Entry of the command line `tollgate`, which bin/tollgate.mjs starts. */
+/** Entry of the `tollgate` command, started by bin/tollgate.mjs. */
 await runCommand(process.argv.slice(2));

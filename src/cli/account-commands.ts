@@ -27,7 +27,7 @@ import { exactCredits, print, printJson, printTable } from './print.ts';
 
 const PAGE = 1_000;
 
-/** Commands `tollgate account …`, which use the operator's routes of a running gateway. */
+/** `tollgate account …`: uses the operator's routes of a running gateway. */
 export function accountCommands(program: Command): void {
   const account = program
     .command('account')
@@ -154,8 +154,8 @@ async function list(options: RemoteOptions) {
 }
 
 /**
- * Changes the balance. It always sends an idempotency key, so that repeating the command after a lost answer, as the
- * error advises, changes the balance once.
+ * Changes the balance. Always sends an idempotency key, so that repeating the command after a lost response, as the error
+ * advises, changes the balance only once.
  */
 async function credit(
   accountId: number,

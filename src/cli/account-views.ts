@@ -27,7 +27,7 @@ interface UsageOptions extends RemoteOptions {
   readonly groupBy: readonly UsageGroup[];
 }
 
-/** Commands `tollgate account ledger|usage|alerts`, which show the operator the owner's view. */
+/** `tollgate account ledger|usage|alerts`: shows the operator the owner's view. */
 export function accountViewCommands(account: Command): void {
   withAccountId(account.command('ledger'))
     .description('list the ledger of an account, newest first')
@@ -74,7 +74,7 @@ export function groupCells(
   });
 }
 
-/** A query string of what is given, with its question mark; nothing given: empty. */
+/** Query string of the defined fields, with its question mark; empty if there are none. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {

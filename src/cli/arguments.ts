@@ -6,9 +6,9 @@ import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/ca
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 import { MOST_GRACE_S } from '../domain/rotation.ts';
 
-/** Error that ends a command. Its message is for the user and says what happened and what to do. */
+/** Error that ends a command. Its message tells the user the problem and the fix. */
 export class Failure extends Error {
-  /** True if the command was used wrongly, which is exit code 2 instead of 1. */
+  /** True for wrong usage: exit code 2 instead of 1. */
   readonly isUsage: boolean;
 
   constructor(message: string, options: ErrorOptions & { isUsage?: boolean } = {}) {
@@ -18,12 +18,12 @@ export class Failure extends Error {
   }
 }
 
-/** Error for a command that the gateway refused, so that nothing was changed. */
+/** The gateway refused the command; nothing changed. */
 export class Refused extends Failure {}
 
 const STDIN = 0;
 
-// Parsers of arguments. They throw commander's error for wrong usage, which is exit code 2.
+// Argument parsers. They throw commander's error for wrong usage: exit code 2.
 
 /** Parses an amount of credits with at most six decimals. */
 export function credits(text: string): number {
@@ -45,10 +45,10 @@ export function id(text: string): number {
 
 const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Longest grace of a rotation, as it is typed. */
+/** Longest grace of a rotation, as typed. */
 export const LONGEST_GRACE = `${MOST_GRACE_S / UNIT_S.d}d`;
 
-/** Parses the grace of a rotation as whole seconds: a number of them, or with a unit, as 90s, 30m, 12h or 7d. */
+/** Parses the grace of a rotation into whole seconds; accepts plain seconds or a unit: 90s, 30m, 12h, 7d. */
 export function grace(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
   if (count === undefined) {
@@ -59,7 +59,6 @@ export function grace(text: string): number {
   return seconds;
 }
 
-/** Parses a limit of calls. */
 export function callLimit(text: string): number {
   const limit = Number(text);
   if (!/^[1-9]\d*$/.test(text) || limit > MAX_CALL_LIMIT) {
@@ -68,7 +67,7 @@ export function callLimit(text: string): number {
   return limit;
 }
 
-/** Parses a list of words that are separated by commas. */
+/** Parses a comma-separated list. */
 export function list(text: string): string[] {
   return text
     .split(',')
@@ -90,7 +89,7 @@ export interface RemoteOptions {
   readonly json?: true;
 }
 
-/** Gives a command the options of every command on a running gateway. */
+/** Adds the options of every command on a running gateway. */
 export function remote(command: Command): Command {
   return command
     .addOption(
@@ -107,22 +106,22 @@ export function remote(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-/** Gives a command the argument and options of every command on one account of a running gateway. */
+/** Adds the argument and options of every command on one account. */
 export function withAccountId(command: Command): Command {
   return remote(command).argument('<id>', 'id of the account', id);
 }
 
-/** A secret from an option; `-` stands for the first line of stdin, so that the list of processes does not show it. */
+/** Reads a secret from an option; `-` reads the first line of stdin, which keeps it out of the process list. */
 export function secret(given: string | undefined, missing: string): string {
   const value = given === '-' ? (readFileSync(STDIN, 'utf8').split('\n', 1)[0] ?? '').trim() : given;
   if (!value) throw new Failure(missing, { isUsage: true });
   return value;
 }
 
-/** Limits of calls as options; false if one is to be lifted. */
+/** Call limits as options; false removes a limit. */
 export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number | false };
 
-/** Gives a command the options that set and lift limits of calls (specification section 11). */
+/** Adds the options that set and remove call limits (specification section 11). */
 export function withCallLimits(command: Command): Command {
   return command
     .option('--rpm-limit <calls>', 'maximum calls per minute', callLimit)
@@ -133,7 +132,7 @@ export function withCallLimits(command: Command): Command {
     .option('--no-max-parallel-requests', 'no limit on calls in flight');
 }
 
-/** The limits that were given, under their names in the API; null: none from now on. */
+/** Given limits under their API names; null removes a limit. */
 export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsView> {
   const given = (Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]).filter(
     (limit) => options[limit] !== undefined,
@@ -141,7 +140,7 @@ export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsVi
   return Object.fromEntries(given.map((limit) => [CALL_LIMIT_FIELDS[limit], options[limit] || null]));
 }
 
-/** Cell of a table with the limits of a key or account. */
+/** Table cell with the limits of a key or account. */
 export function callLimitsCell({ rpm_limit, tpm_limit, max_parallel_requests }: CallLimitsView): string {
   const limits = [
     ...(rpm_limit === null ? [] : [`${rpm_limit} rpm`]),
@@ -151,7 +150,7 @@ export function callLimitsCell({ rpm_limit, tpm_limit, max_parallel_requests }: 
   return limits.join(', ') || 'any';
 }
 
-/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
+/** Resolves a path from the user's folder, because npm runs commands in the package folder. */
 export function fromCaller(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }

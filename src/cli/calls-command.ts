@@ -9,10 +9,10 @@ import { print, printJson, printTable, shortCell } from './print.ts';
 
 const CALLS = '/api/admin/calls/';
 const FOLLOW_EVERY_MS = 1_000;
-/** Calls that one look asks for, and looks at most if many ended since the last one. */
+/** Calls per page and, below, maximum pages per poll if many calls ended since the last one. */
 const PAGE = 200;
 const MOST_PAGES = 25;
-/** Ids of calls that were printed; more than a look can find. */
+/** Printed call ids to remember; more than one poll can find. */
 const REMEMBERED = 2 * PAGE * MOST_PAGES;
 
 interface CallsOptions extends RemoteOptions {
@@ -34,7 +34,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** `tollgate calls`: the calls of a running gateway, refused ones too. */
+/** `tollgate calls`: calls of a running gateway, including refused ones. */
 export function callsCommand(program: Command): void {
   remote(program.command('calls'))
     .description('list the calls of a running gateway, newest first, including refused ones')
@@ -69,7 +69,7 @@ function pageOf(api: GatewayApi, filter: Filter): Promise<Page> {
   return api.call<Page>('GET', `${CALLS}${queryOf(filter)}`);
 }
 
-/** Prints the newest calls, and then each that ends. With --json, a line of JSON each. */
+/** Prints the newest calls, then each call as it ends; with --json, one JSON line per call. */
 async function follow(api: GatewayApi, filter: Filter, { json }: RemoteOptions): Promise<never> {
   const printed = new Set<string>();
   for (let isFirst = true; ; isFirst = false) {
@@ -86,7 +86,7 @@ async function follow(api: GatewayApi, filter: Filter, { json }: RemoteOptions):
   }
 }
 
-/** Calls that were not printed yet, newest first, up to the first page without any. */
+/** Calls not printed yet, newest first, up to the first page without any. */
 async function unprinted(
   api: GatewayApi,
   filter: Filter,

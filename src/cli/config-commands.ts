@@ -12,7 +12,7 @@ import { upstreamHeaders } from '../gateway/upstream/headers.ts';
 import { Failure, fromCaller } from './arguments.ts';
 import { print, printJson, printTable, unitText } from './print.ts';
 
-/** Commands `tollgate config …`, which read the config file and need no running gateway. */
+/** `tollgate config …`: reads the config file; needs no running gateway. */
 export function configCommands(program: Command): void {
   const config = program.command('config').description('the configuration file');
   config
@@ -55,7 +55,7 @@ async function check(file: string | undefined, { json, live }: CheckOptions): Pr
   }
 }
 
-/** The two parts of a fault in the form `path: what would be right`. */
+/** Splits a fault of the form `path: what would be right`. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
   return { path: fault.slice(0, Math.max(0, colon)), message: fault.slice(colon < 0 ? 0 : colon + 2) };
@@ -63,7 +63,7 @@ function parted(fault: string): { path: string; message: string } {
 
 interface Row {
   readonly model: Model;
-  /** Environment variables that the upstream needs and that are not set; empty if it is live. */
+  /** Missing environment variables of the upstream; empty if it is live. */
   readonly waitsFor: readonly string[];
 }
 
@@ -94,7 +94,7 @@ function facts(config: Config) {
   };
 }
 
-/** The targets of a model by their names; of a model with one upstream that one. */
+/** Target names of a model, or its single upstream. */
 function targetsOf({ upstream, targets }: Model): string[] {
   return targets?.map((target) => targetName(target.model.upstream)) ?? [targetName(upstream)];
 }
@@ -133,23 +133,23 @@ function priceText(price: Price): string {
   return units.join(', ') || 'free';
 }
 
-/** Longest wait for an answer. */
+/** Timeout of a request. */
 const WITHIN_MS = 15_000;
-/** The cheapest route that reads with the credential, in both formats. */
+/** Cheapest route that uses the credential, in both formats. */
 const MODELS = '/v1/models';
 
 /** A provider's answer to one credential. */
 interface LiveAnswer {
   readonly target: string;
   readonly ok: boolean;
-  /** HTTP status; null: none came. */
+  /** HTTP status; null if no response. */
   readonly status: number | null;
   readonly ms: number;
-  /** The number of models that it lists, or the provider's words, without the credential. */
+  /** Number of listed models, or the provider's message without the credential. */
   readonly answer: string;
 }
 
-/** Asks each credential of the catalog, but the demo's, for the provider's list of models. */
+/** Requests the provider's model list with each credential of the catalog except the demo's. */
 async function askProviders({ catalog }: Pick<Config, 'catalog'>): Promise<LiveAnswer[]> {
   const upstreams = new Map<string, Upstream>();
   for (const { upstream } of placesOf(catalog)) {
@@ -175,7 +175,7 @@ async function ask(upstream: Upstream): Promise<LiveAnswer> {
 }
 
 async function request(upstream: Upstream): Promise<Response> {
-  // A deployment has no list of models; its provider has one beside them.
+  // Deployments have no model list; their provider has one outside the deployment path.
   const path = upstream.path?.replace('/deployments/{model}', '');
   const { origin, path: at, query } = addressOf({ ...upstream, path }, MODELS, '');
   const full = query === '' ? at : `${at}?${query}`;
@@ -198,7 +198,7 @@ function countOf(text: string): string {
     const { data } = JSON.parse(text) as { data?: unknown };
     if (Array.isArray(data)) return `${data.length} models`;
   } catch {
-    // It answered, whatever that was.
+    // Any response counts as an answer.
   }
   return 'no list of models';
 }

@@ -1,13 +1,13 @@
 import { Failure, Refused, type RemoteOptions, secret } from './arguments.ts';
 
-/** Timeout of a request, longer than any answer takes, also while the book is out of reach. */
+/** Request timeout; longer than any answer takes, even if the book is unreachable. */
 const ANSWER_WITHIN_MS = 30_000;
 
 interface ErrorBody {
   readonly error?: { readonly message?: unknown; readonly code?: unknown };
 }
 
-/** Client of a running gateway with one token. It throws refusals as Failures with the gateway's own message. */
+/** Client of a running gateway with one token. Throws refusals as Failures with the gateway's message. */
 export class GatewayApi {
   readonly #url: string;
   readonly #token: string;
@@ -56,7 +56,7 @@ export class GatewayApi {
 /** Path of the operator's routes about accounts. */
 export const ACCOUNTS = '/api/admin/accounts/';
 
-/** Makes a client with the operator's token. Throws a Failure if the token is missing. */
+/** Client with the operator's token. Throws Failure if the token is missing. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =
     "The operator token is missing. Set ADMIN_TOKEN to the gateway's token, or use --admin-token -.";

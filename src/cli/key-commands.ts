@@ -30,10 +30,10 @@ interface RotateOptions extends KeyOptions {
   readonly endGrace?: true;
 }
 
-/** Settings as options, by the name that commander gives their flags; false if one is to be emptied. */
+/** Settings as options, under commander's flag names; false clears a setting. */
 type SettingOptions = KeyOptions & Readonly<Record<string, unknown>>;
 
-/** Commands `tollgate key …`, with an owner's managing key, or for any account with the operator's token. */
+/** `tollgate key …`: uses an owner's managing key, or the operator's token for any account. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('manage the API keys of an account of a running gateway');
   withLifted(withSettings(withCaller(key.command('create'))), true)
@@ -73,7 +73,7 @@ export function keyCommands(program: Command): void {
     .action(rotate);
 }
 
-/** Fields that options set, with their options. */
+/** Fields with an option. */
 const SETTABLE = KEY_FIELD_NAMES.map(keyField).flatMap(({ wire, type, option }) =>
   option ? [{ wire, type, option }] : [],
 );
@@ -99,7 +99,7 @@ const PARSERS: Readonly<Record<Kind, ((text: string) => unknown) | undefined>> =
   list: listArgument,
 };
 
-/** Gives a command the options that empty a setting. A new key has nothing to empty: its help does not list them. */
+/** Adds the options that clear a setting. A new key has nothing to clear, so its help hides them. */
 function withLifted(command: Command, isNew: boolean): Command {
   for (const { type, option } of SETTABLE) {
     if (option.lifted && type.kind !== 'flag')
@@ -116,7 +116,7 @@ function withCaller(command: Command): Command {
     .option('--account <id>', 'act as the operator on this account instead', id);
 }
 
-/** Client of the gateway for an owner or the operator, with the path of the account's keys there. */
+/** Gateway client for an owner or the operator, with the path of the account's keys. */
 function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   if (options.account !== undefined)
     return { api: operatorApi(options), path: `/api/admin/accounts/${options.account}/keys/` };
@@ -125,7 +125,7 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
 }
 
-/** The settings under their names in the API. One that was not given is undefined, and is not sent. */
+/** Settings under their API names. Omitted ones are undefined and not sent. */
 function settingsOf(options: SettingOptions): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     SETTABLE.map(({ wire, type, option }) => {
@@ -135,7 +135,7 @@ function settingsOf(options: SettingOptions): Readonly<Record<string, unknown>> 
   );
 }
 
-/** Values of fields that `--no-…` empties. */
+/** Values that `--no-…` sends. */
 const EMPTY: Readonly<Record<Exclude<Kind, 'flag'>, unknown>> = {
   text: '',
   time: null,
@@ -159,12 +159,12 @@ async function create(name: string, options: SettingOptions) {
 }
 
 /**
- * Warns of misspelt models, which make a key that can call nothing. It asks the gateway with the new key itself, and
- * says nothing if that key may not be used from this machine.
+ * Warns of misspelt models, which leave a key unable to call anything. Asks the gateway with the new key, and stays
+ * silent if that key may not be used from this machine.
  */
 async function warnOfModels(asKey: GatewayApi): Promise<void> {
   const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);
-  // Aliases are stored as the names of their models.
+  // The gateway stores aliases as model names.
   const own = await asKey.call<Partial<KeyView>>('GET', '/api/key/').catch(() => undefined);
   if (!answer?.data || !own?.allowed_models) return;
   const models = own.allowed_models;
@@ -190,7 +190,7 @@ async function change(keyId: number, settings: object, options: KeyOptions): Pro
   else printTable(HEAD, [rowOf(changed)]);
 }
 
-/** Prints a new key; its value is shown this once. */
+/** Prints a new key, the only time its value is shown. */
 export function showNewKey({ id, key }: { readonly id: number; readonly key: string }): void {
   print(`Key ${id}, which is not shown again:\n\n  ${key}\n`);
 }

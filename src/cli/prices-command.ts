@@ -10,7 +10,7 @@ import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-
 import { fromCaller } from './arguments.ts';
 import { print, printJson, printTable, unitText } from './print.ts';
 
-/** `tollgate prices`: every price, where it comes from, and how written ones differ from the list's. */
+/** `tollgate prices`: every price with its source, and how written prices differ from the list. */
 export function pricesCommand(program: Command): void {
   program
     .command('prices')
@@ -23,9 +23,9 @@ export function pricesCommand(program: Command): void {
 
 interface Row {
   readonly model: Model;
-  /** Name of the target, if the model has several; each has its own price. */
+  /** Target name, if the model has several; each has its own price. */
   readonly target: string | undefined;
-  /** The model as the list has it now; undefined: its upstream names no provider, or the list does not know it. */
+  /** The model's current list entry; undefined if its upstream names no provider or the list lacks it. */
   readonly listed: ListedModel | undefined;
 }
 
@@ -56,7 +56,7 @@ function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
   }));
 }
 
-/** A model as the list has it, at the global markup: priced as it would be if its price were not written. */
+/** A model's list entry at the global markup: its price if none were written. */
 function look(list: PriceList, { upstream, upstreamModel }: Model, exchange: Exchange, now: Date) {
   const provider = upstream.provider === undefined ? undefined : list.provider(upstream.provider);
   return provider && listedModel(list, provider, upstreamModel, { exchange, now });
@@ -88,7 +88,7 @@ function priceJson({ model, target, listed }: Row, now: Date) {
   };
 }
 
-/** Whether the last day for which the provider promised a price is over. */
+/** True after the last day of the provider's promised price. */
 function hasPassed({ priceUntil }: Model, now: Date): boolean {
   return priceUntil !== undefined && now.toISOString().slice(0, 10) > priceUntil;
 }
@@ -101,7 +101,7 @@ function showPrices(config: Config, rows: readonly Row[], now: Date): void {
       model.priceSource,
       listed ? `${model.upstream.provider}/${listed.id}` : '-',
       tiersText(model),
-      // The longest comes last, so that it widens no other line.
+      // The longest cell comes last, so that it widens no other.
       creditsText(writtenPrice(model.price)),
     ]),
   );
@@ -139,7 +139,7 @@ function tiersText({ price }: Model): string {
 }
 
 interface Compared extends Row {
-  /** The differences, or the reason why there is nothing to compare with. */
+  /** The differences, or the reason why there is nothing to compare. */
   readonly found: readonly Difference[] | string;
 }
 
@@ -196,14 +196,14 @@ function showCompared(compared: readonly Compared[]): void {
   print(`Written prices: ${compared.length}, of which ${agreeing} match the list.`);
 }
 
-/** A unit that is written at one price and has another price in the list; null: not named there. */
+/** A unit whose written price differs from the list; null: not in that source. */
 interface Difference {
   readonly unit: Unit;
   readonly written: WrittenUnit | null;
   readonly list: WrittenUnit | null;
 }
 
-/** How a written price differs from the list's, or why they cannot be compared. */
+/** Differences between written and list price, or why they can't be compared. */
 function differences(model: Model, listed: ListedModel | undefined): readonly Difference[] | string {
   if (model.upstream.provider === undefined) return 'their upstream names no provider';
   if (!listed) return `the list has no such model of ${model.upstream.provider}`;
@@ -215,7 +215,7 @@ function differences(model: Model, listed: ListedModel | undefined): readonly Di
   });
 }
 
-/** Every model of the file, including those whose upstream waits for a variable. */
+/** Every model in the file, including those whose upstream lacks a variable. */
 function everyModel({ catalog, unconfigured }: Pick<Config, 'catalog' | 'unconfigured'>): Model[] {
   return [...catalog.values(), ...unconfigured.flatMap(({ models }) => models)];
 }

@@ -1,17 +1,17 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
 import { isByVariant, type WrittenUnit } from '../domain/written-price.ts';
 
-/** Prints lines for people on stdout. */
+/** Prints human-readable lines to stdout. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints a JSON document for programs on stdout. */
+/** Prints a JSON document to stdout, for programs. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Prints a table with its columns aligned; cells hold no line breaks. */
+/** Prints a table with aligned columns; cells must not contain line breaks. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -28,13 +28,13 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 
 const CELL = 20;
 
-/** A name cut to the width of a table's cell; `--json` prints it whole. */
+/** Truncates a name to the cell width; `--json` prints it in full. */
 export function shortCell(text: string): string {
   const characters = [...text];
   return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : text;
 }
 
-/** Credits, as a JSON number of the API, as text with six decimals. */
+/** Formats credits from the API's JSON number with six decimals. */
 export function exactCredits(credits: number): string {
   const amount = microFromCredits(credits);
   return amount === undefined ? String(credits) : creditsString(amount);

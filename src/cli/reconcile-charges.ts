@@ -7,42 +7,42 @@ import type { LedgerEntry } from '../domain/ledger-entry.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { Failure } from './arguments.ts';
 
-/** Accounts and entries that are in memory at a time. */
+/** Accounts and, below, entries in memory at a time. */
 const ACCOUNTS_PAGE = 100;
 const ENTRIES_PAGE = 500;
 
-/** The charges to be checked; absent fields bound nothing. Days since 1970-01-01 UTC, both included. */
+/** Charges to check; absent fields set no bound. Days since 1970-01-01 UTC, both included. */
 interface ChargeSpan {
   readonly fromDay?: number | undefined;
   readonly toDay?: number | undefined;
   readonly accountId?: number | undefined;
 }
 
-/** A charge that differs from the sum of its row. */
+/** A charge that differs from the amount recomputed from its row. */
 export interface ChargeDifference {
   readonly id: string;
   readonly accountId: number;
-  /** Micro-credits that were charged. */
+  /** Charged micro-credits. */
   readonly found: bigint;
-  /** Undefined: the row lacks the price of something that was used. */
+  /** Undefined if the row can't be computed, for example without a price for its usage. */
   readonly expected: bigint | undefined;
 }
 
 interface ChargeListener {
   difference(found: ChargeDifference): void;
-  /** After each page of an account's charges. */
+  /** Called after each page of an account's charges. */
   checked?(charges: number): void;
 }
 
 interface ChargeSummary {
-  /** Charges that were computed again. */
+  /** Recomputed charges. */
   readonly charges: number;
   readonly differences: number;
 }
 
 /**
- * Computes every charge of a span again from its row: Σ usage × price × multiplier + Σ fees (specification section 10). It reads the book
- * alone, in pages, also beside a running gateway. Throws Failure if there is no such account.
+ * Recomputes every charge of a span from its row: Σ usage × price × multiplier + Σ fees (specification section 10).
+ * Reads only the book, in pages; safe next to a running gateway. Throws Failure if the account doesn't exist.
  */
 export async function reconcileCharges(
   config: Config,
@@ -111,7 +111,7 @@ async function* accountsOf(
   }
 }
 
-/** A difference in one line, in credits. */
+/** Formats a difference as one line, in credits. */
 export function chargeDifferenceText({ id, accountId, found, expected }: ChargeDifference): string {
   const charged = `charge ${id} of account ${accountId}: ${creditsString(found)} credits were charged, but`;
   if (expected === undefined) return `${charged} its row lacks a price for part of the usage`;
@@ -119,11 +119,11 @@ export function chargeDifferenceText({ id, accountId, found, expected }: ChargeD
 }
 
 /**
- * The arithmetic of charges a second time, written from specification section 10 alone: none of it is shared with the code
- * that charges (domain/price.ts), so that a fault of one is found by the other.
+ * Second implementation of charge arithmetic, written only from specification section 10. It shares no code with the
+ * charging code (domain/price.ts), so that each exposes faults of the other.
  */
 
-/** The unit of a price that each dimension of usage is charged at, and how many of the dimension the price is for. */
+/** Price unit of each usage dimension, and the quantity that the price covers. */
 const PRICED: Readonly<Record<keyof Usage, readonly [Unit, bigint]>> = {
   input: ['input', 1_000_000n],
   cachedInput: ['cachedInput', 1_000_000n],
@@ -145,7 +145,7 @@ const PRICED: Readonly<Record<keyof Usage, readonly [Unit, bigint]>> = {
   videoSeconds: ['videoSecond', 1n],
 };
 
-/** Fees, which the multiplier of a service tier leaves alone. */
+/** Fees; a service tier's multiplier doesn't apply to them. */
 const FEES: ReadonlySet<Unit> = new Set(['webSearch', 'webSearchPreview', 'image', 'request']);
 
 const MILLION = 1_000_000n;
@@ -156,8 +156,8 @@ type Row = Pick<LedgerEntry, 'usage' | 'price' | 'passes' | 'multiplier'>;
 type Part = Pick<Row, 'usage' | 'price'>;
 
 /**
- * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes if it has them. Undefined
- * if the row has no price for what was used, its usage is no number that can be charged, or not the sum of the passes.
+ * Recomputes a row's charge in micro-credits: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes if any. Undefined
+ * if a used unit has no price, or if the usage is not chargeable or not the sum of the passes.
  */
 export function recomputedCharge({ usage, price, passes, multiplier = 1_000_000 }: Row): bigint | undefined {
   if (passes && !isSum(usage, passes)) return undefined;
@@ -195,7 +195,7 @@ function isSum(usage: Usage, passes: readonly Part[]): boolean {
   });
 }
 
-/** An amount in millionths; a part of a millionth, which only a second can have, counts as a whole one. */
+/** An amount in millionths, rounded up; only seconds can have smaller fractions. */
 function inMillionths(amount: number): bigint | undefined {
   const parts = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(amount));
   if (!parts) return undefined;

@@ -14,7 +14,7 @@ import { Failure, id } from './arguments.ts';
 import { print, printJson } from './print.ts';
 import { type ChargeDifference, chargeDifferenceText, reconcileCharges } from './reconcile-charges.ts';
 
-/** Least time between two lines of progress. */
+/** Minimum time between progress lines. */
 const PROGRESS_EVERY_MS = 500;
 
 interface Options {
@@ -26,7 +26,7 @@ interface Options {
   readonly account?: number;
 }
 
-/** Command `tollgate reconcile`, which `npm run reconcile` runs too. Exit code 1 if there is a difference. */
+/** `tollgate reconcile`, also `npm run reconcile`. Exits with 1 if it finds a difference. */
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')
@@ -122,7 +122,7 @@ function differenceView({ accountId, email, what, found, rule, expected }: Diffe
   };
 }
 
-/** Two sums of an account that should be equal and are not. */
+/** Two sums of an account that should match but don't. */
 interface Difference {
   readonly accountId: number;
   readonly email: string;
@@ -132,7 +132,7 @@ interface Difference {
   readonly expected: Micro;
 }
 
-/** Callbacks for findings while the accounts are checked. */
+/** Callbacks during the check. */
 interface Listener {
   difference(found: Difference): void;
   /** Called after each account with the number of accounts checked so far. */
@@ -142,13 +142,13 @@ interface Listener {
 interface Summary {
   readonly accounts: number;
   readonly differences: number;
-  /** False if no gateway runs on the data folder, so that there was no live balance to check. */
+  /** False if no gateway runs on the data folder: there was no live balance to check. */
   readonly live: boolean;
 }
 
 /**
- * Checks for every account that its ledger, its stored balance and its live balance in Redis agree (specification
- * section 7, "Reconcile"), also beside a running gateway. Rejects if that cannot be determined.
+ * Checks that each account's ledger, stored balance and live balance in Redis agree (specification section 7,
+ * "Reconcile"). Safe next to a running gateway. Rejects if the check can't be completed.
  */
 async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {
   const book = await openBook(config, { readOnly: true });
@@ -172,7 +172,7 @@ async function openLive(config: Config, book: Book): Promise<LiveBalances | unde
   });
 }
 
-/** Address of the gateway's Redis; undefined if that is the private one of the data folder and does not run. */
+/** Address of the gateway's Redis; undefined if it is the data folder's private Redis and not running. */
 async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
   if (config.redisUrl !== undefined) return parseRedisUrl(config.redisUrl);
   const folder = join(config.dataDir, 'redis');
@@ -200,7 +200,7 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
   return { accounts, differences, live: live !== undefined };
 }
 
-/** One line of text about a difference, in credits. */
+/** Formats a difference as one line, in credits. */
 function differenceText({ accountId, email, what, found, rule, expected }: Difference): string {
   const by = creditsString(micro(found - expected));
   return `account ${accountId} (${email}): ${what} is ${creditsString(found)} credits, but ${rule} is ${creditsString(expected)}: difference ${by}`;

@@ -19,7 +19,7 @@ const USAGE = 2;
 
 /** Runs a command of `tollgate` and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  // `| head` closes the pipe when it has read enough, which is no fault.
+  // `| head` closes the pipe after enough lines; not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
@@ -49,7 +49,7 @@ function commandLine(): Command {
   return program;
 }
 
-/** Exit code for an error, which is printed in one line unless commander has printed it already. */
+/** Returns the exit code for an error and prints it in one line, unless commander already did. */
 function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   process.stderr.write(`tollgate: ${error.message}\n`);
@@ -139,7 +139,7 @@ interface StartOptions {
   readonly demo?: true;
 }
 
-/** Command `tollgate start`, which runs the gateway as `node dist/main.js` does. Options set environment variables. */
+/** `tollgate start`: runs the gateway like `node dist/main.js`. Options set environment variables. */
 function startCommand(program: Command): void {
   program
     .command('start')

@@ -7,23 +7,23 @@ export type Piece = string | Buffer;
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  /** Pieces of the body, each written by itself, in this order. */
+  /** Pieces of the body, written separately in this order. */
   readonly pieces: readonly Piece[];
 }
 
 /** Settings of an answer that override the request. */
 export interface AnswerOptions {
-  /** Text of a text answer or transcript, in place of the built-in text. */
+  /** Replaces the built-in text of a text answer or transcript. */
   readonly text?: string;
-  /** Number of content chunks of a streamed text answer. Default: one for each word. */
+  /** Content chunks of a streamed text answer. Default: one per word. */
   readonly chunks?: number;
-  /** Usage to report as it is; false for none, even if the request asks for it. */
+  /** Usage to report verbatim; false for none, even if requested. */
   readonly usage?: false | Readonly<Record<string, unknown>>;
 }
 
 /**
- * Handler of one path. An object is sent as JSON, a list as the events of a stream, and undefined as a 400. The answer
- * depends on the request and the options alone, byte for byte.
+ * Handler of one path. Sends an object as JSON, a list as stream events, and undefined as a 400. The response depends
+ * only on request and options, byte for byte.
  */
 export type DemoRoute = (
   json: Readonly<Record<string, unknown>>,
@@ -46,14 +46,12 @@ export function failure(status: number, message: string): Answer {
   return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }
 
-/** An event of a stream of OpenAI's Responses or Anthropic's Messages: it is named by the `type` of its data. */
+/** Stream event of OpenAI's Responses or Anthropic's Messages, named by its data's `type`. */
 export function namedEvent(data: Readonly<Record<string, unknown>> & { readonly type: string }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/**
- * A stream of server-sent events, each named by its `type`, as OpenAI's streams of sound, pictures and transcripts are.
- */
+/** Server-sent events, each named by its `type`, like OpenAI's audio, image and transcript streams. */
 export function typedEvents(
   events: readonly (Readonly<Record<string, unknown>> & { readonly type: string })[],
 ): Answer {
@@ -64,12 +62,12 @@ export function typedEvents(
   };
 }
 
-/** Creation time in all answers, in seconds since the epoch. It is fixed, so that equal requests get equal bytes. */
+/** Creation time in all answers, in seconds since the epoch. Fixed, so that equal requests get equal bytes. */
 export const CREATED_S = 1_735_689_600;
 /** Arguments of every tool call that the demo makes. */
 export const TOOL_ARGUMENTS = '{}';
 
-/** The text that a demo model answers to a question, cut off after `maxTokens`. */
+/** A demo model's answer to a question, cut off after `maxTokens`. */
 export function say(
   question: string,
   maxTokens: number | undefined,
@@ -82,7 +80,7 @@ export function say(
   return { text, isCut: text !== whole };
 }
 
-/** An id made from a hash of the request, so that equal requests get equal bytes. */
+/** Id from a hash of the request, so that equal requests get equal bytes. */
 export function idOf(prefix: string, body: Buffer): string {
   return prefix + createHash('sha256').update(body).digest('hex').slice(0, 24);
 }

@@ -1,22 +1,22 @@
 import { type AnswerOptions, CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './answer.ts';
 import { count, isObject, parseObject, readContent, tokensIn } from './read-request.ts';
 
-/** The parts of a chat completion request in OpenAI's format that the demo provider reads. */
+/** Parts of an OpenAI chat completion request that the demo provider reads. */
 interface ChatRequest {
   readonly model: string;
   /** Text of the last user message. */
   readonly question: string;
   readonly promptTokens: number;
-  /** Most tokens of the answer; undefined if the request sets no maximum. */
+  /** Maximum tokens of the answer; undefined if not set. */
   readonly maxTokens: number | undefined;
   readonly choices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The tool to call, if the request demands a call of one. */
+  /** The tool to call, if the request demands one. */
   readonly tool: string | undefined;
 }
 
-/** Reads a body; undefined if it is no JSON object with a model and a list of messages. */
+/** Parses a body; undefined unless it is a JSON object with a model and a list of messages. */
 export function readChatRequest(body: Buffer): ChatRequest | undefined {
   const json = parseObject(body);
   if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;
@@ -48,20 +48,20 @@ function demandedTool(tools: readonly unknown[], choice: unknown): string | unde
   return typeof name === 'string' && names.includes(name) ? name : undefined;
 }
 
-/** A chat answer before it is written as JSON or as a stream. Every choice has this content. */
+/** A chat answer before serialization as JSON or a stream. Every choice has this content. */
 interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: number;
-  /** Text of the answer; null if a tool is called instead. */
+  /** Text of the answer; null for a tool call. */
   readonly text: string | null;
   readonly tool: string | undefined;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  /** Usage to report; false for none, even if the request asks for it. */
+  /** Usage to report; false for none, even if requested. */
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
-/** The answer to a chat request. It depends on the request and the options alone, byte for byte. */
+/** Answers a chat request. The result depends only on request and options, byte for byte. */
 export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOptions): ChatAnswer {
   const { text, isCut } = say(request.question, request.maxTokens, options);
   const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;
@@ -81,7 +81,7 @@ export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOp
   };
 }
 
-/** The body of an answer that is not streamed. */
+/** Body of a non-streamed answer. */
 export function completionBody(answer: ChatAnswer): Record<string, unknown> {
   const choices = Array.from({ length: answer.choices }, (_, index) => ({
     index,
@@ -103,8 +103,8 @@ export function completionBody(answer: ChatAnswer): Record<string, unknown> {
 }
 
 /**
- * The events of a streamed answer, in OpenAI's order: a role, content, and a finish reason for each choice, then
- * `[DONE]`. Only if usage was asked for: `usage: null` in each, and a last chunk with `usage` and `choices: []`.
+ * Events of a streamed answer in OpenAI's order: a role, content, and a finish reason for each choice, then `[DONE]`. If
+ * usage was requested, each has `usage: null`, and a last chunk has `usage` and `choices: []`.
  */
 export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chunks?: number): string[] {
   const event = (choices: unknown[], usage: unknown) =>

@@ -25,9 +25,9 @@ const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt', 'demo-video']
 }));
 
 /**
- * The demo provider's answers, in OpenAI's and Anthropic's formats, with no AI behind them. An answer and its usage
- * depend on the request alone, byte for byte (a token is four bytes); only videos have a state. Paths are those in
- * ROUTES and MEDIA, `/v1/videos` and below, and `GET /v1/models`.
+ * The demo provider's answers, in OpenAI's and Anthropic's formats, without AI. Answer and usage depend only on the
+ * request, byte for byte (a token is four bytes); only videos have state. Serves the paths in ROUTES and MEDIA,
+ * `/v1/videos` and below, and `GET /v1/models`.
  */
 export class DemoAnswers {
   readonly #videos = new DemoVideos();
@@ -58,8 +58,8 @@ export class DemoAnswers {
 }
 
 /**
- * `POST /v1/completions`. The prompt is a text, a list of texts, a list of token numbers, or a list of such lists; each
- * prompt is answered `n` times. Usage counts every prompt once and every answer; a token number is one token.
+ * `POST /v1/completions`. The prompt is a string, a list of strings, a list of token numbers, or a list of such lists.
+ * Answers each prompt `n` times. Usage counts every prompt once and every answer; a token number is one token.
  */
 const completionsRoute: DemoRoute = (json, body, options) => {
   const prompts = promptsOf(json.prompt);
@@ -96,7 +96,7 @@ const completionsRoute: DemoRoute = (json, body, options) => {
   ];
 };
 
-/** The prompts in the value of `prompt` or `input`, with the number of tokens of each. */
+/** Prompts in the value of `prompt` or `input`, with their token counts. */
 function promptsOf(value: unknown): { text: string; tokens: number }[] {
   if (typeof value === 'string') return [{ text: value, tokens: tokensIn(value) }];
   if (!Array.isArray(value) || value.length === 0) return [{ text: '', tokens: 0 }];
@@ -109,8 +109,8 @@ function promptsOf(value: unknown): { text: string; tokens: number }[] {
 }
 
 /**
- * `POST /v1/embeddings`: numbers from -1 to 1 that follow from the text, as floats or as base64 of 32-bit floats, which
- * is what OpenAI's own client asks for.
+ * `POST /v1/embeddings`: numbers from -1 to 1 derived from the text, as floats or as base64 of 32-bit floats, which
+ * OpenAI's client requests.
  */
 const embeddingsRoute: DemoRoute = (json, _body, options) => {
   const inputs = promptsOf(json.input);
@@ -127,7 +127,7 @@ const embeddingsRoute: DemoRoute = (json, _body, options) => {
   return { object: 'list', data, model: json.model, ...(usage ? { usage } : {}) };
 };
 
-/** `POST /v1/moderations`: only the word "kill" is flagged. */
+/** `POST /v1/moderations`: flags only the word "kill". */
 const moderationsRoute: DemoRoute = (json, body) => ({
   id: idOf('modr-', body),
   model: json.model,
@@ -184,7 +184,7 @@ async function mediaAnswer(
   return answer(fields, options);
 }
 
-/** Numbers in an embedding, unless `dimensions` says otherwise. */
+/** Default length of an embedding; `dimensions` overrides it. */
 const DIMENSIONS = 8;
-/** Texts with this word are flagged, as violent. */
+/** Flags texts with this word as violent. */
 const FLAGGED = /\bkill\b/i;

@@ -7,7 +7,7 @@ import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
 import type { DemoRequest } from './read-request.ts';
 
-/** Starts the demo provider, with which `npm start` works without a provider's key. */
+/** Starts the demo provider, so that `npm start` works without a provider key. */
 export function startDemoProvider(): Promise<Listening> {
   const answers = new DemoAnswers();
   return listen({}, async (message, response) => {
@@ -15,7 +15,7 @@ export function startDemoProvider(): Promise<Listening> {
   });
 }
 
-/** Writes the answer piece by piece, no faster than the client reads. Ends early if the client has left. */
+/** Writes the answer piece by piece, no faster than the client reads. Stops if the client disconnects. */
 async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   response.writeHead(answer.status, answer.headers);
   for (const piece of answer.pieces) {
@@ -25,7 +25,7 @@ async function sendAnswer(response: ServerResponse, answer: Answer): Promise<voi
   response.end();
 }
 
-/** Writes a piece; resolves when the client takes more, or has left. */
+/** Writes a piece; resolves when the client accepts more or has disconnected. */
 export async function writePiece(response: ServerResponse, piece: Piece): Promise<void> {
   if (response.write(piece)) return;
   await new Promise<void>((resolve) => {
@@ -38,15 +38,15 @@ export async function writePiece(response: ServerResponse, piece: Piece): Promis
 }
 
 /**
- * The demo provider as an upstream on loopback. It starts with the first configuration that has an upstream for it, and
- * must be closed after the gateway, whose last calls may need it.
+ * The demo provider as an upstream on loopback. Starts with the first configuration that uses it. Close it after the
+ * gateway, whose last calls may need it.
  */
 export class DemoUpstreams {
   #provider: Promise<Listening> | undefined;
 
   /**
-   * The configuration with the provider's address in each upstream whose URL is `DEMO_URL`; the provider is started if
-   * need be. A configuration without such an upstream comes back unchanged.
+   * Sets the provider's address in each upstream whose URL is `DEMO_URL`, and starts the provider if needed. Returns a
+   * configuration without such an upstream unchanged.
    */
   async bind(config: Config): Promise<Config> {
     const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
@@ -75,7 +75,7 @@ export class DemoUpstreams {
 }
 
 export interface Listening {
-  /** `http://host:port` without a slash at the end. */
+  /** `http://host:port`, without a trailing slash. */
   readonly url: string;
   /** Ends every connection and frees the port. Safe to call twice. */
   close(): Promise<void>;
@@ -84,21 +84,21 @@ export interface Listening {
 export interface ListenOptions {
   /** Address to listen on; default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Port to listen on; default 0, which is any free one. */
+  /** Port to listen on; default 0, any free port. */
   readonly port?: number | undefined;
 }
 
-/** Starts an HTTP server that answers with `serve`. If `serve` rejects, the connection is destroyed. */
+/** Starts an HTTP server that answers with `serve`. Destroys the connection if `serve` rejects. */
 export async function listen(
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   serve: (message: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<Listening> {
   const server = createServer((message, response) => {
-    // A client that leaves while its body is read must not end the process.
+    // A client that disconnects while sending its body must not crash the process.
     serve(message, response).catch(() => response.destroy());
   });
-  // Idle connections are closed by the gateway and never by this server: a call that the gateway sends at that instant
-  // would fail, because a call is not sent twice.
+  // Only the gateway closes idle connections, never this server: a call sent at that instant would fail, because the
+  // gateway doesn't send a call twice.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.listen(port, host);
@@ -117,7 +117,7 @@ export async function listen(
   };
 }
 
-/** Reads the body to its end. Rejects if the client leaves before. */
+/** Reads the whole body. Rejects if the client disconnects first. */
 export async function receive(message: IncomingMessage): Promise<DemoRequest> {
   const parts: Buffer[] = [];
   for await (const part of message) parts.push(part);

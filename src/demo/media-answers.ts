@@ -7,7 +7,7 @@ export const PNG =
 const CREATED_S = 1_735_689_600;
 const TOKENS_PER_IMAGE = 100;
 
-/** The answer of `/v1/images/…`: pictures of one pixel. `event` begins the names of a stream's events. */
+/** Answers `/v1/images/…` with images of one pixel. `event` prefixes the names of stream events. */
 export function answerImages(
   fields: Record<string, unknown>,
   event: 'image_generation' | 'image_edit',
@@ -48,10 +48,7 @@ const SECONDS_PER_CHARACTER = 0.05;
 const MAX_SECONDS = 10;
 const PIECE_BYTES = 16 * 1024;
 
-/**
- * The answer of `/v1/audio/speech`: a tone of 50 ms for each character, as a WAV file in pieces or as a stream of
- * events.
- */
+/** Answers `/v1/audio/speech` with a tone of 50 ms per character, as a WAV file in pieces or as an event stream. */
 export function answerSpeech(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const input = String(fields.input ?? '');
   const wav = toneWav(Math.min(MAX_SECONDS, [...input].length * SECONDS_PER_CHARACTER));
@@ -74,7 +71,7 @@ export function answerSpeech(fields: Record<string, unknown>, options: AnswerOpt
 
 const BYTES_PER_SECOND = 16_000;
 
-/** A transcript in the requested format, whose text states the length of the audio. The sound is not analyzed. */
+/** Transcript in the requested format; its text states the audio's length. The sound is not analyzed. */
 export function answerTranscript(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const audio = Buffer.isBuffer(fields.file) ? fields.file : Buffer.alloc(0);
   const exact = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;
@@ -151,7 +148,7 @@ export function toneWav(seconds: number): Buffer {
   return wav;
 }
 
-/** Length of a plain WAV file in seconds, by its header; undefined if the bytes are not such a file. */
+/** Length of a plain WAV file in seconds, from its header; undefined for other bytes. */
 export function wavSeconds(wav: Buffer): number | undefined {
   if (wav.length < HEADER_BYTES || wav.toString('latin1', 8, 16) !== 'WAVEfmt ') return undefined;
   return (wav.length - HEADER_BYTES) / wav.readUInt32LE(28);

@@ -8,30 +8,25 @@ export interface DemoRequest {
   readonly body: Buffer;
 }
 
-/**
- * Tokens of a picture, a file or a piece of audio in a prompt: one number for all, so that tests can predict the usage.
- */
+/** Tokens of an image, file or audio part in a prompt; fixed, so that tests can predict the usage. */
 const TOKENS_PER_ATTACHMENT = 85;
 const BYTES_PER_TOKEN = 4;
 
-/** Number of tokens of a text by the demo's rule: one for every four UTF-8 bytes, rounded up. */
+/** Tokens of a text by the demo's rule: one per four UTF-8 bytes, rounded up. */
 export function tokensIn(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** Longest beginning of the text that has at most `tokens` tokens and ends between characters. */
+/** Longest prefix of at most `tokens` tokens that ends between characters. */
 export function firstTokens(text: string, tokens: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(tokens * BYTES_PER_TOKEN, bytes.length);
-  // A byte that begins with the bits 10 continues a character.
+  // A byte with leading bits 10 continues a character.
   while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.subarray(0, end).toString();
 }
 
-/**
- * Text and tokens of a message's content: a text, or a list of parts, if each part without text counts as an
- * attachment.
- */
+/** Text and tokens of a message's content: a string or a list of parts. A part without text counts as an attachment. */
 export function readContent(content: unknown): { text: string; tokens: number } {
   if (typeof content === 'string') return { text: content, tokens: tokensIn(content) };
   if (!Array.isArray(content)) return { text: '', tokens: 0 };
@@ -45,7 +40,7 @@ export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** The JSON object in a body; undefined if it is none. */
+/** The JSON object in a body, if any. */
 export function parseObject(body: Buffer): Record<string, unknown> | undefined {
   try {
     const json: unknown = JSON.parse(body.toString());

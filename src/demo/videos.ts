@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { type Answer, failure, json } from './answer.ts';
 import { PNG } from './media-answers.ts';
 
-/** Most jobs that are stored; the oldest are dropped, as providers drop theirs. */
+/** Maximum stored jobs; drops the oldest, as providers do. */
 const MAX_JOBS = 1_000;
 const CREATED_S = 1_735_689_600;
 const JOB_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/;
-/** States of a job, which goes on to the next one each time that it is read. */
+/** States of a job; each read advances it. */
 const STEPS = ['queued', 'in_progress', 'completed'] as const;
 
 interface Job {
@@ -19,8 +19,8 @@ interface Job {
 }
 
 /**
- * The jobs of `/v1/videos`. A job is queued at first, in progress when it is first read, and then completed, or failed
- * if its prompt has the word "fail" in it. The film is empty and as long as was asked for.
+ * Jobs of `/v1/videos`. A job starts queued, is in progress at its first read, then completes, or fails if its prompt
+ * contains the word "fail". The video is empty and has the requested length.
  */
 export class DemoVideos {
   readonly #jobs = new Map<string, Job>();
@@ -46,7 +46,7 @@ export class DemoVideos {
     return json(200, view(job));
   }
 
-  /** The answer about a job; undefined if `url`, which may have a query, is not the path of a job. */
+  /** Answers a request about a job; undefined if `url`, which may have a query, is not a job's path. */
   answer(method: string, url: string): Answer | undefined {
     const { pathname, searchParams } = new URL(url, 'http://demo');
     const [, id = '', content] = JOB_PATH.exec(pathname) ?? [];
@@ -100,10 +100,10 @@ function contentOf(job: Job, variant: string): Answer {
   };
 }
 
-/** Units of the file's times in a second. */
+/** Time units of the file per second. */
 const TIMESCALE = 1_000;
 
-/** An MP4 file of the given length without a track: players and probes accept its header. */
+/** An MP4 file of the given length without tracks; players and probes accept its header. */
 function emptyMp4(seconds: number): Buffer {
   const brands = Buffer.from('isom\0\0\x02\0isommp41', 'latin1');
   const header = Buffer.alloc(100);

@@ -31,7 +31,7 @@ let emails = 0;
 const create = async (more: object = {}) =>
   operator.post<Created>(ACCOUNTS, { email: `limited${emails++}@example.com`, ...more });
 
-t.test('a new account has the limits of the configuration, unless it is told others or none', async (t) => {
+t.test('a new account gets the configured limits, unless the request sets others or none', async (t) => {
   t.same(limitsOf((await create()).body.account), [600, null, 20]);
   const told = await create({ rpm_limit: null, tpm_limit: 100_000_000_000 });
   t.same(limitsOf(told.body.account), [null, 100_000_000_000, 20]);

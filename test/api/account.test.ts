@@ -74,7 +74,7 @@ t.test('the threshold is set with up to six decimals, and counts from then on', 
   t.equal((await api.get<Account>('/api/account/')).body.alert_threshold, 0.000001);
 });
 
-t.test('a PATCH that says nothing changes nothing', async (t) => {
+t.test('an empty PATCH changes nothing', async (t) => {
   const { key } = await world.account({ threshold: 7 });
   const { status, body } = await apiOf(world, key).patch<Account>('/api/account', {});
   t.same([status, body.alert_threshold], [200, 7]);

@@ -125,7 +125,7 @@ t.test('a bad change is refused by name, and nothing is changed', async (t) => {
   t.equal((await ledger()).length, 1);
 });
 
-t.test('of fifty top-ups of 8e9 credits at once one is made, and the others change nothing', async (t) => {
+t.test('one of fifty concurrent top-ups of 8e9 credits succeeds, the others change nothing', async (t) => {
   const { change, ledger, accountId } = await account(0);
   const answers = await Promise.all(Array.from({ length: 50 }, () => change({ amount: 8e9 })));
   t.equal(answers.filter(({ status }) => status === 200).length, 1);

@@ -29,7 +29,7 @@ const REPORTS = [
   'alerts/?limit=1',
 ];
 
-t.test('an operator reads what the owner reads', async (t) => {
+t.test('the operator reads the same as the owner', async (t) => {
   for (const report of REPORTS) {
     const [own, theirs] = await Promise.all([
       apiOf(world, owner.key).get(`/api/account/${report}`),

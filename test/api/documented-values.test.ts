@@ -171,7 +171,7 @@ t.test('the description of a field allows what the route accepts', async (t) => 
   }
 });
 
-t.test('texts of any characters are checked alike', async (t) => {
+t.test('route and description accept the same characters', async (t) => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed());
   for (const [name, schema, isTaken] of FIELDS.filter(([, { type }]) => type === 'string')) {
     if (BEYOND_SCHEMAS.has(name) || name === 'name' || name === 'webhook_url') continue;
@@ -184,7 +184,7 @@ t.test('texts of any characters are checked alike', async (t) => {
   t.pass();
 });
 
-t.test('amounts of credits are checked alike by route and description', async (t) => {
+t.test('route and description accept the same amounts of credits', async (t) => {
   const world = await startGatewayInProcess(t);
   const { accountId, key } = await world.account({ credits: 0 });
   const operator = apiOf(world, ADMIN_TOKEN);

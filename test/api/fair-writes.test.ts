@@ -81,7 +81,7 @@ t.test('a key that is deactivated while its request waits changes nothing', asyn
   t.equal((await world.book.keys(accountId)).length, 1);
 });
 
-t.test('of one account one write is in the database at once, and those of others go between', async (t) => {
+t.test('each account has one write in the database at a time; other accounts go between', async (t) => {
   const [crowd, other] = [await world.account(), await world.account()];
   let most = 0;
   const looking = setInterval(

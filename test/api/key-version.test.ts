@@ -20,7 +20,7 @@ async function ownerOfTwo() {
   return { ...owner, api, id: body.id, value: body.key, path: `/api/keys/${body.id}/` };
 }
 
-t.test('the version of a key is raised by each change of its settings, and by nothing else', async (t) => {
+t.test('only a change of its settings raises the version of a key', async (t) => {
   const { api, accountId, id, value, path } = await ownerOfTwo();
   t.equal(await versionOf(api, id), 1);
   t.equal((await api.patch<KeyView>(path, { name: 'renamed' })).body.version, 2);
@@ -103,7 +103,7 @@ t.test('an If-Match that names no version is refused, and changes nothing', asyn
   t.equal(await versionOf(api, id), 1);
 });
 
-t.test('of many changes of one version at once, exactly one is made', async (t) => {
+t.test('exactly one of many concurrent changes to one version succeeds', async (t) => {
   const { api, path, id } = await ownerOfTwo();
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => api.patch(path, { name: `n${index}` }, { 'if-match': '"1"' })),

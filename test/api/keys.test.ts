@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('a created key answers 201 with its value once, and works at once', async (t) => {
+t.test('creating a key returns 201 with its value, once; the key works immediately', async (t) => {
   const owner = await world.account();
   const api = apiOf(world, owner.key);
   const { status, body } = await api.post<CreatedKeyView>('/api/keys/', { name: '  build  ' });
@@ -204,7 +204,7 @@ t.test('every route answers without the trailing slash too', async (t) => {
   t.equal((await api.delete(`/api/keys/${created.body.id}`)).status, 200);
 });
 
-t.test('the id of another account and an id that nobody has are answered alike', async (t) => {
+t.test('the id of another account and an unknown id get the same answer', async (t) => {
   const owner = await world.account();
   const stranger = await world.account();
   const api = apiOf(world, owner.key);

@@ -52,7 +52,7 @@ t.test('the first credits of an account have a note', async (t) => {
   t.match(body.entries, [{ type: 'top_up', note: 'Initial credits' }]);
 });
 
-t.test('a call is found by its x-request-id as soon as it is answered, also a stream', async (t) => {
+t.test('a call or stream can be found by its x-request-id as soon as it is answered', async (t) => {
   const { key, keyId } = await world.account({ credits: 10 });
   const response = await world.chat(key, { stream: true });
   await response.text();

@@ -11,7 +11,7 @@ import { startRedis } from '../helper/start/redis-process.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];
 
-t.test('while Redis is away nothing is rotated', async (t) => {
+t.test('no key rotates while Redis is unreachable', async (t) => {
   const redis = await startRedis(t);
   const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
   const { key, keyId, accountId } = await world.account();

@@ -151,7 +151,7 @@ t.test('a rotation of another version changes nothing', async (t) => {
   t.equal((await api.post(path, {}, { 'if-match': '"1"' })).status, 200);
 });
 
-t.test('of rotations at once that are built on one version, one is made and its value works', async (t) => {
+t.test('one of several concurrent rotations of one version succeeds, and its value works', async (t) => {
   const { api, path } = await ownerOfTwo();
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => api.post<RotatedKeyView>(path, {}, { 'if-match': '1' })),

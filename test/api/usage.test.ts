@@ -95,7 +95,7 @@ t.test('a year with its leap day can be asked for, and no more', async (t) => {
   t.same(refusalOf(answer), [400, 'invalid_field', 'from']);
 });
 
-t.test('another account sees nothing of it', async (t) => {
+t.test('another account sees none of it', async (t) => {
   const stranger = await world.account();
   const { body } = await apiOf(world, stranger.key).get<Report>('/api/account/usage/');
   t.same(body.rows, []);

@@ -259,7 +259,7 @@ t.test('a list of keys with long names fits a terminal', async (t) => {
   for (const line of output.split('\n')) t.ok(line.length <= 120, line);
 });
 
-t.test('a key is rotated with grace, which is ended; then at once', async (t) => {
+t.test('a key rotates with grace, which then ends early, and then without grace', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const account = ['--account', String(owner.accountId)];
   const made = await json<Key>('key', 'create', 'job', ...account);

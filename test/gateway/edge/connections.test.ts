@@ -135,7 +135,7 @@ test('a body that ends before its Content-Length reaches no upstream, and the pr
   t.equal((await chat(owner.key)).status, 200);
 });
 
-test('a client that sends all of a body which is too large before it reads gets 413, and no reset', async (t) => {
+test('a client that sends its whole oversized body before reading gets 413, not a reset', async (t) => {
   const { url, head } = await startEdgeGateway(t, {
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
   });

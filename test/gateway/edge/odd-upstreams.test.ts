@@ -111,7 +111,7 @@ test('an answer that breaks HTTP gives 502, costs nothing unless some of it has 
   t.ok(await upstream.lives());
 });
 
-test('a missing answer gives 504 in time, and costs an estimate', async (t) => {
+test('a missing answer gives 504 on time, charged at an estimate', async (t) => {
   const upstream = await startOddUpstream(t, SHORT);
   for (const [name, act] of Object.entries(ENDLESS)) {
     const { status, calls, row, held } = await upstream.call(act);

@@ -4,7 +4,7 @@ import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts'
 const BODY = JSON.stringify({ model: 'flat', messages: [] });
 
 for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'x-api-key']) {
-  test(`a key that stands in the query as ${name} only is no key: 401`, async (t) => {
+  test(`a key sent only in the query as ${name} gets 401`, async (t) => {
     const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
     const { key } = await account();
     for (const [method, path] of [

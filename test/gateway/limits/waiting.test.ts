@@ -87,7 +87,7 @@ test('a call that waits for tokens or requests gets in when they are back', asyn
   for (const answer of calls) t.equal((await answer).status, 200);
 });
 
-test('a call that is known to wait longer than it may is refused at once', async (t) => {
+test('a call that would wait too long is refused at once', async (t) => {
   const { world, provider, letGo, call } = await start(t, { maxQueueMs: 10_000 });
   const { key } = await world.account({ key: { rpmLimit: 1 } });
   const first = call(key, 'a');

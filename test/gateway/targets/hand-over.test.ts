@@ -92,7 +92,7 @@ test('with every target failed the answer is the last error that a provider gave
   ]);
 });
 
-test('without any target left, the answer is 502', async (t) => {
+test('a call with no target left gets 502', async (t) => {
   const world = await started(t);
   await Promise.all(Object.values(world.providers).map((provider) => provider.close()));
   const response = await world.chat(world.key, { model: 'ranked' });

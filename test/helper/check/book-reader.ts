@@ -15,7 +15,7 @@ const INT8_OID = 20;
 const INT4_OID = 23;
 const NUMERIC_OID = 1700;
 
-/** Reads the book over a connection of its own and without any of the gateway's code. */
+/** Reads the book over a separate connection, without the gateway's code. */
 export async function readBook<T>(address: BookAddress, read: (rows: Rows) => Promise<T>): Promise<T> {
   return address.databaseUrl === undefined
     ? await readSqlite(join(address.dataDir, 'book.sqlite'), read)

@@ -54,7 +54,7 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
         requestTimeoutMs: REQUEST_TIMEOUT_MS,
         readOnMs: 0,
       },
-      // Every example and every refusal makes keys of its own in one account: more than 100 in all.
+      // Every example and every refusal creates its own keys in one account: more than 100 in total.
       accounts: { maxKeys: 200, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
       server: {
         ...server,

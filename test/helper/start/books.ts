@@ -15,7 +15,7 @@ export interface BookFixture {
   readonly place: BookPlace;
   /** Another book on the same database. SQLite allows one at a time that is not read-only. */
   open(options?: { readOnly?: boolean }): Promise<Book>;
-  /** Runs SQL behind the book's back, on a connection of its own. */
+  /** Runs SQL behind the book's back, on a separate connection. */
   run(sql: string): Promise<unknown[]>;
 }
 

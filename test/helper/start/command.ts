@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
 import { ADMIN_TOKEN, type Ended, makePlace, run, startGatewayProcess } from './gateway-process.ts';
 
-/** Runs `tollgate` with these arguments, in a process of its own. */
+/** Runs `tollgate` with these arguments in a separate process. */
 export function tollgate(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

@@ -25,7 +25,7 @@ async function findServer(): Promise<(database: string) => string> {
   return (await server).url;
 }
 
-/** Runs SQL on a connection of its own. */
+/** Runs SQL on a separate connection. */
 export async function execute(databaseUrl: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
