@@ -81,26 +81,23 @@ t.test('a key that is deactivated while its request waits changes nothing', asyn
   t.equal((await world.book.keys(accountId)).length, 1);
 });
 
-t.test(
-  'each account has one write in the database at a time, and writes of other accounts go between',
-  async (t) => {
-    const [crowd, other] = [await world.account(), await world.account()];
-    let most = 0;
-    const looking = setInterval(
-      () => gauge('places', 'transactions').then((now) => (most = Math.max(most, now))),
-      20,
-    );
-    t.teardown(() => clearInterval(looking));
-    const owners = [apiOf(world, crowd.key), apiOf(world, other.key)];
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        (owners[index % 20 === 0 ? 1 : 0] ?? owners[0])?.patch('/api/account/', { alert_threshold: index }),
-      ),
-    );
-    t.ok(answers.every((answer) => answer?.status === 200));
-    t.ok(most <= 2, `${most} transactions of two accounts`);
-  },
-);
+t.test('each account has one write in the database at a time; other accounts go between', async (t) => {
+  const [crowd, other] = [await world.account(), await world.account()];
+  let most = 0;
+  const looking = setInterval(
+    () => gauge('places', 'transactions').then((now) => (most = Math.max(most, now))),
+    20,
+  );
+  t.teardown(() => clearInterval(looking));
+  const owners = [apiOf(world, crowd.key), apiOf(world, other.key)];
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      (owners[index % 20 === 0 ? 1 : 0] ?? owners[0])?.patch('/api/account/', { alert_threshold: index }),
+    ),
+  );
+  t.ok(answers.every((answer) => answer?.status === 200));
+  t.ok(most <= 2, `${most} transactions of two accounts`);
+});
 
 t.test("one owner's queries of its calls stood before the queries of all others", async (t) => {
   const [crowd, other] = [await world.account(), await world.account()];
