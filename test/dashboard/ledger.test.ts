@@ -29,6 +29,8 @@ async function ledger(t: Parameters<typeof openDashboard>[0]) {
 t.test('entries come in pages, newest first', async (t) => {
   const { page, rows } = await ledger(t);
   t.equal(await rows.count(), 50);
+  // The names of keys come by a request of their own.
+  await rows.first().getByText('Second').waitFor();
   t.match(await rows.first().textContent(), /Charge renamed−1\.0047\.00Second/);
   await page.getByRole('button', { name: 'Older' }).click();
   await page.getByText('Page 2').waitFor();
