@@ -147,7 +147,7 @@ export interface MeteredBody {
   readonly audio: Audio | undefined;
   /** Long strings of a large body; `value` has placeholders for them. */
   readonly elidedStrings: ElidedStrings | undefined;
-  /** Set by planning, if the call has any. */
+  /** Request facts for reading the usage report. Undefined before planning, and for calls whose report needs none. */
   readonly hints: ReportHints | undefined;
 }
 

@@ -41,8 +41,8 @@ export const opus: PacketCodec = {
 export const OPUS_MOST_SECONDS = OPUS_MOST_SAMPLES / OPUS_HZ;
 
 /**
- * Vorbis, configured by its identification header; undefined if the header is invalid. Each packet has one of two block
- * sizes, but only a decoder with the codebooks can tell which. The larger size counts for all packets, as a bound.
+ * Vorbis, configured by its identification header; undefined if the header is invalid. A packet has one of two block
+ * sizes. Telling them apart requires decoding the codebooks, so every packet counts as the larger size.
  */
 export function vorbis(identification: Buffer): PacketCodec | undefined {
   if (identification.length < 30 || identification.toString('latin1', 0, 7) !== '\x01vorbis')
