@@ -77,6 +77,7 @@ t.test('M7: page and filters of the ledger outlast a reload, and are taken back 
   await page.getByText('Page 3').waitFor();
   t.equal(await page.getByLabel('Type').inputValue(), 'charge');
   const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
+  await rows.nth(11).waitFor();
   t.equal(await rows.count(), 12);
   await page.getByRole('button', { name: 'Newer' }).click();
   await page.getByText('Page 2').waitFor();

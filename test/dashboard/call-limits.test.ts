@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { keysOf, makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { keysOf, makeKey, openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -175,6 +175,6 @@ t.test('a key that may not manage sees its own limits', async (t) => {
   await signIn(reader.key);
   await page.getByText('Limits of this key: 5 requests a minute.').waitFor();
   await page.getByRole('link', { name: 'Settings' }).click();
-  t.match(await page.locator('.settings').textContent(), /Requests per minute5Tokens per minutenone/);
+  await reads(t, page.locator('.settings'), /Requests per minute5Tokens per minutenone/);
   t.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0);
 });

@@ -3,7 +3,7 @@ import type { KeyView } from '../../src/api/keys/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { WIRE_NAMES } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { type Dashboard, openDashboard } from '../helper/dashboard/dashboard.ts';
+import { type Dashboard, openDashboard, reads } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -175,7 +175,7 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
   await dialog.getByRole('button', { name: 'Deactivate' }).click();
   const toast = page.getByText('Key “On and off”');
   await toast.waitFor();
-  t.match(await toast.textContent(), /deactivated\.$/);
+  await reads(t, toast, /deactivated\.$/);
   t.equal((await world.chat(created.key)).status, 401);
 
   await page.getByRole('button', { name: 'Reactivate' }).click();

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
-import { makeKey, openDashboard } from '../helper/dashboard/dashboard.ts';
+import { makeKey, openDashboard, reads } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -39,6 +39,6 @@ t.test('the operator sees where prices are from', async (t) => {
   await signIn(ADMIN_TOKEN);
   await page.getByRole('link', { name: 'Models' }).click();
   const row = page.getByRole('region', { name: 'Models' }).locator('tbody tr', { hasText: 'flat' }).first();
-  t.match(await row.textContent(), /Config/);
+  await reads(t, row, /Config/);
   t.same(faults, []);
 });

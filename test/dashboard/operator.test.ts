@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -312,7 +312,7 @@ t.test('providers are seen with the health of their targets, which is read again
   const table = page.getByRole('region', { name: 'Targets at test', exact: true });
   const row = table.getByRole('row', { name: /^flat/ });
   await row.getByText('Up').waitFor();
-  t.match(await row.textContent(), /–$/, 'no error');
+  await reads(t, row, /–$/, 'no error');
   await (await world.chat(key)).text();
   await row.getByText('100%').waitFor();
   t.equal(await page.getByRole('region', { name: 'Targets at test-anthropic' }).count(), 1);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN } from '../helper/start/gateway-in-process.ts';
 import { startTargetsGateway } from '../helper/start/targets-gateway.ts';
 
@@ -23,8 +23,8 @@ t.test('a target that failed is out, and the entry of the call names each try', 
       .getByRole('region', { name: `Targets at ${place}`, exact: true })
       .getByRole('row', { name: /^ranked/ });
   await rowAt('a').getByText('HTTP 503: busy').waitFor();
-  t.match(await rowAt('a').textContent(), /Outuntil .+150%/);
-  t.match(await rowAt('b').textContent(), /Up150%[\d,]+ ms–/);
+  await reads(t, rowAt('a'), /Outuntil .+150%/);
+  await reads(t, rowAt('b'), /Up150%[\d,]+ ms–/);
 
   const owner = await openDashboard(t, world);
   await owner.signIn(key);
@@ -36,5 +36,5 @@ t.test('a target that failed is out, and the entry of the call names each try', 
     .click();
   const detail = owner.page.getByRole('dialog', { name: 'Charge' });
   await detail.waitFor();
-  t.match(await detail.textContent(), /Tried ata \(503, [\d.,]+ m?s\); b \(200, [\d.,]+ m?s\)/);
+  await reads(t, detail, /Tried ata \(503, [\d.,]+ m?s\); b \(200, [\d.,]+ m?s\)/);
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -28,15 +28,15 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await until('two rows', async () => (await rows.count()) === 2);
   // The names of keys come by a request of their own.
   await rows.first().getByText('Berlin app').waitFor();
-  t.match(await rows.first().textContent(), /Berlin app–403 ip_not_allowed00\.00/);
-  t.match(await rows.last().textContent(), /flat200/);
+  await reads(t, rows.first(), /Berlin app–403 ip_not_allowed00\.00/);
+  await reads(t, rows.last(), /flat200/);
   await page.getByText(/^Latency of the last 1 call: p50 [\d.,]+ m?s, p95 .* First byte: p50 /).waitFor();
   await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
   await until('one row', async () => (await rows.count()) === 1);
   const line = page.getByRole('button', { name: new RegExp(`Request ${id}$`) });
   await line.click();
   const dialog = page.getByRole('dialog', { name: 'Request' });
-  t.match(await dialog.textContent(), /Your IP address 203\.0\.113\.9 is not in the allowed_ips/);
+  await reads(t, dialog, /Your IP address 203\.0\.113\.9 is not in the allowed_ips/);
   t.match(page.url(), new RegExp(`request=${id}`));
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });

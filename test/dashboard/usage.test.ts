@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { makeKey, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -62,7 +62,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   await page.getByText('View as table').click();
   const days = page.getByRole('region', { name: 'Spend by model' });
   await days.getByRole('columnheader', { name: 'Previous period' }).waitFor();
-  t.match(await days.getByRole('row').last().textContent(), /2\.40$/, 'its first day');
+  await reads(t, days.getByRole('row').last(), /2\.40$/, 'its first day');
   await keys.getByRole('row', { name: /^Second, v1\.5 of "two" 2 1 0 \d+ 2\.00$/ }).waitFor();
   await keys.getByRole('link', { name: 'Second' }).click();
   await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();

@@ -1,6 +1,7 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import type { CreatedKeyView, KeyView } from '../../../src/api/keys/key-view.ts';
+import { until } from '../check/until.ts';
 import { apiOf } from '../clients/api.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import { buildPageOnce } from '../suite/build-page-once.ts';
@@ -115,6 +116,20 @@ export async function signedIn(
   await dashboard.signIn(key);
   await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   return dashboard;
+}
+
+/**
+ * Asserts that the text of the element, or of all elements, matches, once it does: parts of a page come by requests of
+ * their own.
+ */
+export async function reads(t: Test, at: Locator, pattern: RegExp, message = 'the text'): Promise<void> {
+  let text = '';
+  const hasCome = async () => {
+    text = (await at.allTextContents()).join('\n');
+    return pattern.test(text);
+  };
+  await until('the text', hasCome, 120_000).catch(() => undefined);
+  t.match(text, pattern, message);
 }
 
 /** Every key of the account, as the API lists them. */
