@@ -169,7 +169,7 @@ test('a signal reaches the gateway once, and its end is waited for', async (t) =
   t.match(await result, { code: 5, output: 'up\nsignal\n' });
 });
 
-test('without Redis, and without a way to install it, one line says what to type', async (t) => {
+test('without Redis and a way to install it, one line shows the command to type', async (t) => {
   const root = clone(t, PRINT_DEMO);
   const tools = join(root, 'on-the-path');
   mkdirSync(tools);
@@ -187,7 +187,7 @@ test('without Redis, and without a way to install it, one line says what to type
   t.equal(elsewhere.code, 0, elsewhere.errors);
 });
 
-test('the command tollgate installs and builds what is missing, and passes arguments, stdin and exit code on', async (t) => {
+test('the command tollgate installs and builds missing parts and passes on arguments, stdin and exit code', async (t) => {
   const main = `
     let input = '';
     for await (const chunk of process.stdin) input += chunk;

@@ -6,7 +6,7 @@ test('a model of an upstream that is left out is still checked', async (t) => {
   t.match(faults(t, withModel('{ upstream: openai, category: text }'), {}), [/^models\.gpt\.price: /]);
 });
 
-test('every fault is named at once, with its path and a correct value', async (t) => {
+test('one run names every fault, with its path and a correct value', async (t) => {
   const file = `
 server: { host: "http://x", port: 70000, trustProxy: [1, "1", 10.0.0.0/33], bodyLimitMb: 0, prot: 1 }
 alerts: { timeoutMs: soon, allowPrivateNetworks: perhaps }

@@ -58,7 +58,7 @@ test('the image is built on the Node that the tests run on', async (t) => {
   for (const image of bases) t.match(image, `node:${packages['node_modules/node']?.version}-`);
 });
 
-test('the image listens where it says and where its health is asked, whatever config is mounted', async (t) => {
+test('the image listens at its declared port and health address with any mounted config', async (t) => {
   const file = read('Dockerfile');
   const [, port] = /^ENV .*\bPORT=(\d+)/m.exec(file) ?? [];
   t.match(file, new RegExp(`^EXPOSE ${port}$`, 'm'));
@@ -83,7 +83,7 @@ test('the image runs without privileges, and reports its health', async (t) => {
   t.match(file, /^HEALTHCHECK /m);
 });
 
-test('the composed gateways start with what they are given', async (t) => {
+test('the composed gateways start with their settings', async (t) => {
   const { services } = compose();
   for (const name of ['gateway-1', 'gateway-2']) {
     const env = environmentOf(services[name]);
@@ -121,7 +121,7 @@ test('the composed Redis persists and evicts nothing', async (t) => {
   t.match(compose().services.valkey?.command, /--appendonly yes.*--maxmemory-policy noeviction/);
 });
 
-test('whatever a composed service refers to is declared, and each file exists', async (t) => {
+test('every reference of a composed service is declared, and each file exists', async (t) => {
   const { services, volumes, networks, secrets, configs } = compose();
   for (const [name, service] of Object.entries(services)) {
     for (const other of namesOf(service.depends_on)) t.ok(services[other], `${name} needs ${other}`);

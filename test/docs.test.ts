@@ -188,7 +188,7 @@ test('files and folders that pages name by their path exist', async (t) => {
   }
 });
 
-test('every section that a comment names stands in the specification', async (t) => {
+test('every section that a comment names is in the specification', async (t) => {
   const numbers = new Set(
     [...read('docs/specification.md').matchAll(/^## (\d+)\. /gm)].map(([, number = '']) => number),
   );
@@ -214,7 +214,7 @@ test('npm scripts that pages name exist', async (t) => {
   }
 });
 
-test('every error code stands in the API page with its status and type, and no other does', async (t) => {
+test('the API page lists exactly the error codes, with status and type', async (t) => {
   const rows = rowsUnder('docs/api.md', 'Errors');
   const paragraph = read('docs/api.md')
     .split('\n\n')
@@ -236,7 +236,7 @@ test('every error code stands in the API page with its status and type, and no o
   );
 });
 
-test('every environment variable stands in the configuration, and no other does', async (t) => {
+test('the configuration page lists exactly the environment variables', async (t) => {
   const folder = t.testdir({ 'gateway.yaml': 'upstreams: {}\nmodels: {}\n' });
   const asked: string[] = [];
   const env = new Proxy<NodeJS.ProcessEnv>(

@@ -35,10 +35,10 @@ const LONGEST_FIRST = [
  * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
  * which Node would load the gateway and compile what is used most.
  */
-const TOGETHER = 8;
+const TOGETHER = 12;
 /** Where files take long, fewer share a process, so that the last of these does not keep the run waiting. */
 const FEWER = [
-  { folder: 'test/dashboard', together: 5 },
+  { folder: 'test/dashboard', together: 7 },
   { folder: 'test/cli', together: 4 },
 ];
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */

@@ -208,7 +208,7 @@ async function sendToOther(t: Test, book: Book, owner: Owner): Promise<void> {
   await sendAnother(t, book, owner, receiver);
 }
 
-test('while the book is away nothing is sent; when it is back the alert is', async (t) => {
+test('an alert waits while the book is away and is sent when it is back', async (t) => {
   const book = await openTestBook(t);
   const receiver = await startReceiver();
   t.teardown(receiver.close);
@@ -223,7 +223,7 @@ test('while the book is away nothing is sent; when it is back the alert is', asy
   t.equal(receiver.requests.length, 1);
 });
 
-test('an outcome that the book does not take at once is written later, without a second POST', async (t) => {
+test('an outcome that the book refuses is written later, without a second POST', async (t) => {
   const book = await openTestBook(t);
   const receiver = await startReceiver();
   t.teardown(receiver.close);

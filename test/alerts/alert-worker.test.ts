@@ -163,7 +163,7 @@ test('one account with many dead receivers leaves half of the slots to the other
   t.equal(silent.requests.length, 2);
 });
 
-test('no more POSTs are under way at once than slots, and all are sent in the end', async (t) => {
+test('concurrent POSTs never exceed the slots, and all alerts are sent', async (t) => {
   const book = await openTestBook(t);
   let underWay = 0;
   let most = 0;

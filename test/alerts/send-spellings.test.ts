@@ -88,7 +88,7 @@ for (const [what, address] of Object.entries(TARGETS)) {
   });
 }
 
-test('IPv6 addresses of its own kinds are blocked', async (t) => {
+test('special IPv6 addresses are blocked', async (t) => {
   for (const host of [
     '::1',
     '::',
@@ -104,7 +104,7 @@ test('IPv6 addresses of its own kinds are blocked', async (t) => {
   }
 });
 
-test('a URL without a host fails, and nothing is looked up', async (t) => {
+test('a URL without a host fails before any lookup', async (t) => {
   const resolve: Resolve = async (name) => {
     t.fail(`${name} was looked up`);
     return [];

@@ -71,7 +71,7 @@ t.test('the operator changes and lifts them one by one; operator and owner see t
 
 const BAD = [0, -1, 1.5, '5', '', true, 1e12, [], {}, Number.MAX_SAFE_INTEGER + 1];
 
-t.test('a bad limit is refused by name, on PATCH and on creation, and nothing is changed', async (t) => {
+t.test('PATCH and creation refuse a bad limit by name and change nothing', async (t) => {
   const { body } = await create();
   const path = `${ACCOUNTS}${body.account.id}/`;
   const before = (await operator.get(path)).body;

@@ -80,7 +80,7 @@ t.test('an empty PATCH changes nothing', async (t) => {
   t.same([status, body.alert_threshold], [200, 7]);
 });
 
-t.test('a bad PATCH is refused by name, and nothing is changed', async (t) => {
+t.test('a bad PATCH is refused by name and changes nothing', async (t) => {
   const { key } = await world.account({ threshold: 7 });
   const api = apiOf(world, key);
   for (const value of [-1, '5', null, 0.0000001, 1e12]) {

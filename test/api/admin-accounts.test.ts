@@ -153,7 +153,7 @@ t.test('a PATCH changes only the fields it names, and returns the account', asyn
   t.same((await operator.get(path)).body, { ...changed, overdraft: 0.000001 });
 });
 
-t.test('a bad PATCH is refused by name, and nothing is changed', async (t) => {
+t.test('a bad PATCH is refused by name and changes nothing', async (t) => {
   const { body } = await create();
   const path = `/api/admin/accounts/${body.account.id}/`;
   for (const [field, values] of Object.entries({ ...BAD, is_active: ['true', 1, null], credits: [1] })) {
@@ -165,7 +165,7 @@ t.test('a bad PATCH is refused by name, and nothing is changed', async (t) => {
   t.same((await operator.get(path)).body, body.account);
 });
 
-t.test('an inactive account is refused at once, until it is active again', async (t) => {
+t.test('an inactive account is refused immediately, until it is active again', async (t) => {
   const { body } = await create({ credits: 5 });
   const path = `/api/admin/accounts/${body.account.id}/`;
   const owner = apiOf(world, body.key.key);

@@ -105,7 +105,7 @@ t.test('without an Idempotency-Key every request counts', async (t) => {
   t.same((await change({ amount: 1 })).body, { credits_balance: 2 });
 });
 
-t.test('a bad change is refused by name, and nothing is changed', async (t) => {
+t.test('a bad change is refused by name and changes nothing', async (t) => {
   const { change, ledger } = await account(10);
   const bad: Record<string, readonly unknown[]> = {
     amount: [0, -0, '1', null, 0.0000001, 1e10, 8_999_999_999, true],

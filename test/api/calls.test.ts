@@ -44,7 +44,7 @@ async function ended(answer: Promise<Response>): Promise<string> {
   return response.headers.get('x-request-id') ?? '';
 }
 
-t.test('an answered call is the ledger entry with what the client sent and got', async (t) => {
+t.test('an answered call shows its ledger entry, request and response', async (t) => {
   const { key, keyId } = await world.account({ credits: 100 });
   const before = Date.now();
   const id = await ended(world.chat(key, {}, AGENT));

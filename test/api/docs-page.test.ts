@@ -99,7 +99,7 @@ t.test('a bar leads back to the dashboard, and the theme is the one chosen there
   t.same(faults, []);
 });
 
-t.test('the page loads what its own address serves, with a policy and without inline scripts', async (t) => {
+t.test('the page loads only from its own origin, with a policy and without inline scripts', async (t) => {
   for (const path of ['/docs', '/docs/']) {
     const page = await fetch(`${world.url}${path}`);
     t.equal(page.status, 200, path);

@@ -75,7 +75,7 @@ for (const operation of operations.filter(({ requestBody }) => requestBody)) {
   const schema = bodyOf(document, operation);
   const properties = Object.entries(schema.properties as Record<string, Schema>);
 
-  t.test(`${operation.name} refuses what its description forbids`, async (t) => {
+  t.test(`${operation.name} refuses values that its description forbids`, async (t) => {
     for (const [name, property] of properties) {
       for (const { constraint, value } of beyond(property)) {
         const body = { ...exampleOf(operation), [name]: value };
@@ -88,7 +88,7 @@ for (const operation of operations.filter(({ requestBody }) => requestBody)) {
     }
   });
 
-  t.test(`${operation.name} wants what its description requires`, async (t) => {
+  t.test(`${operation.name} requires every field that its description requires`, async (t) => {
     for (const name of (schema.required ?? []) as string[]) {
       const { [name]: _, ...body } = exampleOf(operation);
       t.same(await refusal(operation, body), [400, 'invalid_field', name], name);

@@ -3,7 +3,7 @@ import { faultsOf, operationsOf, readDocument, validatorOf } from '../helper/doc
 import { startDocumentedGateway } from '../helper/documented/documented-gateway.ts';
 import { testDocumentedOperations } from '../helper/documented/documented-operations.ts';
 
-test('the operations of the tag Models are what the document says', (t) =>
+test('the operations of the tag Models match their description', (t) =>
   testDocumentedOperations(t, 'Models'));
 
 test("a provider's own error is passed on as it is described", async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap';
 import { testDocumentedOperations } from '../helper/documented/documented-operations.ts';
 
-test('the operations of the tag Operations are what the document says', (t) =>
+test('the operations of the tag Operations match their description', (t) =>
   testDocumentedOperations(t, 'Operations'));

@@ -148,7 +148,7 @@ const FIELDS: readonly (readonly [name: string, schema: Field, takes: (value: un
   ['note', CreditsBody.properties.note as Field, takes((value) => textField('note', value, 1_000))],
 ];
 
-t.test('the route accepts what the description of a field allows', async (t) => {
+t.test('the route accepts every value that the description of a field allows', async (t) => {
   for (const [name, schema, isTaken] of FIELDS) {
     const isDescribed = ajv.compile(schema);
     for (const value of valuesOf(schema)) {
@@ -159,7 +159,7 @@ t.test('the route accepts what the description of a field allows', async (t) => 
   }
 });
 
-t.test('the description of a field allows what the route accepts', async (t) => {
+t.test('the description of a field allows every value that the route accepts', async (t) => {
   // A name is trimmed first, and times may lack what RFC 3339 wants: what is taken beyond the description harms nobody.
   const wider = new Set(['name', 'expires_at', 'at']);
   for (const [name, schema, isTaken] of FIELDS.filter(([name]) => !wider.has(name))) {
@@ -251,7 +251,7 @@ t.test('an error that is passed on from a provider is one that the description k
   }
 });
 
-t.test('background is what its description says, or refused', async (t) => {
+t.test('background matches its description, or is refused', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const send = async (background: unknown) => {

@@ -6,7 +6,7 @@ import { keyRecord } from '../domain/key-record.ts';
 const NOW = Date.UTC(2026, 10, 22, 12);
 const UNUSED = { spentInPeriod: micro(0), lastUsedAt: undefined };
 
-test('a key is shown as the specification has it, field by field in its order, then what came later', async (t) => {
+test('a key shows the fields of the specification in its order, then later ones', async (t) => {
   const view = keyView(
     keyRecord({
       description: 'nightly jobs',

@@ -49,7 +49,7 @@ const REFUSED: Record<string, readonly unknown[]> = {
 };
 
 for (const [field, values] of Object.entries(REFUSED)) {
-  t.test(`a bad ${field} is refused by name, on PATCH and on creation, and nothing is changed`, async (t) => {
+  t.test(`a bad ${field} is refused by name on PATCH and creation, and changes nothing`, async (t) => {
     const before = await listed();
     for (const value of values) {
       const patched = await api.patch(`/api/keys/${victim.id}/`, { description: 'changed', [field]: value });

@@ -33,7 +33,7 @@ t.test('an account lists its keys by id, inactive ones included, and no key of a
 });
 
 t.test(
-  'a key is listed with the fields of the specification, in their order, then what came later, and neither value nor hash',
+  'the list of keys shows the fields of the specification in its order, then later ones, and neither value nor hash',
   async (t) => {
     const owner = await world.account();
     const { body } = await apiOf(world, owner.key).get<KeyList>('/api/keys/');
@@ -167,7 +167,7 @@ t.test('PATCH answers 200 with the whole key, and changes the fields sent only',
 });
 
 t.test(
-  'a deleted key is refused at once, stays in the list, and is_active: true brings it back',
+  'a deleted key is refused immediately, stays in the list, and is_active: true brings it back',
   async (t) => {
     const owner = await world.account();
     const api = apiOf(world, owner.key);
@@ -230,7 +230,7 @@ t.test('the id of another account and an unknown id get the same answer', async 
   t.match(body.keys, [{ name: 'test', is_active: true }]);
 });
 
-t.test('spending_current is what the key spent, and follows a changed period at once', async (t) => {
+t.test('spending_current is the spend of the key and follows a changed period immediately', async (t) => {
   await dayThatLasts();
   const owner = await world.account();
   const api = apiOf(world, owner.key);

@@ -28,7 +28,7 @@ test('prices are numbers of credits or lists by length, with multipliers beside 
   });
 });
 
-test('a price by what is made is shown by size and quality', async (t) => {
+test('a price per image is shown by size and quality', async (t) => {
   const { units } = creditPrice({ image: 0.17 });
   const variants = [
     { size: '1024x1024', quality: 'high', price: units.image },

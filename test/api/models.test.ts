@@ -15,7 +15,7 @@ const list = async (query: string) => {
   return { ids: data.map(({ id }) => id), ...page };
 };
 
-t.test('a model has the fields of OpenAI, Anthropic and OpenRouter at once', async (t) => {
+t.test('a model has the fields of OpenAI, Anthropic and OpenRouter together', async (t) => {
   const expected = {
     id: 'tokens',
     object: 'model',

@@ -3,7 +3,7 @@ import { pointerTo, readDocument, validatorOf } from '../helper/documented/api-d
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-t.test('the alert that is sent is the one that is described', async (t) => {
+t.test('the alert matches its description', async (t) => {
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
   const world = await startGatewayInProcess(t);

@@ -53,7 +53,7 @@ t.test('a Redis that would lose credits is shown, and still ready', async (t) =>
   t.same([response.statusCode, response.json().redis], [200, redis]);
 });
 
-t.test('a gateway that is stopping wants no more traffic', async (t) => {
+t.test('a stopping gateway reports that it is not ready', async (t) => {
   const response = await (await opsApp({ readiness: { ...READY, draining: true } })).inject('/readyz');
   t.same([response.statusCode, response.json().status], [503, 'draining']);
 });

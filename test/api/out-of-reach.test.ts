@@ -8,7 +8,7 @@ import { startRedis } from '../helper/start/redis-process.ts';
 const UNAVAILABLE = [503, 'service_unavailable', null];
 
 t.test(
-  'while the book is out of reach, management answers 503 with Retry-After, and says no more',
+  'while the book is out of reach, management returns 503 with Retry-After and no details',
   async (t) => {
     const databaseUrl = await createDatabase();
     const world = await startGatewayInProcess(t, { config: { databaseUrl } });

@@ -47,7 +47,7 @@ t.test('a rotation answers like a creation, with until when the previous value i
   t.notMatch(JSON.stringify(list), body.key);
 });
 
-t.test('without grace, which an absent body means too, the previous value is refused at once', async (t) => {
+t.test('without grace, or without a body, the previous value is refused immediately', async (t) => {
   const { api, path, value } = await ownerOfTwo();
   let newest = value;
   for (const body of [{ grace_seconds: 0 }, {}, undefined, '']) {

@@ -55,7 +55,7 @@ for (const operation of operations) {
     }
   });
 
-  t.test(`${operation.name} tells a stranger nothing about its parameters`, async (t) => {
+  t.test(`${operation.name} does not reveal its parameters to a stranger`, async (t) => {
     t.equal((await ask(operation, 'no_such_parameter=1', {})).status, 401);
   });
 }

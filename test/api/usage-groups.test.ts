@@ -24,7 +24,7 @@ const report = async (query: string) => (await api.get<UsageReportView>(`/api/ac
 await until('the refused call', async () => (await report('')).total.refused === 1);
 const today = new Date().toISOString().slice(0, 10);
 
-t.test('by two things at once, each row with both names', async (t) => {
+t.test('grouped by two columns, each row has both names', async (t) => {
   const { group_by, rows, total } = await report('?group_by=key,model');
   t.equal(group_by, 'key,model');
   t.match(rows, [

@@ -106,7 +106,7 @@ t.test('the token can come from stdin', async (t) => {
   t.equal((await tollgate(args, { PORT, ADMIN_TOKEN: '' }, `${ADMIN_TOKEN}\n`)).code, 0);
 });
 
-t.test('--url names another gateway than the one at PORT', async (t) => {
+t.test('--url overrides PORT', async (t) => {
   const { ADMIN_TOKEN } = env;
   t.equal(
     (await tollgate(['account', 'list', '--url', `${gateway.url}/`], { ADMIN_TOKEN, PORT: '1' })).code,
@@ -148,7 +148,7 @@ for (const [what, args] of [
   ['an unknown command', ['account', 'drop']],
   ['no command', ['account']],
 ] as const) {
-  t.test(`${what} is a fault of usage: exit code 2, and nothing on stdout`, async (t) => {
+  t.test(`${what} is a usage error: exit code 2 and no output on stdout`, async (t) => {
     const { code, output, errors } = await tollgate(args, {
       ADMIN_TOKEN: what === 'no token' ? '' : 'x',
       PORT: '1',

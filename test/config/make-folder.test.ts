@@ -49,7 +49,7 @@ test('an obstacle is named', (t) => {
   t.end();
 });
 
-test('where the system has no place for a folder, that is said at once', {
+test('a folder that cannot be created is an immediate error', {
   skip: !existsSync('/proc/self'),
 }, (t) => {
   t.throws(() => makeFolder('/proc/none/below'), { code: 'ENOENT', path: '/proc/none' });

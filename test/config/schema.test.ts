@@ -33,7 +33,7 @@ test('the shipped file names its schema, and the schema accepts it', async (t) =
   t.same(refused(parse(SHIPPED)), []);
 });
 
-test('the schema accepts what the reader accepts', async (t) => {
+test('the schema accepts every config that the reader accepts', async (t) => {
   t.same(refused({ upstreams: {}, models: {} }), []);
   t.same(refused(withModel(PRICED)), []);
   t.same(refused(withModel({ ...PRICED, free: false })), []);

@@ -67,7 +67,7 @@ t.test('the webhook secret is shown when it is asked for', async (t) => {
   t.match(await page.getByLabel('Webhook secret').inputValue(), /^whsec_/);
 });
 
-t.test('L13: what kept an alert from its receiver is told apart', async (t) => {
+t.test('L13: each reason why an alert was not delivered has its own text', async (t) => {
   const moved = await startReceiver({
     respond: (_request, response) => {
       response.writeHead(302, { location: '/elsewhere' });
@@ -103,7 +103,7 @@ t.test('a test alert too many says when the next one may be sent', async (t) => 
   t.match(words, /5 test alerts a minute\. Try again in \d+ seconds?\./);
 });
 
-t.test('the threshold is changed where it stands', async (t) => {
+t.test('the threshold can be changed in place', async (t) => {
   const owner = await world.account({ credits: 50, threshold: 10 });
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(owner.key);

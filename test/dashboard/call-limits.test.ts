@@ -63,7 +63,7 @@ t.test('limits are changed and taken away, and nothing else is sent', async (t) 
   t.match(await keyNamed('Changing'), { rpm_limit: null, tpm_limit: 2_000, max_parallel_requests: null });
 });
 
-t.test('what is no limit stands at its field with what would be, and nothing is saved', async (t) => {
+t.test('an invalid limit shows an error at its field, and nothing is saved', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Wrong', rpm_limit: 60 });
   const { page, open } = await signedIn(t, world, owner.key);
   await open(`keys/${id}`, 'Wrong');

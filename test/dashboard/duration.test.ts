@@ -12,7 +12,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-t.test('a length of time is told in its two largest units, rounded up', async (t) => {
+t.test('a duration shows its two largest units, rounded up', async (t) => {
   for (const [ms, words] of [
     [1, '1 s'],
     [59 * SECOND, '59 s'],
@@ -28,7 +28,7 @@ t.test('a length of time is told in its two largest units, rounded up', async (t
   }
 });
 
-t.test('it is worded anew when its words change, and when it is over', async (t) => {
+t.test('its text changes as time passes, and when it is over', async (t) => {
   for (const ms of [1, 999, SECOND, 5_500, HOUR - 1, HOUR, HOUR + 1, 3 * HOUR + 12_345]) {
     const next = msUntilOtherWords(ms);
     t.ok(next > 0 && next <= ms, `${ms} ms: in ${next} ms`);

@@ -56,7 +56,7 @@ t.test('countries are taken by their usual names and codes', async (t) => {
   t.same(made?.blocked_countries, [...new Set(Object.values(COUNTRIES))]);
 });
 
-t.test('an amount that is written as elsewhere is refused with what would be right', async (t) => {
+t.test('an amount in another notation is refused with a correct example', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
   await page.getByLabel('Limit the spending of this key').check();

@@ -19,7 +19,7 @@ t.test('a dialog takes the focus and gives it back', async (t) => {
   t.equal(await page.getByRole('dialog').count(), 0);
 });
 
-t.test('what vanishes with the focus leaves it to the title of the page', async (t) => {
+t.test('a focused element that disappears leaves the focus to the title of the page', async (t) => {
   const { page, signIn, open } = await openDashboard(t, world);
   await signIn(owner.key);
   await page.locator('h1:focus', { hasText: 'Home' }).waitFor();

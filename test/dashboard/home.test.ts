@@ -80,7 +80,7 @@ t.test('a fresh account is shown how to use its key, and sends a test call', asy
   t.same(faults, []);
 });
 
-t.test('an overdraft is told where there is one', async (t) => {
+t.test('an account with an overdraft sees it', async (t) => {
   for (const [overdraft, shown] of [
     [0, 0],
     [2.5, 1],
@@ -93,7 +93,7 @@ t.test('an overdraft is told where there is one', async (t) => {
   }
 });
 
-t.test('an account without credits and calls is told what that means', async (t) => {
+t.test('an account without credits and calls sees an explanation', async (t) => {
   const owner = await world.account({ credits: 0, threshold: 10 });
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
@@ -116,7 +116,7 @@ t.test('L4: a spend that cannot be read is said to be that, and not to be loadin
   t.equal(await page.getByText('loading').count(), 0);
 });
 
-t.test('L9: the bar of a key that spent nothing is empty', async (t) => {
+t.test('L9: a key without spend has an empty bar', async (t) => {
   const owner = await world.account();
   await apiOf(world, owner.key).post('/api/keys/', { name: 'Unused', spending_limit: 5 });
   const { page, signIn, open } = await openDashboard(t, world);

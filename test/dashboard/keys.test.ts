@@ -83,7 +83,7 @@ t.test('selected keys are deactivated after one question; one changed meanwhile 
   t.same(faults, []);
 });
 
-t.test("a key's page begins with what it does", async (t) => {
+t.test("a key's page begins with its spend and calls", async (t) => {
   const { page, open, faults } = await signedIn(t, world, owner.key);
   await open(`keys/${app.id}`, 'App');
   await page.locator('.stacked svg').first().waitFor();
@@ -114,7 +114,7 @@ t.test('B9: a new key manages only where that is switched on', async (t) => {
   await page.getByRole('heading', { level: 1, name: 'For an app' }).waitFor();
 });
 
-t.test('B3: the models that a key may call are counted, and stand first', async (t) => {
+t.test('B3: the models that a key may call are counted and come first', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open(`keys/${app.id}`, 'App');
   await page.getByText('1 chosen').waitFor();

@@ -160,7 +160,7 @@ t.test('the end of the session does not take edits away', async (t) => {
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
 });
 
-t.test('who deactivates the key that they are signed in with is signed out, and told so', async (t) => {
+t.test('deactivating your own key signs you out with a message', async (t) => {
   const session = await makeKey(world, owner.key, { name: 'Own' });
   const { page, open } = await signedIn(t, world, session.key);
   await open(`keys/${session.id}`, 'Own');
@@ -172,7 +172,7 @@ t.test('who deactivates the key that they are signed in with is signed out, and 
   t.equal((await keysOf(world, owner.key)).find(({ id }) => id === session.id)?.is_active, false);
 });
 
-t.test('what is said while a dialog is open stands in front of its backdrop', async (t) => {
+t.test('messages appear in front of an open dialog', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
   await page.getByLabel('Name', { exact: true }).fill('Copied');

@@ -42,7 +42,7 @@ t.test('entries come in pages, newest first', async (t) => {
   t.ok(await page.getByRole('button', { name: 'Newer' }).isDisabled());
 });
 
-t.test('filters leave what they name', async (t) => {
+t.test('filters show the matching entries only', async (t) => {
   const { page, rows } = await ledger(t);
   const keys = page.getByRole('combobox', { name: 'Key' });
   await keys.fill('second');
@@ -61,7 +61,7 @@ t.test('filters leave what they name', async (t) => {
   await reads(t, rows.first(), /Second/);
 });
 
-t.test('L11: a key is found among many by typing, and what names none is said to', async (t) => {
+t.test('L11: typing finds a key among many, and text without a match gets an error', async (t) => {
   const { page, rows } = await ledger(t);
   const keys = page.getByRole('combobox', { name: 'Key' });
   await keys.fill('sec');
@@ -113,36 +113,33 @@ t.test('H5: the note of a top-up is shown', async (t) => {
   await page.getByRole('dialog', { name: 'Top-up' }).getByText('Invoice 1001').waitFor();
 });
 
-t.test(
-  'the details of a call tell what it was charged at, how long it took and whether it was streamed',
-  async (t) => {
-    const other = await world.account({ credits: 10 });
-    await (await world.chat(other.key, { model: 'tokens', stream: true })).text();
-    await world.settled();
-    const { page, signIn, open } = await openDashboard(t, world);
-    await signIn(other.key);
-    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-    await open('billing', 'Billing');
-    const line = page.getByRole('row', { name: /Charge tokens/ });
-    t.ok(Number((await line.boundingBox())?.height) <= 48, 'an entry is one line');
-    await line.getByRole('button').click();
-    const detail = page.getByRole('dialog', { name: 'Charge' });
-    await detail.getByText('1,000.00 per 1,000,000 input tokens').waitFor();
-    const words = await detail.textContent();
-    t.match(words, /2,000\.00 per 1,000,000 output tokens/);
-    t.match(words, /Multiplier1Duration[\d.,]+ m?sResponsestreamedProvidertest/);
-    await page.waitForURL(/entry=req_/);
-    await page.keyboard.press('Escape');
-    await detail.waitFor({ state: 'detached' });
-    t.match(
-      await page.evaluate('document.activeElement?.textContent'),
-      /Details of req_/,
-      'the focus is back at the row',
-    );
-  },
-);
+t.test('the details of a call show its prices, its duration and whether it was streamed', async (t) => {
+  const other = await world.account({ credits: 10 });
+  await (await world.chat(other.key, { model: 'tokens', stream: true })).text();
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(other.key);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('billing', 'Billing');
+  const line = page.getByRole('row', { name: /Charge tokens/ });
+  t.ok(Number((await line.boundingBox())?.height) <= 48, 'an entry is one line');
+  await line.getByRole('button').click();
+  const detail = page.getByRole('dialog', { name: 'Charge' });
+  await detail.getByText('1,000.00 per 1,000,000 input tokens').waitFor();
+  const words = await detail.textContent();
+  t.match(words, /2,000\.00 per 1,000,000 output tokens/);
+  t.match(words, /Multiplier1Duration[\d.,]+ m?sResponsestreamedProvidertest/);
+  await page.waitForURL(/entry=req_/);
+  await page.keyboard.press('Escape');
+  await detail.waitFor({ state: 'detached' });
+  t.match(
+    await page.evaluate('document.activeElement?.textContent'),
+    /Details of req_/,
+    'the focus is back at the row',
+  );
+});
 
-t.test('L1: a call that cost nothing is no gain', async (t) => {
+t.test('L1: a free call is not shown as a gain', async (t) => {
   const failing = await startGatewayInProcess(t, {
     behave: () => ({ status: 500, body: { error: { message: 'no' } } }),
   });

@@ -53,7 +53,7 @@ const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, 
 ];
 
 for (const [what, set, reason] of RESTRICTIONS) {
-  t.test(`the key that is signed in with is not given ${what} without a question`, async (t) => {
+  t.test(`giving your own key ${what} asks first`, async (t) => {
     const own = await makeKey(world, owner.key, { name: 'Own' });
     const version = await versionOf(own.id);
     const { page, open } = await signedIn(t, world, own.key);

@@ -37,7 +37,7 @@ t.test('the operator sees charges, refusals by code, and who runs dry', async (t
   t.same(faults, []);
 });
 
-t.test('the health of every part is told in words', async (t) => {
+t.test('the health of every part is shown in words', async (t) => {
   const { page, signIn, open, faults } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();

@@ -20,7 +20,7 @@ async function readerOf(settings: Record<string, unknown> = {}) {
   return { owner, reader: body };
 }
 
-t.test('M9: a key that may not manage sees itself only, and nothing is broken', async (t) => {
+t.test('M9: a key that may not manage sees itself only, without broken parts', async (t) => {
   await dayThatLasts();
   const { reader } = await readerOf({ spending_limit: 5, spending_period: 'daily' });
   const { page, signIn, open, faults, requests } = await openDashboard(t, world);
@@ -63,7 +63,7 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   t.same(refused, [], 'what it may not see is not asked for');
 });
 
-t.test('a key that may not manage any more gets the pages of its own', async (t) => {
+t.test('a key that may no longer manage gets the pages of a reader', async (t) => {
   const { owner } = await readerOf();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);

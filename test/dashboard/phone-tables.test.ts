@@ -4,7 +4,7 @@ import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const PHONE = { width: 360, height: 740 };
 
-t.test('L6: tables are cards that show all their columns, and nothing is cut or broken', async (t) => {
+t.test('L6: tables become cards that show all columns in full', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 99_999.402585, email: 'demo@example.com' });
   await (await world.chat(key)).text();

@@ -26,7 +26,7 @@ t.test('an address is checked while it is typed', async (t) => {
   t.equal(await field.inputValue(), '');
 });
 
-t.test('an origin is checked while it is typed, and what is wrong is not added', async (t) => {
+t.test('an origin is checked while you type, and a wrong one is not added', async (t) => {
   const page = await newKeyForm(t);
   const field = page.getByLabel('Allowed browser origins', { exact: true });
   await field.fill('https://example.com/path');
@@ -36,7 +36,7 @@ t.test('an origin is checked while it is typed, and what is wrong is not added',
   t.equal(await field.inputValue(), 'https://example.com/path', 'it stays, to be mended');
 });
 
-t.test('what the form itself finds wrong stands at its field, and the first has the focus', async (t) => {
+t.test('errors that the form finds appear at their fields, and the first gets the focus', async (t) => {
   const page = await newKeyForm(t);
   await page.getByLabel('Limit the spending of this key').check();
   await page.getByLabel('Limit in credits').fill('1.2345678');
@@ -50,7 +50,7 @@ t.test('what the form itself finds wrong stands at its field, and the first has 
   t.equal(body.keys.length, 1, 'nothing was created');
 });
 
-t.test('what the gateway refuses stands at its field', async (t) => {
+t.test('errors of the gateway appear at their fields', async (t) => {
   const page = await newKeyForm(t);
   await page.getByLabel('Name', { exact: true }).fill('Too many');
   const many = Array.from({ length: 1_001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
@@ -64,7 +64,7 @@ t.test('what the gateway refuses stands at its field', async (t) => {
   );
 });
 
-t.test('same start and end is told as what it is', async (t) => {
+t.test('equal start and end hours have their own message', async (t) => {
   const page = await newKeyForm(t);
   await page.getByLabel('Name', { exact: true }).fill('Hours');
   await page.getByLabel('Restrict to certain hours').check();

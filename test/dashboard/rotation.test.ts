@@ -68,7 +68,7 @@ t.test('a grace counts down on the page, and ends there and at the gateway by it
   t.notOk((await page.content()).includes(value), 'the value is not shown again');
 });
 
-t.test('a long grace is told in its two largest units, as time goes on', async (t) => {
+t.test('a long grace period shows its two largest units as time passes', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Long');
   await page.clock.install();
   await dialog.getByText(/^Both values work until/).waitFor();
@@ -129,7 +129,7 @@ t.test('a previous value is ended now, after a question', async (t) => {
   t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
 });
 
-t.test('another value than the one that was seen is not ended', async (t) => {
+t.test('only the value that was shown can be ended', async (t) => {
   const { page, key } = await rotating(t, 'Twice');
   const value = await newValue(page);
   const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, { grace_seconds: 600 });
@@ -139,7 +139,7 @@ t.test('another value than the one that was seen is not ended', async (t) => {
   t.equal(await statusOf(value), 200);
 });
 
-t.test('without a grace the value ends at once, and the dialog says so', async (t) => {
+t.test('without a grace period the value ends immediately, and the dialog says so', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Leaked');
   await page.getByLabel('Grace period for the current value').selectOption('0');
   await dialog
@@ -153,7 +153,7 @@ t.test('without a grace the value ends at once, and the dialog says so', async (
   t.ok(await page.getByLabel('Key value').isVisible(), 'a slip does not close it');
 });
 
-t.test('a length of time that is none stands at its field, and nothing is rotated', async (t) => {
+t.test('an invalid duration shows an error at its field, and nothing is rotated', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Typed');
   await page.getByLabel('Grace period for the current value').selectOption('own');
   for (const [typed, unit, words] of [

@@ -75,7 +75,7 @@ test('the page', async (t) => {
     }
   });
 
-  t.test('is sent as it is to a client that takes no compression', async (t) => {
+  t.test('is sent uncompressed to a client that does not accept compression', async (t) => {
     for (const address of [home, ...addresses]) {
       const { response } = await load(address, 'identity');
       t.equal(response.status, 200);

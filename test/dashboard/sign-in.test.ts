@@ -18,14 +18,14 @@ t.test('L19: the only field has the focus', async (t) => {
   await page.locator('input[name=token]:focus').waitFor();
 });
 
-t.test('L19: an operator is told where there is no operator API', async (t) => {
+t.test('L19: without an operator API, an operator gets a message', async (t) => {
   const other = await startGatewayInProcess(t, { config: { adminToken: undefined } });
   const { page, signIn } = await openDashboard(t, other);
   await signIn(ADMIN_TOKEN);
   await page.getByText('this gateway runs without ADMIN_TOKEN').waitFor();
 });
 
-t.test('what cannot be sent in a header is refused too', async (t) => {
+t.test('a key that cannot be sent in a header is refused too', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn('ключ');
   await page.getByText('This is not an API key.').waitFor();
@@ -70,7 +70,7 @@ t.test('a key that is deactivated meanwhile signs out, and says why', async (t) 
   t.match(words, /This API key is deactivated/);
 });
 
-t.test('a refusal by the restrictions of the key is told as that', async (t) => {
+t.test('a refusal by the restrictions of the key shows its reason', async (t) => {
   const { key } = await world.account({ key: { allowedIps: ['203.0.113.0/24'] } });
   const { page, signIn } = await openDashboard(t, world);
   await signIn(key);
@@ -101,7 +101,7 @@ t.test('the operator token opens the accounts', async (t) => {
   t.equal(await page.getByRole('link', { name: 'Billing' }).count(), 0, 'an operator has no account');
 });
 
-t.test('a gateway that is gone is told, and tried again', async (t) => {
+t.test('an unreachable gateway shows an error with a retry', async (t) => {
   const other = await startGatewayInProcess(t);
   const { key } = await other.account();
   const { page, signIn } = await openDashboard(t, other);

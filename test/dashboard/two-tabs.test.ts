@@ -36,7 +36,7 @@ const SMALL = [
   [1_280, 500],
 ] as const;
 
-t.test('a form that is stale shows what differs, field by field', async (t) => {
+t.test('a stale form shows the differences, field by field', async (t) => {
   const { page, conflict, id } = await staleForm(t);
   const rows = await conflict.getByRole('row').allTextContents();
   t.same(rows.slice(1), [
@@ -63,7 +63,7 @@ t.test('a form that is stale shows what differs, field by field', async (t) => {
   t.match(await settingsOf(id), { description: '' });
 });
 
-t.test('what is saved is kept where its owner says so', async (t) => {
+t.test('theirs is kept if you choose it', async (t) => {
   const { page, conflict, id } = await staleForm(t);
   await conflict.getByRole('button', { name: 'Discard mine' }).click();
   await page.getByText('No changes.').waitFor();
@@ -72,7 +72,7 @@ t.test('what is saved is kept where its owner says so', async (t) => {
   t.match(await settingsOf(id), { allowed_ips: ['10.1.0.0/16'], description: '' });
 });
 
-t.test('mine is saved where its owner says so, and what I left alone stays theirs', async (t) => {
+t.test('mine is saved if you choose it, and fields that I left alone stay theirs', async (t) => {
   const { page, conflict, id } = await staleForm(t);
   await conflict.getByRole('button', { name: 'Save mine' }).click();
   await page.getByText('Key “Renamed” saved.').waitFor();

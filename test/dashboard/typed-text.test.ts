@@ -12,7 +12,7 @@ const LISTS = [
 ] as const;
 
 for (const [label, text, words] of LISTS) {
-  t.test(`a new key is not created unrestricted where ${text} stands under ${label}`, async (t) => {
+  t.test(`a new key is not created unrestricted with ${text} left under ${label}`, async (t) => {
     const { page, open } = await signedIn(t, world, owner.key);
     await open('keys/new', 'Create key');
     await page.getByLabel('Name', { exact: true }).fill('Meant to be limited');
@@ -42,7 +42,7 @@ for (const [label, text, words] of LISTS) {
   });
 }
 
-t.test('what can be taken is, also by Enter in another field', async (t) => {
+t.test('valid text is added, also by Enter in another field', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
   await page.getByLabel('Name', { exact: true }).fill('By Enter');

@@ -43,7 +43,7 @@ test('a behavior sets text, number of chunks and usage', async (t) => {
   t.ok(events.every((event) => event.usage === null));
 });
 
-test('a request is recorded as it came', async (t) => {
+test('a request is recorded unchanged', async (t) => {
   const provider = await start(t, { record: true });
   await post(provider.url, HELLO);
   const request = await provider.request(0);
@@ -54,7 +54,7 @@ test('a request is recorded as it came', async (t) => {
   t.equal(await request.ended, 'answered');
 });
 
-test('nothing is recorded without being asked for, so that a demo can run for ever', async (t) => {
+test('nothing is recorded by default, so that a demo can run indefinitely', async (t) => {
   const provider = await start(t);
   await post(provider.url, HELLO);
   t.same(provider.requests, []);

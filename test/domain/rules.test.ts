@@ -154,7 +154,7 @@ const MENDING: readonly [code: string, mend: Partial<KeyRecord>][] = [
   ['origin_not_allowed', { allowedOrigins: [] }],
 ];
 
-test('the first check of the specification that fails is the one that answers', async (t) => {
+test('the first failed check of the specification answers', async (t) => {
   let key: Partial<KeyRecord> = {
     isActive: false,
     expiresAt: 0,

@@ -47,7 +47,7 @@ const asking = (part: object) => ({
   input: [{ role: 'user', content: [part] }],
 });
 
-test('ten calls with a PDF at once never take an account below its overdraft', async (t) => {
+test('ten concurrent calls with a PDF never take an account below its overdraft', async (t) => {
   const world = await startShipped(t, { input_tokens: 900_000 });
   for (const overdraft of [0, 12]) {
     const { accountId, key } = await world.account({ credits: 10, overdraft });

@@ -28,7 +28,7 @@ test('a completion without usage is estimated, tokens that were sent as numbers 
   t.match(await lastCharge(world, accountId), { usage: { input: 4, output: 3 }, estimated: true });
 });
 
-test('an error within a chat or completions stream: nothing was written, nothing is charged', async (t) => {
+test('an error within a chat or completions stream without output costs nothing', async (t) => {
   const body = ['data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n', 'data: [DONE]\n\n'];
   const world = await startGatewayInProcess(t, {
     behave: () => ({ headers: { 'content-type': 'text/event-stream' }, body }),

@@ -118,7 +118,7 @@ test('where no links can be made the data is loaded without them', async (t) => 
   t.same(await runInProcess(join(file, 'countries'), script), { country: 'US', errors: 0 });
 });
 
-test('data that cannot be loaded is an error and a log line, and is not tried again at once', async (t) => {
+test('data that cannot be loaded is an error and a log line, without an immediate retry', async (t) => {
   const folder = makeFolder(t);
   const data = join(folder, 'data');
   const script = `

@@ -157,7 +157,7 @@ test('a key in x-api-key works, and Authorization counts where both are sent', a
   t.equal((await post({ authorization: 'Bearer wrong', 'x-api-key': key })).status, 401);
 });
 
-test('a refusal says what to do and never gets 429 or a retry', async (t) => {
+test('a refusal says how to fix it and never gets 429 or a retry', async (t) => {
   await dayThatLasts();
   const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });

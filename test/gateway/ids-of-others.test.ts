@@ -43,7 +43,7 @@ test('an id of somebody else goes upstream at no endpoint', async (t) => {
   t.equal(world.provider.requests.length, 0);
 });
 
-test('an id in a form goes upstream no more than one in JSON, and not behind another one', async (t) => {
+test('a foreign id in a form is refused like one in JSON, also behind another id', async (t) => {
   const world = await startMediaGateway(t);
   const { key } = await world.account();
   const edit = (...fields: [string, string | Blob][]) => {

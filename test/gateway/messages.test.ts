@@ -69,7 +69,7 @@ test('a stream passes byte for byte, and of its cumulative counts the last are c
   t.match(await lastCharge(world, accountId), { credits: -65_000, estimated: false, outcome: 'complete' });
 });
 
-test('an error within a stream ends it: what was written is charged, nothing where nothing was', async (t) => {
+test('an error within a stream ends it, and only the written output is charged', async (t) => {
   const error = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
   for (const [body, charged] of [
     [[start({ input_tokens: 1_000, output_tokens: 1 }), said('word '.repeat(50)), error], true],
@@ -95,7 +95,7 @@ test('count_tokens costs only the price of a request', async (t) => {
   t.equal((await count('claude-flat')).status, 402);
 });
 
-test('fallbacks are refused: another model would answer than the one that was checked', async (t) => {
+test('fallbacks are refused, as an unchecked model could answer', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const response = await post(world, key, { fallbacks: [{ model: 'dear' }] });

@@ -47,7 +47,7 @@ const otherMember = fc.constantFrom(
   '"LONG":1',
 );
 
-test('the model that was checked is the one that JSON names upstream', async (t) => {
+test('JSON names the checked model upstream', async (t) => {
   const world = await startMediaGateway(t, () => ({ body: { ok: true } }));
   const { key } = await world.account({ key: { allowedModels: [ALLOWED] }, credits: 1_000_000 });
   const tally = { passed: 0, refused: 0 };
@@ -141,7 +141,7 @@ const hidden = fc.constantFrom(
   '--edge\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n--edge2\r\n',
 );
 
-test('the model that was checked is the one that a form names upstream', async (t) => {
+test('a form names the checked model upstream', async (t) => {
   const world = await startMediaGateway(t, () => ({ body: { text: 'x' } }));
   const { key } = await world.account({
     key: { allowedModels: [ALLOWED_EARS, 'ears-renamed'] },

@@ -50,7 +50,7 @@ const CALLS: readonly (readonly [name: string, path: string, body: object, param
   ],
 ];
 
-test('another model than the one that was checked never runs', async (t) => {
+test('an unchecked model never runs', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { allowedModels: ['claude', 'tokens', 'picture'] } });
   for (const [name, path, body, param] of CALLS) {

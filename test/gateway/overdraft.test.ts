@@ -12,7 +12,7 @@ const ANSWER = {
 
 for (const overdraft of [0, 5]) {
   t.test(
-    `1,000 calls at once over HTTP, overdraft ${overdraft}: the balance stays above the line`,
+    `1,000 concurrent calls over HTTP, overdraft ${overdraft}: the balance stays above the line`,
     async (t) => {
       const world = await startGatewayInProcess(t, { behave: () => ({ body: ANSWER }) });
       const { key, accountId } = await world.account({ credits: 5, overdraft });

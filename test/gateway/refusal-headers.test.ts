@@ -19,7 +19,7 @@ test('a refusal that a repeat cannot mend says so, and no other', (t) => {
   t.end();
 });
 
-test('only messages of what passes with time have the words that some clients take for a reason to repeat', (t) => {
+test('only messages of temporary refusals have words that make some clients retry', (t) => {
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
     if ([429, 503].includes(ERRORS[code][0])) continue;
     t.notMatch(exampleOf(code).message, /try again|rate.?limit/i, code);

@@ -104,7 +104,7 @@ t.test('from its end on a value is refused at every gateway, on every route, and
 });
 
 t.test(
-  'another rotation ends the oldest value at once, and the previous one keeps its own grace',
+  'another rotation ends the oldest value immediately, and the previous one keeps its grace period',
   async (t) => {
     const { one, two, both } = await twoGateways(t);
     const { owner, id, value: first } = await keyOf(one);
@@ -119,7 +119,7 @@ t.test(
 );
 
 t.test(
-  'a value that a rotation ended is told to be replaced, one that nobody had to be unknown',
+  'a value that a rotation ended is refused as replaced, a value that never existed as unknown',
   async (t) => {
     const { one, both } = await twoGateways(t);
     const { owner, id, value: first } = await keyOf(one);

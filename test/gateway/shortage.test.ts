@@ -37,7 +37,7 @@ t.test('a 402 has the balance, the hold, and the maximum that would have fit', a
 });
 
 t.test(
-  'where no maximum is sent, the message says that the model’s own is held, and what to send fits',
+  'without a maximum in the request, the message names the held default and a value that fits',
   async (t) => {
     const world = await startGatewayInProcess(t);
     const { key } = await world.account({ credits: 1 });

@@ -169,7 +169,7 @@ test('sound that is priced by token is measured as it passes', async (t) => {
   });
 });
 
-test('sound is charged no more than its hold, and one that broke off at least what its text suggests', async (t) => {
+test('sound costs at most its hold, and an aborted one at least the estimate of its text', async (t) => {
   const long = { headers: { 'content-type': 'audio/mpeg' }, body: mp3Frames(2_000) };
   const world = await shareMediaGateway(t, ({ body }) =>
     String(body).includes('broken') ? { ...long, body: [mp3Frames(1), mp3Frames(1)], breakAfter: 1 } : long,
@@ -184,7 +184,7 @@ test('sound is charged no more than its hold, and one that broke off at least wh
   t.match([outcome, usage], ['upstream_broke', { outputAudio: 140 }]);
 });
 
-test('without input nothing is spoken', async (t) => {
+test('speech without input is refused', async (t) => {
   const world = await shareMediaGateway(t);
   const { key } = await world.account();
   for (const body of [SAY, { ...SAY, input: 5 }, { ...SAY, input: ['a'] }]) {

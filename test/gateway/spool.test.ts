@@ -55,7 +55,7 @@ test('a full disk is named in the refusal', { skip: !existsSync('/dev/full') }, 
   });
 });
 
-test('a file that is closed is read no more, and has no name before', async (t) => {
+test('a closed file can no longer be read, and an open one has no name', async (t) => {
   const folder = join(t.testdir({}), 'a', 'uploads');
   const spool = await new SpoolFolder(folder).create();
   await spool.append(Buffer.from('0123456789'));

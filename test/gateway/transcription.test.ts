@@ -156,7 +156,7 @@ test('a report in whole seconds does not exceed the hold', async (t) => {
   t.match(await world.charged(account), { credits: -30_000, usage: { audioSeconds: 3 }, balanceAfter: 0 });
 });
 
-test('an MP3 is as long as its frames, whatever its header says', async (t) => {
+test('the length of an MP3 comes from its frames, not from its header', async (t) => {
   const world = await shareMediaGateway(t, () => ({ usage: false }));
   const account = await world.account();
   const honest = mp3Frames(1_000);

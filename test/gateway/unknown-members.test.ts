@@ -16,7 +16,7 @@ const BETAS = [
   'a=b , Responses_Multi_Agent',
 ];
 
-test('the header that turns subagents on is refused in any place of its list, and nothing is sent', async (t) => {
+test('the header that turns subagents on is refused at any place of its list before anything is sent', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const send = (beta: string) =>
@@ -44,7 +44,7 @@ test('pricing.unpriced: pass lets subagents and unknown members through', async 
   t.equal((await world.chat(key, { multi_agent: { enabled: true }, agent: 1 })).status, 200);
 });
 
-test('an unknown member is reported once a day and name, and no more names than 500', async (t) => {
+test('an unknown member is reported once a day and name, for at most 500 names', async (t) => {
   const lines: object[] = [];
   const none = () => {};
   const log = { debug: none, info: none, error: none, warn: (line: object) => lines.push(line) };

@@ -14,7 +14,7 @@ function rawStatus(url: string, path: string, key: string): Promise<number | und
   });
 }
 
-test('for another account a video does not exist, and nothing is sent upstream', async (t) => {
+test('for another account a video does not exist, and no request goes upstream', async (t) => {
   const world = await startMediaGateway(t, () => undefined);
   const [own, other] = [await world.account(), await world.account()];
   const id = await made(world, own.key);

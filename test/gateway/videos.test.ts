@@ -75,7 +75,7 @@ test('a job that is not accepted costs nothing', async (t) => {
   }
 });
 
-test('a job that failed at once costs nothing, and can be asked for', async (t) => {
+test('a job that fails immediately costs nothing and can be read', async (t) => {
   const failed = { id: 'video_1', object: 'video', status: 'failed', seconds: '4' };
   const world = await startMediaGateway(t, () => ({ body: failed }));
   const account = await world.account({ credits: 10 });

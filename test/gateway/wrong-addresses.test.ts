@@ -69,7 +69,7 @@ test('a key without Bearer gets the missing word', async (t) => {
 });
 
 // Codex tries it seven times, for 7 s, where the answer is another.
-test('Responses over WebSocket are refused with 426 at once, without a key, and go on by POST', async (t) => {
+test('Responses over WebSocket get 426 immediately, without a key, and work by POST', async (t) => {
   const world = await startGatewayInProcess(t);
   const head = (path: string, upgrade: string) =>
     `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n` +

@@ -23,7 +23,7 @@ async function recorded({ book }: TestLedger, accountId: number, amount: number)
   return (await book.createGrant(grantOf(accountId, amount), null)).grant;
 }
 
-test('of fifty top-ups at once only as many are applied as the balance has room for', async (t) => {
+test('of fifty concurrent top-ups only those that fit the maximum balance are applied', async (t) => {
   const world = await startLedger(t);
   const second = await world.second();
   const { account } = await world.account({ credits: 0 });

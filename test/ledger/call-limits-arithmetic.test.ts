@@ -87,7 +87,7 @@ test('the arithmetic of limits of calls', async (t) => {
     },
   );
 
-  await t.test('a call takes its tokens, and no more than the capacity', async (t) => {
+  await t.test('a call takes its tokens, at most the capacity', async (t) => {
     t.match(await run(0, 'put -,1000,- 1 0', 'take 600', 'take 600', 'take 400'), {
       isIn: [true, false, true],
       tokens: { limit: 1_000, debt: 60_000_000 },
@@ -111,24 +111,21 @@ test('the arithmetic of limits of calls', async (t) => {
     },
   );
 
-  await t.test(
-    'cancelling gives back request, tokens and slot, but not what has drained already',
-    async (t) => {
-      t.match(await run(0, 'put 2,100,1 1 0', 'take 30', 'take 1'), {
-        isIn: [true, false],
-        parallel: { open: 1 },
-      });
-      t.match(await run(0, 'cancel 1 30'), {
-        requests: { debt: 0 },
-        tokens: { debt: 0 },
-        parallel: { limit: 1, open: 0 },
-      });
-      await run(0, 'take 30');
-      t.match(await run(60_000, 'cancel 1 30'), { requests: { debt: 0 }, tokens: { debt: 0 } });
-    },
-  );
+  await t.test('cancelling gives back request, tokens and slot, less the drained part', async (t) => {
+    t.match(await run(0, 'put 2,100,1 1 0', 'take 30', 'take 1'), {
+      isIn: [true, false],
+      parallel: { open: 1 },
+    });
+    t.match(await run(0, 'cancel 1 30'), {
+      requests: { debt: 0 },
+      tokens: { debt: 0 },
+      parallel: { limit: 1, open: 0 },
+    });
+    await run(0, 'take 30');
+    t.match(await run(60_000, 'cancel 1 30'), { requests: { debt: 0 }, tokens: { debt: 0 } });
+  });
 
-  await t.test('cancelling late gives back only what has not been refilled since', async (t) => {
+  await t.test('a late cancellation gives back only the part that has not refilled', async (t) => {
     t.match(await run(0, 'put 60,-,- 1 0', 'take 0'), { isIn: [true] });
     const { isIn } = await run(1_000, ...Array.from({ length: 61 }, () => 'take 0'));
     t.equal(isIn.filter(Boolean).length, 60);
@@ -148,31 +145,28 @@ test('the arithmetic of limits of calls', async (t) => {
     t.match(await run(0, 'settle 7 30 -20'), { tokens: { debt: 600_000 }, parallel: { open: 1 } });
   });
 
-  await t.test(
-    'a changed limit keeps what is used, which has drained at the old rate until then',
-    async (t) => {
-      await run(0, 'put 60,-,2 1 0', ...Array(2).fill('take 0'));
-      t.match(await run(500, 'put 6,10,2 2 9'), {
-        requests: { limit: 6, debt: 120_000 - 500 * 60 },
-        tokens: { limit: 10, debt: 0 },
-        parallel: { limit: 2, open: 2 },
-      });
-      t.match(await run(1_500), { requests: { debt: 90_000 - 1_000 * 6 } });
-      t.match(await run(1_500, 'put -,10,- 3 9'), {
-        requests: undefined,
-        tokens: { limit: 10 },
-        parallel: undefined,
-      });
-      t.same((await redis.hkeys('limited')).sort(), ['lim', 'tk']);
-      t.match(await run(1_600, 'put 6,-,4 4 5'), {
-        requests: { debt: 0 },
-        tokens: undefined,
-        parallel: { open: 5 },
-      });
-      t.match(await run(1_700, 'remove 5'), { requests: undefined, parallel: undefined });
-      t.equal(await redis.exists('limited'), 0);
-    },
-  );
+  await t.test('a changed limit keeps its usage, drained at the old rate until then', async (t) => {
+    await run(0, 'put 60,-,2 1 0', ...Array(2).fill('take 0'));
+    t.match(await run(500, 'put 6,10,2 2 9'), {
+      requests: { limit: 6, debt: 120_000 - 500 * 60 },
+      tokens: { limit: 10, debt: 0 },
+      parallel: { limit: 2, open: 2 },
+    });
+    t.match(await run(1_500), { requests: { debt: 90_000 - 1_000 * 6 } });
+    t.match(await run(1_500, 'put -,10,- 3 9'), {
+      requests: undefined,
+      tokens: { limit: 10 },
+      parallel: undefined,
+    });
+    t.same((await redis.hkeys('limited')).sort(), ['lim', 'tk']);
+    t.match(await run(1_600, 'put 6,-,4 4 5'), {
+      requests: { debt: 0 },
+      tokens: undefined,
+      parallel: { open: 5 },
+    });
+    t.match(await run(1_700, 'remove 5'), { requests: undefined, parallel: undefined });
+    t.equal(await redis.exists('limited'), 0);
+  });
 
   await t.test('a clock that was set back refills nothing, and the bucket goes on by it', async (t) => {
     await run(0, 'put 2,-,- 1 0', 'take 0');

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { callWith, changeAccount, changeKey } from '../helper/fixtures/call-limits.ts';
 import { chargeOf, startLedger } from '../helper/start/ledger.ts';
 
-test('of 500 calls at once over two gateways as many are in flight as the limit lets, never one more', async (t) => {
+test('of 500 concurrent calls over two gateways exactly the limit is in flight, never one more', async (t) => {
   const { open, account, second } = await startLedger(t);
   const { key } = await account({ credits: 1_000, key: { maxParallelRequests: 5 } });
   const ledgers = [open.ledger, (await second()).ledger] as const;
@@ -30,7 +30,7 @@ test('of 500 calls at once over two gateways as many are in flight as the limit 
   t.match(await open.ledger.limitStates(key.accountId, key.id), { key: { parallel: { open: 5 } } });
 });
 
-test('over two gateways no more requests start in any window than the bucket allows, and not fewer at once', async (t) => {
+test('over two gateways the requests of any window fit the bucket, and a burst fills it', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ key: { rpmLimit: 90 } });
   const owner = await changeAccount(world, key.accountId, { tpmLimit: 700 });

@@ -55,7 +55,7 @@ test('a call takes a request, its tokens and a slot, and each limit refuses wher
   });
 });
 
-test('a call that counts takes a slot alone, and gives back no more than that', async (t) => {
+test('a call that only counts takes and gives back one slot', async (t) => {
   const limits = { rpmLimit: 1, tpmLimit: 1_000, maxParallelRequests: 2 };
   const { admit, openCalls, open, key } = await startLimited(t, limits);
   t.match(await admit({ tokens: 1_000 }), { verdict: 'held' });
@@ -111,7 +111,7 @@ test('key and account count apart, and a call needs room in both', async (t) => 
   });
 });
 
-test('calls of one tick see what those before them took, free ones too', async (t) => {
+test('calls of one tick see the usage of earlier ones, also free ones', async (t) => {
   const { admit } = await startLimited(t, { rpmLimit: 4, tpmLimit: 100, maxParallelRequests: 3 });
   const calls = [60, 60, 40, 0, 0, 0].map((tokens) => admit({ tokens, hold: 0 }));
   const verdicts = (await Promise.all(calls)).map(({ verdict }) => verdict);

@@ -113,7 +113,7 @@ test('on Redis Cluster accounts lie on every node, and hold, settle, expire and 
   );
 });
 
-test('a gateway finds the whole cluster through one node, and says what is wrong with each', async (t) => {
+test('a gateway finds the whole cluster through one node and reports the fault of each', async (t) => {
   const { url, nodes } = await startCluster(t);
   const { open } = await openLedgerOn(t, parseRedisUrl(url));
   t.same(await open.check(), []);

@@ -71,7 +71,7 @@ test('a Redis that took every call after a second was one that answered none: ca
   proxy.delay(0);
 });
 
-test('a call that Redis refused as late was 503; it asks again, since nothing is taken by that', async (t) => {
+test('a call that Redis refused as late got 503; now it is sent again, as it took nothing', async (t) => {
   // Redis executes within 7.9 s.
   const { open, account, raw } = await startLedger(t, { redisTimeoutMs: 9_500 });
   const { key } = await account({ credits: 10 });

@@ -202,7 +202,7 @@ test('a grant whose gateway died before Redis had it is applied by the sweep', a
   t.equal((await open.ledger.account(key.accountId)).balance, 3_000_000);
 });
 
-test('a top-up and an adjustment that Redis lost before the book had their entries count again at once', async (t) => {
+test('a top-up and an adjustment that Redis lost before the book had their entries count again immediately', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();

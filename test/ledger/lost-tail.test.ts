@@ -133,7 +133,7 @@ test('a deletion that Redis lost stays in force, also where Redis was away for h
   t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
 });
 
-test('charges that Redis lost are not to be spent again, also where Redis was away for hours', async (t) => {
+test('charges that Redis lost cannot be spent again, even after hours without Redis', async (t) => {
   const { open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
   await open.settled();
@@ -187,7 +187,7 @@ async function revivedHold(t: Test) {
   return { ...world, key };
 }
 
-test('a hold that came back with an older Redis, though its call is charged, is released at once', async (t) => {
+test('a hold of a charged call that came back with an older Redis is released immediately', async (t) => {
   const { key, setBack, live, released } = await revivedHold(t);
   await setBack();
   await live(key.accountId);

@@ -123,7 +123,7 @@ test('a top-up whose journal cannot be written is not taken for applied', async 
   t.equal(await open.ledger.grant(grant), 15_000_000, 'once');
 });
 
-test('an epoch that is none is a matter of its own account: the others have their answers', async (t) => {
+test('an invalid epoch affects its own account only', async (t) => {
   const { open, raw, account } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   const { id } = broken.account;
@@ -144,7 +144,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
   );
 });
 
-test('a sum of holds that is no whole number is a matter of its own account: the others are held', async (t) => {
+test('an invalid sum of holds affects its own account only', async (t) => {
   const { open, raw, account } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   await raw.hset(accountRedisKey(broken.account.id), 'held', '0.25');

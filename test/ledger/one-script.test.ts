@@ -41,7 +41,7 @@ test('the admissions of one tick are one script, and so are its settles', async 
   }
 });
 
-test('each call of a tick is checked with the holds of those before it, and has an answer of its own', async (t) => {
+test('each call of a tick is checked after the holds of earlier ones and gets its own answer', async (t) => {
   const { open, account } = await startLedger(t);
   const rich = await account({ credits: 10 });
   const limited = await account({
@@ -105,7 +105,7 @@ test('a call that a script cannot check takes no other with it', async (t) => {
   ]);
 });
 
-test('the first of a connection goes whole: what a killed gateway had sent is done, and not answered NOSCRIPT', async (t) => {
+test('the first script of a connection goes whole, so that the last command of a killed gateway runs without NOSCRIPT', async (t) => {
   const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 50 });
   const refused = async () =>

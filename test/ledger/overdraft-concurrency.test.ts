@@ -47,7 +47,7 @@ async function topUp({ book, open }: Pick<TestLedger, 'book' | 'open'>, { accoun
 }
 
 for (const overdraft of [0, 5]) {
-  test(`1,000 calls at once against a balance near 0, overdraft ${overdraft}: never below the line`, async (t) => {
+  test(`1,000 concurrent calls against a balance near 0, overdraft ${overdraft}: never below the line`, async (t) => {
     const world = await startLedger(t);
     const { open, account, second, book, raw } = world;
     const { key } = await account({ credits: 2, overdraft });
@@ -77,7 +77,7 @@ for (const overdraft of [0, 5]) {
     t.same(await open.ledger.keyReserved(key.accountId, key.id), { held: 0, estimated: 0 });
   });
 
-  test(`1,000 calls at once against a spending limit, overdraft ${overdraft}: never above the line`, async (t) => {
+  test(`1,000 concurrent calls against a spending limit, overdraft ${overdraft}: never above the line`, async (t) => {
     const { open, account, second } = await startLedger(t);
     const limits = { spendingLimit: micro(10 * CREDIT), spendingPeriod: 'monthly' } as const;
     const { key } = await account({ credits: 1_000, overdraft, key: limits });

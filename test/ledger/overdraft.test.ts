@@ -35,7 +35,7 @@ async function isHeld(t: Test, { open }: Pick<TestLedger, 'open'>, admission: Ad
   t.match(await open.ledger.admit(admission), { verdict: 'held' });
 }
 
-test('holds may go beyond the balance by the overdraft, and by no more', async (t) => {
+test('holds may exceed the balance by the overdraft only', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, overdraft: 5 });
   await isHeld(t, world, call(key, 8, 2));
@@ -130,7 +130,7 @@ test('settle, cancel and expire release both sums', async (t) => {
   t.match(row, { type: 'expired_hold', category: 'text', endpoint: '/v1/chat/completions', model: 'flat' });
 });
 
-test('a call that holds nothing is cancelled like any other', async (t) => {
+test('a call without a hold can be cancelled', async (t) => {
   const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const free = admissionOf(key, 0);

@@ -4,7 +4,7 @@ import { admissionOf, entriesOf, spend, startLedger } from '../helper/start/ledg
 
 const CALLS = 40;
 
-test('drains and sweeps of three gateways at once write each entry once', async (t) => {
+test('concurrent drains and sweeps of three gateways write each entry once', async (t) => {
   const { open, second, account, book, raw } = await startLedger(t);
   const all = [open, await second(), await second()];
   const owners = await Promise.all(Array.from({ length: 5 }, () => account({ credits: 1_000 })));

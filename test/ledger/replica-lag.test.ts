@@ -54,7 +54,7 @@ for (const isDrained of [true, false]) {
   });
 }
 
-test('a deletion that a replica had not got when it took over from a living master is in force at once', async (t) => {
+test('a deletion that a promoted replica had not received takes effect immediately', async (t) => {
   const world = await startLedgerOnCluster(t);
   const { open, book, accounts, owned } = world;
   const concerned = accounts.filter(({ account }) => owned.has(account.id));

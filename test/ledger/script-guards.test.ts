@@ -97,7 +97,7 @@ test('a rebuild that was overtaken changes nothing, at either step', async (t) =
   t.match((await all())[0], { ep: '9', bal: '7000000', seq: '5', rb: undefined });
 });
 
-test('a rebuild finds the holds of its own account and keys, and those of no other in the bucket', async (t) => {
+test('a rebuild finds the holds of its own account and keys only', async (t) => {
   const { client, raw, names, all } = await startLedgerWithHold(t);
   const { account, holds } = names;
   await raw.hset(holds, {

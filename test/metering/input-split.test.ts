@@ -14,7 +14,7 @@ const NONE: InputParts = {
   cachedImage: undefined,
 };
 
-test('an input is split into no more and no fewer tokens, and never cheaper than the bill can be', async (t) => {
+test('a split keeps the number of input tokens and never costs less than the bill', async (t) => {
   const count = fc.nat(20);
   const part = fc.bigInt(0n, 50n);
   fc.assert(

@@ -32,7 +32,7 @@ function closedByParsing(content: string): number {
   return -1;
 }
 
-test('the quote that closes a string is the one that JSON.parse takes for it', async (t) => {
+test('a string closes at the same quote as in JSON.parse', async (t) => {
   fc.assert(
     fc.property(text, text, (content, after) => {
       const raw = JSON.stringify(content).slice(1);

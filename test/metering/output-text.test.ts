@@ -110,7 +110,7 @@ for (const [what, event, outputText, pieces] of EVENTS) {
   });
 }
 
-test('output text: answers that come interleaved are told apart', async (t) => {
+test('output text: interleaved answers are kept apart', async (t) => {
   const text = new OutputTextCollector();
   for (const [lane, piece] of [
     [0, 'to'],
@@ -138,7 +138,7 @@ test('output text: a delta in parts, cut anywhere, gives the same', async (t) =>
   }
 });
 
-test('output text: a text without end takes no more than a MiB, and is counted to its end', async (t) => {
+test('output text: an endless text takes at most a MiB and is counted in full', async (t) => {
   const text = new OutputTextCollector();
   const event = JSON.stringify({ delta: { content: 'word '.repeat(20_000) } });
   for (let times = 0; times < 100; times++) text.collect(event, '"delta"');

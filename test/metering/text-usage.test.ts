@@ -86,7 +86,7 @@ test('Anthropic: null is absent, and compacting is charged beside the whole', (t
   t.end();
 });
 
-test('what whole answers say', (t) => {
+test('usage of whole answers', (t) => {
   const output = [
     { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm. ' }] },
     { type: 'function_call', id: 'fc_1', name: 'f', arguments: '{"a":1}' },

@@ -5,7 +5,7 @@ import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.t
 import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 import { startOwnServers } from '../helper/start/own-servers.ts';
 
-test('without the book, model calls go on and management is 503; after its return nothing is lost', async (t) => {
+test('without the book, model calls go on and management gets 503; nothing is lost after its return', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);

@@ -16,7 +16,7 @@ async function startBook(t: Test) {
   return { postgres, provider, envFor };
 }
 
-test('with a book that says nothing calls go on until the journal is full, then are 503, and all is caught up', async (t) => {
+test('with a silent book calls go on until the journal is full, then get 503, and all is caught up', async (t) => {
   const { postgres, provider, envFor } = await startBook(t);
   const proxy = await startSlowProxy(t, postgres.port);
   const more = 'limits: { journalEntries: 200 }\n';

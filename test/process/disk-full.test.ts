@@ -67,7 +67,7 @@ function mountSmallDisk(t: Test, megabytes: number): SmallDisk {
 
 const skip = whyNoSmallDisk();
 
-test('with the disk of the book full calls go on, management is 503, and all is caught up', {
+test('with the disk of the book full calls go on, management gets 503, and all is caught up', {
   skip,
 }, async (t) => {
   const disk = mountSmallDisk(t, 4);
@@ -102,7 +102,7 @@ test('with the disk of the book full calls go on, management is 503, and all is 
   t.equal((await managing.post('/api/keys/', { name: 'n' })).status, 201);
 });
 
-test('with the disk of Redis full calls are 503, none is free, and they go on once there is room', {
+test('with the disk of Redis full calls get 503, none is free, and they go on once there is room', {
   skip,
 }, async (t) => {
   const disk = mountSmallDisk(t, 4);

@@ -11,7 +11,7 @@ import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.
 const CALLS = 300;
 const BODY_BYTES = 100_000;
 
-test('of calls whose bodies waited for their turn when their gateway was killed nothing is left', async (t) => {
+test('calls whose bodies waited when their gateway was killed leave nothing behind', async (t) => {
   const provider = await startScriptedProvider({ behave: () => ({ stallAfter: 'nothing' }) });
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);

@@ -4,7 +4,7 @@ import { startUploadGateway } from '../helper/start/upload-gateway.ts';
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';
 
-test('what honest clients send at most is taken', { skip: !isLinux }, async (t) => {
+test('the largest requests of honest clients pass', { skip: !isLinux }, async (t) => {
   const world = await startUploadGateway(
     t,
     '  finds: { upstream: test, category: text, price: { request: 0.001 } }\n',

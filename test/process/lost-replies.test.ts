@@ -48,7 +48,7 @@ test('a settle whose reply is lost charges once', async (t) => {
   t.same(await balanceOf(again, owner), { balance: 79, held: 0 });
 });
 
-test('an admission whose reply is lost is 503, never sent upstream, and holds nothing for long', async (t) => {
+test('an admission whose reply is lost gets 503, is never sent upstream, and soon holds nothing', async (t) => {
   const { proxy, provider, gateway, owner, live } = await startGatewayInProcess(t);
   const before = provider.requests.length;
   proxy.loseReplies();

@@ -25,7 +25,7 @@ const passes = (gateway: GatewayProcess, key: string) =>
     return response.status === 200;
   });
 
-test('without Redis every call is 503 with Retry-After, soon, and none reaches the upstream', async (t) => {
+test('without Redis every call soon gets 503 with Retry-After, and none reaches the upstream', async (t) => {
   const { redis, provider, gateway, owner } = await startGatewayInProcess(t);
   await (await gateway.served(owner.key)).text();
   const other = await makeOwner(gateway, 10);

@@ -29,7 +29,7 @@ const passes = (gateway: GatewayProcess, key: string) =>
   });
 
 for (const how of ['a Redis that hangs', 'a network that swallows everything']) {
-  test(`with ${how} calls are 503 soon, in either shape, and go on unaided afterwards`, async (t) => {
+  test(`with ${how} calls soon get 503, in either shape, and recover unaided`, async (t) => {
     const { redis, proxy, provider, gateway, owner, unseen } = await startGatewayOnProxiedRedis(t);
     const sent = provider.requests.length;
     const isFrozen = how === 'a Redis that hangs';

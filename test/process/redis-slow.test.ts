@@ -32,7 +32,7 @@ const WAITING = 20;
 /** Of a way to Redis; less in each burst, as a machine under load adds to it. */
 const WAYS_MS = [250, 250, 250, 200, 150, 100, 100, 50, 50, 50, 25, 25, 25, 10, 10, 10];
 
-test('a Redis that takes half a second gathers no more calls than may wait; those admitted are exact', async (t) => {
+test('a Redis that takes half a second cannot pile up calls; admitted ones are exact', async (t) => {
   const { proxy, gateway, owner, call } = await startGatewayOnProxiedRedis(t, WAITING);
   let passed = 0;
   let shed = 0;

@@ -34,7 +34,7 @@ async function startSecuredRedis(t: Test): Promise<SecuredRedis> {
   };
 }
 
-test('a gateway works over TLS, as a user of its own', async (t) => {
+test('a gateway works over TLS, as its own user', async (t) => {
   const redis = await startSecuredRedis(t);
   const env = { REDIS_URL: redis.url(), NODE_EXTRA_CA_CERTS: redis.certificate };
   const gateway = await startGatewayProcess(t, makePlace(t, 'http://127.0.0.1:1', env));

@@ -53,7 +53,7 @@ async function reload(gateway: GatewayProcess): Promise<Line[]> {
 const dearer = (text: string) => text.replace('price: { request: 1 }', 'price: { request: 2.5 }');
 const MODEL = 'upstream: test, category: text, maxOutputTokens: 10, price: { request: 1 }';
 
-test('SIGHUP puts new prices, new models and removed ones in force, and logs what changed', async (t) => {
+test('SIGHUP applies new prices, new models and removed ones, and logs the changes', async (t) => {
   const { place, gateway, owner } = await makeWorld(t);
   edit(place, (text) => `${dearer(text).replace(/ {2}tokens: .*\n/, '')}  fresh: { ${MODEL} }\n`);
   const [line] = await reload(gateway);
@@ -150,7 +150,7 @@ test('settings that are read at a start only are named at every reload until the
   );
 });
 
-test('a changed credential is named and not shown, and is what the next call carries', async (t) => {
+test('a changed credential is named but not shown, and the next call carries it', async (t) => {
   const { place, gateway, provider, owner } = await makeWorld(t);
   edit(place, (text) => text.replace('apiKey: secret', 'apiKey: renewed-secret'));
   t.match(await reload(gateway), [{ upstreams: { test: ['apiKey'] } }]);

@@ -82,7 +82,7 @@ test('also where nothing but a new key of an account has come since', async (t) 
   await refused(t, place, /it lacks key 2/);
 });
 
-test('with a new identity it goes on from the backup, and what is lost is lost for good', async (t) => {
+test('with a new identity it goes on from the backup without the lost entries', async (t) => {
   let lost: Owner | undefined;
   const { place, databaseUrl, owner } = await restoredAfter(t, async (gateway, first) => {
     await call(gateway, first);

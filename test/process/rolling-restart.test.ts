@@ -156,7 +156,7 @@ test('gateways restarted one after the other behind a load balancer fail no call
   );
 });
 
-test('a gateway that is told to stop is not ready at once, and asks for connections to be closed', async (t) => {
+test('a stopping gateway immediately reports not ready and asks clients to close connections', async (t) => {
   const provider = await startScriptedProvider();
   t.teardown(() => provider.close());
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { DRAIN_DELAY_MS: '5000' }));

@@ -82,7 +82,7 @@ const TABLES = Object.keys({
   refusals: true,
 } satisfies Record<keyof BookSchema, true>);
 
-test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {
+test('planted secrets appear only where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {
   const postgres = await startPostgres({ fsync: 'off' });
   t.teardown(() => postgres.stop());
   const redis = await startRedis(t);
@@ -138,7 +138,7 @@ test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis w
   );
 });
 
-test('planted secrets stand nowhere but where they belong: SQLite and the private Redis, their files too', async (t) => {
+test('planted secrets appear only where they belong: SQLite and the private Redis, their files too', async (t) => {
   const provider = await startUpstream(t);
   const receiver = await startReceiver();
   t.teardown(receiver.close);

@@ -50,7 +50,7 @@ test(
   },
 );
 
-test('SIGHUP reloads also in a terminal that is there', options, async (t) => {
+test('SIGHUP reloads in a live terminal too', options, async (t) => {
   const { pid, output } = await startInTerminal(t, makePlace(t, 'http://127.0.0.1:1'));
   process.kill(pid, 'SIGHUP');
   await until('the reload to be logged', () => output().includes('configuration reloaded'));

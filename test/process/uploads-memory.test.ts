@@ -21,7 +21,7 @@ test('a form of 200 MB takes less memory than itself', { skip: !isLinux }, async
   t.ok(grown < 180, `grew by ${grown.toFixed(0)} MB`);
 });
 
-test('memory is bounded under 200 uploads of 5 MB at once', { skip: !isLinux }, async (t) => {
+test('memory is bounded under 200 concurrent uploads of 5 MB', { skip: !isLinux }, async (t) => {
   const { upstream, gateway, place, key } = await startUploadGateway(t);
   const kinds = [
     { path: AUDIO, body: audioForm('ears', 5 * MIB), count: 120 },

@@ -46,7 +46,7 @@ test('50 polls of a failed video at two gateways refund it once', async (t) => {
   await refundedOnce(t, b, owner, jobs, 100);
 });
 
-test('a refund whose reply is lost is 503, and made once by those who ask again', async (t) => {
+test('a refund whose reply is lost gets 503 and is made once by retries', async (t) => {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
   const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };

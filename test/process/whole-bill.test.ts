@@ -64,7 +64,7 @@ async function startWorld(t: Test) {
   return { provider, gateways };
 }
 
-test('1,000 calls at once with files, tool loops and clients that leave: nobody overspends, and the charges are the bills', async (t) => {
+test('1,000 concurrent calls with files, tool loops and clients that leave: nobody overspends, and charges equal bills', async (t) => {
   const { provider, gateways } = await startWorld(t);
   const [gateway] = gateways;
   const accounts: Account[] = [];

@@ -86,7 +86,7 @@ t.test('a stop ends every worker, each in order', async (t) => {
   t.notOk(workers.some(isAlive));
 });
 
-t.test('what no worker can tell is NaN and not 0, which would say that all is well', async (t) => {
+t.test('a value that no worker has is NaN, not 0', async (t) => {
   const redis = await startRedis(t);
   const gateway = await startWorkers(t, { REDIS_URL: redis.url });
   await redis.kill();
@@ -97,7 +97,7 @@ t.test('what no worker can tell is NaN and not 0, which would say that all is we
   t.match(text, /^tollgate_redis_up 0$/m);
 });
 
-t.test('what a worker cannot honor stops the start with its one line', async (t) => {
+t.test('a setting that a worker cannot honor stops startup with one line', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', {
     DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
     WORKERS: '2',

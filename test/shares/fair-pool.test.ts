@@ -14,7 +14,7 @@ function takeAll(pool: FairPool, account: number, bytes = 0): Share[] {
 /** Lets promises that are resolved now go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('one account takes its share and no more, in places and in bytes', async (t) => {
+test('one account gets its share only, in places and in bytes', async (t) => {
   const places = new FairPool({ places: { all: 5_000, ofOne: 625 } });
   t.equal(takeAll(places, 1).length, 625);
   const bytes = new FairPool({ bytes: { all: 128 * MIB, ofOne: 16 * MIB } });

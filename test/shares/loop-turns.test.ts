@@ -9,7 +9,7 @@ function work(ms: number): void {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('work that is no burst runs at once', async (t) => {
+test('work that is no burst runs immediately', async (t) => {
   const turns = new LoopTurns();
   let done = 0;
   turns.run('a', () => done++);

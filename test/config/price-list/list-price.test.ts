@@ -52,7 +52,7 @@ test('credits per dollar and the markup multiply every unit', async (t) => {
   });
 });
 
-test('a tier is what the input must exceed, a start of 271,999 is 272,000, and units keep their price without a tier', async (t) => {
+test('a tier applies above its start, 271,999 becomes 272,000, and units without a tier keep their price', async (t) => {
   const price = priceOfList(
     {
       input_mtok: {
@@ -105,7 +105,7 @@ for (const [what, prices, reason] of [
   ['nothing above 0', { input_mtok: 0, output_mtok: 0 }, /above 0/],
   ['nothing at all', {}, /above 0/],
 ] as const) {
-  test(`${what} cannot be charged, and the reason is said`, async (t) => {
+  test(`${what} cannot be charged, and the error gives the reason`, async (t) => {
     t.throws(() => priceOfList(prices, PLAIN), { message: reason });
   });
 }

@@ -133,7 +133,7 @@ test('inherited names in queries, headers and forms are names like others', asyn
   t.notOk('x' in {});
 });
 
-test('inherited names are no fields of the keys API and the operator API, and may be what a key allows', async (t) => {
+test('inherited names are no fields of the keys and operator APIs, and valid names of models', async (t) => {
   const { api, owner } = await startEdgeGateway(t);
   for (const name of INHERITED) {
     // As text: an object literal would set the prototype.

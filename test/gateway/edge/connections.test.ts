@@ -161,7 +161,7 @@ test('a client that sends its whole oversized body before reading gets 413, not 
   t.same(errors, []);
 });
 
-test('an account has a few such connections at once, and its others are cut after a second', async (t) => {
+test('an account has a few such connections, and its others are cut after a second', async (t) => {
   const { url, head } = await startEdgeGateway(t, {
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
   });

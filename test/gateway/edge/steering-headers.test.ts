@@ -98,7 +98,7 @@ async function sentBy(work: (world: EdgeGateway) => Promise<unknown>) {
   return world.provider.requests.slice(before);
 }
 
-test('a header of a client told the gateway behind the upstream where to send the call', async (t) => {
+test('a header of a client routed the call at the gateway behind the upstream', async (t) => {
   const [request] = await sentBy(async ({ url, head }) => {
     const more = lines([...STEERING, ...PASSING]);
     t.equal((await sendRaw(url, post('/v1/chat/completions', head, more)))?.status, 200);
@@ -121,7 +121,7 @@ test('Connection cannot remove the content type of a body', async (t) => {
   t.notOk('user-agent' in (request?.headers ?? {}));
 });
 
-test('a query of a client chose what the answer tells of its usage, and whose project pays', async (t) => {
+test('a query of a client chose the usage report and the paying project', async (t) => {
   const query =
     '$fields=id&fields=id&$userProject=p&access_token=t&api-version=1&alt=media&limit=1&%62eta=2&beta=true;fields=id';
   const sent = await sentBy(async ({ url, head }) => {

@@ -75,7 +75,7 @@ test('Anthropic’s routes have its names, and moments in RFC 3339', async (t) =
   t.equal(limitHeaders(refused)['anthropic-ratelimit-requests-limit'], '6');
 });
 
-test('of key and account, the one with least left is shown', async (t) => {
+test('headers show the limit of key or account with the least left', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ key: { rpmLimit: 100 } });
   await world.limitAccount(accountId, { rpmLimit: 3, tpmLimit: 100_000 });

@@ -28,7 +28,7 @@ test('a key with an rpm_limit asked for its job without bound', async (t) => {
   await counted(t, world, account.accountId, { top_up: 1, charge: 1 });
 });
 
-test('a key with max_parallel_requests 1 downloaded as often at once as it liked', async (t) => {
+test('a key with max_parallel_requests 1 could download without a limit', async (t) => {
   const world = await startMediaGateway(t, ({ url }) =>
     url.endsWith('/content') ? { body: ['begun', 'never'], stallAfter: 1 } : undefined,
   );

@@ -19,7 +19,7 @@ async function used({ ledger }: InProcessGateway, { accountId, keyId }: TestAcco
   return key.tokens.limit - remaining(key.tokens);
 }
 
-test('a call takes its estimate, and its limits are corrected to what it used without the cached ones', async (t) => {
+test('a call takes its estimate, later corrected to its uncached usage', async (t) => {
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const world = await startGatewayInProcess(t, {

@@ -87,7 +87,7 @@ test('a call that waits for tokens or requests gets in when they are back', asyn
   for (const answer of calls) t.equal((await answer).status, 200);
 });
 
-test('a call that would wait too long is refused at once', async (t) => {
+test('a call that would wait too long is refused immediately', async (t) => {
   const { world, provider, letGo, call } = await start(t, { maxQueueMs: 10_000 });
   const { key } = await world.account({ key: { rpmLimit: 1 } });
   const first = call(key, 'a');
@@ -217,7 +217,7 @@ test('a gateway that stops refuses waiting calls with 503, and finishes calls in
   await closed;
 });
 
-test('no more calls wait than limits.waitingCalls', async (t) => {
+test('at most limits.waitingCalls calls wait', async (t) => {
   const { world, provider, letGo, call } = await start(t, { waitingCalls: 2 });
   const { key } = await world.account({ key: { maxParallelRequests: 1 } });
   const calls = [call(key, 'a')];
@@ -257,7 +257,7 @@ test('a key that fills its share of the waiting calls keeps no other account fro
   for (const answer of calls) t.equal((await answer).status, 200);
 });
 
-test('a call that the queue has no place for is refused by the current record, and not by the one before', async (t) => {
+test('a full queue refuses a call by the current record', async (t) => {
   const { world, provider, letGo, call } = await start(t, { waitingCalls: 1 });
   const { key } = await world.account();
   /** A key whose one call a minute is used up, one more waits, and there is no place for another one. */

@@ -163,7 +163,7 @@ test('a call that waited for the longest time is refused by the limit it lacks',
   t.equal(queue.length, 0);
 });
 
-test('a call that is known to wait longer is refused at once, those ahead of it counted', async (t) => {
+test('a call that would wait longer is refused immediately, with those ahead counted', async (t) => {
   const queue = new CallQueue<string>({
     maxQueueMs: 2_500,
     pools: poolsFor(100),
@@ -232,7 +232,7 @@ test('keys that wait for slots ask the more rarely the more of them there are', 
   t.ok(performance.now() - began >= 900, 'after about a second, as a key for each millisecond waits');
 });
 
-test('no more wait than may', async (t) => {
+test('the queue never exceeds its size', async (t) => {
   const { slots, wait, queue } = world(t, { waitingCalls: 2 });
   slots.free.set('key 1', 0);
   const waiting = ['a', 'b', 'c'].map((name) => wait(name));
@@ -259,7 +259,7 @@ test('one account does not fill the waiting room', async (t) => {
   again.leave();
 });
 
-test('of a thousand waits that end together no more end at once than 50', async (t) => {
+test('of a thousand waits that end together, at most 50 end in a turn', async (t) => {
   const { slots, shared, callOf, states } = world(t, { waitingCalls: 8_000, maxQueueMs: 100 });
   slots.free.set('key 1', 0);
   const open = new Set<number>();
@@ -298,7 +298,7 @@ test('who leaves is out, and the next one takes the turn', async (t) => {
   t.same(counts, { queued: 2, dequeued: 2 });
 });
 
-test('an admission whose client left meanwhile returns what it took', async (t) => {
+test('an admission whose client left returns its share of the limits', async (t) => {
   const { slots, wait, free } = world(t);
   slots.free.set('key 1', 0);
   const first = wait('a');

@@ -6,7 +6,7 @@ const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] 
 const inTool = (tool: object) => ({ tools: [{ type: 'function', name: 'f', ...tool }] });
 const item = (value: object) => ({ input: [value] });
 
-test('whatever names what a provider keeps is found, wherever it stands', (t) => {
+test('every reference to a stored id is found, at any place', (t) => {
   for (const [name, body] of Object.entries({
     'responses: response': { previous_response_id: 'X' },
     'responses: conversation': { conversation: 'X' },
@@ -115,7 +115,7 @@ test('whatever names what a provider keeps is found, wherever it stands', (t) =>
   t.end();
 });
 
-test('what clients send every day names nothing that is kept', (t) => {
+test('everyday requests contain no reference to stored ids', (t) => {
   for (const [name, body] of Object.entries({
     'the request itself': { id: 'X', model: 'm', user: 'X', safety_identifier: 'X', prompt_cache_key: 'X' },
     labels: { metadata: { user_id: 'X', file_id: 'X' }, client_metadata: { thread_id: 'X' } },

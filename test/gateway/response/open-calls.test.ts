@@ -18,7 +18,7 @@ test('a stop waits for the calls that are open', async (t) => {
   t.ok(isOver);
 });
 
-test('a stop that has waited long enough ends calls, and reads no more of them on', async (t) => {
+test('a stop ends calls at its deadline and stops reading them', async (t) => {
   const calls = new OpenCalls({ readOnMs: 60_000 });
   const over: number[] = [];
   for (const number of [1, 2]) {

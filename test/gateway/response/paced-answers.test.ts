@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { Exchange } from '../../../src/gateway/upstream/exchange.ts';
 import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
-test('parts of an answer that wait for their turn keep their order, and no more is read meanwhile', async (t) => {
+test('waiting parts of an answer keep their order and pause reading', async (t) => {
   const later: (() => void)[] = [];
   const log: string[] = [];
   const controller = { pause: () => log.push('pause'), resume: () => log.push('resume') };
@@ -41,7 +41,7 @@ test('parts of an answer that wait for their turn keep their order, and no more 
   t.same(work(), ['a', 'b', 'broke off']);
 });
 
-test('for each part of an answer that waited for its turn the rest of what had been read was copied', async (t) => {
+test('each waiting part of an answer copied the rest of the read data', async (t) => {
   const later: (() => void)[] = [];
   let taken = 0;
   let pauses = 0;

@@ -85,7 +85,7 @@ test('where writes to the cache have a price, the input counts as written', (t) 
   t.end();
 });
 
-test('an estimate costs no more than the hold: output gives way first', (t) => {
+test('an estimate costs at most the hold, and output is cut first', (t) => {
   const hold = 100 * INPUT + 50 * OUTPUT;
   const call = readCall({ hold });
   t.same(usageOf(call, { input: 100, output: 50 }), { input: 100, output: 50 });

@@ -47,7 +47,7 @@ function folderOf(t: Test): string {
   return folder;
 }
 
-test('without a credential of the cloud nothing is sent there, and the call goes on elsewhere', async (t) => {
+test('without a cloud credential nothing is sent there, and another target answers', async (t) => {
   setEnv(t, { GOOGLE_APPLICATION_CREDENTIALS: join(folderOf(t), 'missing.json') });
   const world = await startCloud(t, 'vertex');
   t.equal((await world.chat(world.owner.key, { model: 'm' })).status, 200);

@@ -38,7 +38,7 @@ test('a conversation of 20 turns stays at one target until that dies, and settle
   t.same(rest, Array(TURNS - DIES_AT).fill([next]), 'and all others at the next one');
 });
 
-test('OpenAI SDK: nothing is noticed of a target that fails, in JSON or in a stream', async (t) => {
+test('OpenAI SDK: a failing target goes unnoticed, in JSON and in a stream', async (t) => {
   const world = await startTargetsGateway(t);
   const { key, accountId } = await world.account();
   const client = new OpenAI({ apiKey: key, baseURL: `${world.url}/v1`, maxRetries: 0 });

@@ -47,7 +47,7 @@ function goesOn(call: DrawnCall, place: PlaceName): boolean {
   return mayGoOn && (call.isStream || stream === 'same');
 }
 
-test('whatever targets do, no call is asked for twice or charged but by the target that answered', async (t) => {
+test('no call is sent twice or charged but for the target that answered, however targets fail', async (t) => {
   const calls = fc.sample(drawnCall, { numRuns: CALLS, seed: fc.readConfigureGlobal()?.seed ?? 1 });
   const world = await startTargetsGateway(t);
   const asked = new Map<number, PlaceName[]>();

@@ -110,7 +110,7 @@ test('a refused credential of the last target gives 502 upstream_auth_failed', a
   t.match(await response.json(), { error: { code: 'upstream_auth_failed' } });
 });
 
-test('no more than limits.attempts targets are asked', async (t) => {
+test('at most limits.attempts targets are tried', async (t) => {
   const world = await started(t, { attempts: 2 });
   for (const place of ['a', 'b'] as const) world.behave(place, { status: 503, body: {} });
   t.equal((await world.chat(world.key, { model: 'ranked' })).status, 503);
@@ -140,7 +140,7 @@ test('a stream that fails after its content is the answer', async (t) => {
   t.match(await world.charge(), { upstream: 'a', outcome: 'upstream_error' });
 });
 
-test('comments pass at once, and the answer may still come from elsewhere', async (t) => {
+test('comments pass immediately, and another target may still answer', async (t) => {
   const world = await started(t);
   const held = Promise.withResolvers<void>();
   world.behave('a', {

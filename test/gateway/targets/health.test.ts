@@ -55,7 +55,7 @@ test('a single trial call brings a target back', async (t) => {
   t.match(last, { upstream: 'a', status: 200 });
 });
 
-test('with all targets out the one that comes back first is tried', async (t) => {
+test('with all targets out, the first to come back is tried', async (t) => {
   const world = await started(t);
   const out = (seconds: string) => ({ ...BUSY, headers: { 'retry-after': seconds } });
   world.behave('a', out('3000'));
@@ -71,7 +71,7 @@ test('with all targets out the one that comes back first is tried', async (t) =>
   t.match(await stateOf(world, 'b'), { state: 'up' });
 });
 
-test('a call whose last target that was up fails goes to the one that comes back first', async (t) => {
+test('a call whose last target fails goes to the first to come back', async (t) => {
   const world = await started(t);
   const out = (seconds: string) => ({ ...BUSY, headers: { 'retry-after': seconds } });
   world.behave('a', out('3000'));

@@ -27,7 +27,7 @@ const targetsOf = fc
     rows.map(({ name, weight, priority, outUntil }) => ({ outUntil, ...target(name, weight, priority) })),
   );
 
-test('the order has the targets that are up by priority, else the one that is back first', async (t) => {
+test('targets that are up come by priority, then the first to come back', async (t) => {
   fc.assert(
     fc.property(targetsOf, fc.string(), (targets, affinity) => {
       const availability = (one: Target) => {

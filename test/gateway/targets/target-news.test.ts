@@ -34,7 +34,7 @@ async function startNews(t: Test, redis: RedisProcess) {
   return { news, health, place, hints };
 }
 
-test('gateways share who is out, who makes the trial, and what they saw', async (t) => {
+test('gateways share outages, trials and observed failures', async (t) => {
   const redis = await startRedis(t);
   const one = await startNews(t, redis);
   const other = await startNews(t, redis);

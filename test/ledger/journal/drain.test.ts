@@ -13,7 +13,7 @@ import { REDIS_TIMEOUT_MS } from '../../helper/start/redis-process.ts';
 /** More than a bucket gives to one pass. */
 const MANY = 501;
 
-test('of drains that ask at once, none resolves where Redis does not answer', async (t) => {
+test('concurrent drains do not resolve while Redis does not answer', async (t) => {
   const { open, raw, redis } = await startLedger(t);
   raw.disconnect();
   await redis.stop();
@@ -95,7 +95,7 @@ test('an entry that cannot be read keeps back nothing else, and is counted', asy
   await until('it to be counted no more', async () => open.drain.refused === 0);
 });
 
-test('once a book is back after a long time, fresh entries are in it at once', async (t) => {
+test('a book that is back after a long time gets fresh entries immediately', async (t) => {
   const { book, open: other, redis, raw } = await startLedger(t);
   other.drain.abandon();
   const flaky = breakable(book);

@@ -5,7 +5,7 @@ import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts'
 import { startRedis } from '../../helper/start/redis-process.ts';
 import { startTcpProxy } from '../../helper/start/tcp-proxy.ts';
 
-test('a connection whose replies are lost is replaced while nothing is sent over it but the heartbeat', async (t) => {
+test('the heartbeat alone replaces a connection whose replies are lost', async (t) => {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
   const client = createRedis(

@@ -29,7 +29,7 @@ const CALL = {
   record: '',
 };
 
-test('ioredis is pinned to the version whose command the batch stands in for', async (t) => {
+test('ioredis is pinned to the version whose command the batch replaces', async (t) => {
   const read = (path: string) =>
     JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
   t.equal(read('package.json').dependencies.ioredis, '6.0.0');

@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
 };
 
 for (const [what, file] of Object.entries(FILES)) {
-  test(`${what} have the length that the whole file has, however they are cut`, async (t) => {
+  test(`${what} have the length of the whole file, however they are cut`, async (t) => {
     const { seconds = 0 } = await measureAudio(inMemory(file));
     t.ok(seconds > 0);
     for (const pieceBytes of [1, 7, 100, 1_000, file.length]) {

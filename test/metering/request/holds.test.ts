@@ -117,7 +117,7 @@ test('the length tier is that of each pass if the answer reports passes, else th
   t.end();
 });
 
-test('a pass reads no more than the window of the model', (t) => {
+test('a pass reads at most the window of the model', (t) => {
   const text = 'a'.repeat(3 * CONTEXT);
   isAbout(t, responses({ input: text }).hold, CONTEXT + 1, 'responses', 0);
   isAbout(t, messages({ messages: [{ role: 'user', content: text }] }).hold, CONTEXT + 1, 'messages', 0);

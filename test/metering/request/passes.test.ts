@@ -42,7 +42,7 @@ test('the sums are those of the passes one by one', (t) => {
   t.end();
 });
 
-test('rounds without end are summed at once', (t) => {
+test('endless rounds are summed in one step', (t) => {
   const endless = {
     first: 1,
     rounds: Number.MAX_SAFE_INTEGER,

@@ -335,7 +335,7 @@ for (const [path, rows] of Object.entries({
   '/v1/completions': TIER,
   '/v1/embeddings': TIER,
 }) as [Path, readonly Row[]][]) {
-  test(`${path}: what can cost something is priced, or refused`, (t) => {
+  test(`${path}: every member that can cost something is priced or refused`, (t) => {
     for (const [field, body, treatment, priced] of rows) {
       const sent = { ...PLAIN[path], ...body };
       t.equal(refusalOf(path, modelAt(path), sent), expected(treatment), field);
@@ -350,7 +350,7 @@ for (const [path, rows] of Object.entries({
     t.end();
   });
 
-  test(`${path}: a model that is free gives away what is not another model`, (t) => {
+  test(`${path}: a free model gives away everything but other models`, (t) => {
     for (const [field, body, treatment] of rows) {
       const refused = treatment.startsWith('refused') ? expected(treatment) : undefined;
       const free = modelAt(path, { price: creditPrice({}), priceSource: 'free' });

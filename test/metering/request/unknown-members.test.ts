@@ -58,7 +58,7 @@ test('multi_agent is refused in any letters and with any value, whoever the prov
   }
 });
 
-test('an unknown member that speaks of what providers bill is refused', async (t) => {
+test('an unknown member named after a billed unit is refused', async (t) => {
   for (const path of PATHS) {
     for (const [more, param] of [
       [{ agent: { id: 1 } }, 'agent'],

@@ -102,7 +102,7 @@ test('a limit that was set again, or lost with Redis, is full', async (t) => {
   t.same(checkLimits(anew.model, [use(anew.key, [0, 1]), use(anew.key, [10, 11])], false), []);
 });
 
-test('tokens beyond the limit are found, and what calls give back is not counted', async (t) => {
+test('tokens beyond the limit are found, less those that calls give back', async (t) => {
   const { model, key } = withLimit('tpm_limit', 120);
   const find = (...uses: Use[]) => checkLimits(model, uses, false);
   t.same(find(use(key, [0, 1]), use(key, [0, 2])), []);
@@ -132,7 +132,7 @@ test('a refusal by a limit that is not there, and a call that was sent all the s
   t.same(checkRefusals(model, new Map()), []);
 });
 
-test('what is left in Redis must be the limits of the book, and no open call', async (t) => {
+test('Redis must end with the limits of the book and no open call', async (t) => {
   const { model, snapshot } = withLimit('max_parallel_requests', 2);
   const find = (live: Record<string, string>, limit: number | null = 2) => {
     const [row] = snapshot.keys;

@@ -156,7 +156,7 @@ test('a book that is away excuses a hold that expired only where Redis lost the 
   t.equal(found(), 0);
 });
 
-test('a gateway that ends before it hears of a takeover may take what a master that stood still had answered', (t) => {
+test('a gateway that ends before it hears of a takeover may use replies of a frozen master', (t) => {
   const base = fixture();
   base.life.stoppedAt = 1_100;
   const [grant, first, ...rest] = base.snapshot.ledger as [LedgerRow, LedgerRow, ...LedgerRow[]];

@@ -134,7 +134,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
       ...[ofBoth(1), ofBoth(1, 'stream')],
     ],
   ),
-  history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
+  history('two gateways that rebuild an account concurrently let nothing be spent twice', 'postgres', [
     awaited(4),
     fault('redis emptied'),
     calls(20),
@@ -148,14 +148,14 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     change(0, 'delete'),
     awaited(8),
   ]),
-  history('credits recorded while Redis was away come in their order', 'postgres', [
+  history('credits recorded while Redis was away arrive in order', 'postgres', [
     fault('redis killed', 500),
     Step.of('account', { slot: 1, credits: 9, threshold: 3, overdraft: 0 }),
     Step.of('top-up', { slot: 1, account: 2, credits: 5 }),
     Step.of('adjustment', { slot: 1, account: 1, credits: -7 }),
     awaited(8),
   ]),
-  history('connections to the book that fall silent together are given up together', 'postgres', [
+  history('connections to the book that fall silent together are closed together', 'postgres', [
     awaited(8),
     fault('book replies lost', 300, 0),
     fault('redis replies lost', 300, 0),
@@ -176,13 +176,13 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     fault('redis killed', 900),
     awaited(4),
   ]),
-  history('calls go on while the book is away, and the journal keeps what they cost', 'postgres', [
+  history('calls go on while the book is away, and the journal keeps their charges', 'postgres', [
     slow(4),
     fault('book stopped', 700),
     awaited(8),
   ]),
   history(
-    'a limit and a balance hold for calls at once, and a sweep lets holds be that are not due',
+    'a limit and a balance hold for concurrent calls, and a sweep keeps holds that are not due',
     'postgres',
     [
       Step.of('top-up', { slot: 0, account: 1, credits: 6 }),
@@ -194,7 +194,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
       awaited(4),
     ],
   ),
-  history('holds go beyond the balance by the overdraft and no more, estimates do not', 'postgres', [
+  history('holds exceed the balance by the overdraft only, estimates do not', 'postgres', [
     ...OVERDRAWN,
     ...beyondTheBalance(fault('redis slow', 400), fault('redis killed', 300)),
   ]),
@@ -209,7 +209,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
     calls(4, { key: 3, isAwaited: true }),
   ]),
-  history('an admission that comes after it was given up holds nothing', 'postgres', [
+  history('an admission that arrives after its timeout holds nothing', 'postgres', [
     failpoint('hold asked', 'late'),
     calls(4),
     failpoint('hold asked', 'late'),
@@ -225,7 +225,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     change(0, 'open'),
     change(0, 'delete'),
   ]),
-  history('an alert that two workers see at once is claimed by one', 'postgres', [
+  history('an alert that two workers see is claimed by one', 'postgres', [
     fault('book slow', 2_000, 0),
     fault('book slow', 2_000, 1),
     Step.of('concurrent alert worker', { lateMs: 60 }),
@@ -234,20 +234,20 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
       calls(8, { key: 1, isAwaited: true }),
     ]),
   ]),
-  history('a book in a file goes through a death of its only gateway', 'sqlite', [
+  history('a book in a file survives the death of its only gateway', 'sqlite', [
     failpoint('settled', 'kill'),
     calls(8),
     fault('redis killed', 300),
     calls(8),
   ]),
-  history('charges that neither the replica that takes over nor the book has are made again', 'cluster', [
+  history('charges that the promoted replica and the book lack are made again', 'cluster', [
     slow(6),
     fault('book stopped', 1_200),
     fault('replica promoted, master frozen', 800),
     awaited(8),
     calls(8),
   ]),
-  history('gateways die while slots lie half on one master and half on another', 'cluster', [
+  history('gateways die while slots are split between two masters', 'cluster', [
     fault('slots moved', 900),
     failpoint('settled', 'kill'),
     awaited(8),

@@ -48,7 +48,7 @@ function killedAt(...points: readonly Failpoint[]): Step[] {
 }
 
 export const LIMIT_HISTORIES: readonly FixedHistory[] = [
-  history('requests and tokens of a minute are no more than the limits, while they are changed', 'postgres', [
+  history('requests and tokens of a minute stay within limits that change', 'postgres', [
     credits,
     limited({ rpm_limit: 4, tpm_limit: 1_000 }),
     of(8, 'plain', { isAwaited: true }),
@@ -80,7 +80,7 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
   ]),
   {
     ...history(
-      'calls that wait for room are let in within the limits, and leave nothing behind',
+      'calls that wait for room are admitted within the limits and leave nothing behind',
       'postgres',
       [
         credits,
@@ -98,24 +98,16 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
     ),
     maxQueueMs: 300,
   },
-  history(
-    'calls of a gateway that dies around an admission take no more and no less than Redis has',
-    'postgres',
-    [
-      credits,
-      limited({ max_parallel_requests: 4, rpm_limit: 60 }),
-      ...killedAt('hold asked', 'hold', 'asked'),
-    ],
-  ),
-  history(
-    'calls of a gateway that dies around a settle take no more and no less than Redis has',
-    'postgres',
-    [
-      credits,
-      limited({ max_parallel_requests: 4, rpm_limit: 60 }),
-      ...killedAt('answered', 'settle sent', 'settled'),
-    ],
-  ),
+  history('calls of a gateway that dies around an admission take exactly what Redis counts', 'postgres', [
+    credits,
+    limited({ max_parallel_requests: 4, rpm_limit: 60 }),
+    ...killedAt('hold asked', 'hold', 'asked'),
+  ]),
+  history('calls of a gateway that dies around a settle take exactly what Redis counts', 'postgres', [
+    credits,
+    limited({ max_parallel_requests: 4, rpm_limit: 60 }),
+    ...killedAt('answered', 'settle sent', 'settled'),
+  ]),
   history('an admission that is cancelled gives back what it took, once', 'postgres', [
     credits,
     limited({ max_parallel_requests: 2, rpm_limit: 20 }),
@@ -126,7 +118,7 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
     counted,
     of(8, 'late', { isAwaited: true }),
   ]),
-  history('an emptied Redis with open calls counts them no more, and none below zero', 'postgres', [
+  history('an emptied Redis no longer counts open calls, and never below zero', 'postgres', [
     credits,
     limited({ max_parallel_requests: 2, rpm_limit: 10 }),
     limit('max_parallel_requests', 3, 'account'),
@@ -139,7 +131,7 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
     of(6, 'slow stream', { isAwaited: true }),
     counted,
   ]),
-  history('a rebuild without a loss keeps what is used of limits', 'postgres', [
+  history('a rebuild without a loss keeps the usage of limits', 'postgres', [
     credits,
     limited({ max_parallel_requests: 2, rpm_limit: 3 }),
     limit('max_parallel_requests', 4, 'account'),
@@ -155,7 +147,7 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
     of(8, 'late', { isAwaited: true }),
   ]),
   history(
-    'limits that the book has and Redis does not get come into force, or do not, and no third thing',
+    'limits that the book has and Redis misses come into force or do not, with no state between',
     'postgres',
     [
       credits,
@@ -193,30 +185,26 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
       rotation(1),
     ],
   ),
-  history(
-    'values end when they are told to, whatever befalls Redis, the book and the publication',
-    'postgres',
-    [
-      credits,
-      limited({}),
-      rotation(2),
-      fault('redis emptied'),
-      of(6, 'plain', { isBefore: true }),
-      failpoint('change committed', 'kill'),
-      rotation(1, 1),
-      rotation(1, 0),
-      of(6, 'plain', { isBefore: true, isAwaited: true }),
-      change(LIMITED_BUT_OWNERS, 'delete'),
-      rotation(1),
-      change(LIMITED_BUT_OWNERS, 'reactivate'),
-      of(6, 'plain', { isBefore: true, isAwaited: true }),
-      fault('redis set back', 500),
-      rotation(0),
-      of(6, 'plain', { isBefore: true, isAwaited: true }),
-    ],
-  ),
+  history('values end on time under faults of Redis, the book and the publication', 'postgres', [
+    credits,
+    limited({}),
+    rotation(2),
+    fault('redis emptied'),
+    of(6, 'plain', { isBefore: true }),
+    failpoint('change committed', 'kill'),
+    rotation(1, 1),
+    rotation(1, 0),
+    of(6, 'plain', { isBefore: true, isAwaited: true }),
+    change(LIMITED_BUT_OWNERS, 'delete'),
+    rotation(1),
+    change(LIMITED_BUT_OWNERS, 'reactivate'),
+    of(6, 'plain', { isBefore: true, isAwaited: true }),
+    fault('redis set back', 500),
+    rotation(0),
+    of(6, 'plain', { isBefore: true, isAwaited: true }),
+  ]),
   {
-    ...history('limits of calls whose holds a replica has go through a failover', 'cluster', [
+    ...history('limits of calls whose holds a replica has survive a failover', 'cluster', [
       credits,
       limited({ max_parallel_requests: 2, rpm_limit: 12, tpm_limit: 1_200 }),
       of(6, 'slow stream'),

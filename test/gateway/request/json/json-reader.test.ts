@@ -86,7 +86,7 @@ for (const [way, read] of Object.entries(WAYS)) {
     t.ok(valid > 5 && valid < runs - 5, `${valid} of ${runs} were valid`);
   });
 
-  test(`what is known of a long string is what is true of it, ${way}`, async (t) => {
+  test(`the facts kept of a long string are true, ${way}`, async (t) => {
     let long = 0;
     await fc.assert(
       fc.asyncProperty(documents(GOOD), async (text) => {
@@ -167,7 +167,7 @@ for (const [way, read] of Object.entries(WAYS)) {
     t.match(await read(Buffer.from('{"":0}')), { isEmpty: false, openAt: 0 });
   });
 
-  test(`bytes that are no UTF-8 are found wherever they stand, ${way}`, async (t) => {
+  test(`invalid UTF-8 is found at any place, ${way}`, async (t) => {
     const bytes = Buffer.from(`{"a":"${'€'.repeat(300_000)}","b":"x"}`);
     t.ok(await read(bytes));
     for (const at of [6, 7, 262_143, 262_144, 262_145, bytes.length - 12]) {
@@ -189,7 +189,7 @@ for (const [way, read] of Object.entries(WAYS)) {
   });
 }
 
-test('a value and its name may stand in different pieces', async (t) => {
+test('a value and its name may arrive in different pieces', async (t) => {
   for (const spaces of [0, 1, 262_100, 262_140, 262_150, 600_000]) {
     const bytes = Buffer.from(
       `{"a":"${'x'.repeat(1_000)}","model"${' '.repeat(spaces)}:${' '.repeat(spaces)}"m"${' '.repeat(spaces)},"b":[1]}`,
@@ -202,7 +202,7 @@ test('a value and its name may stand in different pieces', async (t) => {
   }
 });
 
-test('tokens are counted of text for which placeholders stand', async (t) => {
+test('text behind placeholders is counted in tokens', async (t) => {
   const body = JSON.stringify({ a: 'word '.repeat(100_000), b: 'short' });
   const reduced = await readJsonInPieces(inMemory(Buffer.from(body)), ANY_NAME, true);
   const value = reduced.parse() as { a: string; b: string };

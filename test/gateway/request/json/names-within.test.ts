@@ -118,7 +118,7 @@ test('names that are said twice are found as a walk through the whole value find
   t.ok(refused > 200, `${refused} were refused`);
 });
 
-test('what is kept of a body is its value, without long strings and what is in free values', async (t) => {
+test('a kept body is its value without long strings and the contents of free values', async (t) => {
   const keptOf = (value: Written, isChecked: boolean): unknown => {
     if (typeof value === 'string') return value.length > 512 ? 'long' : JSON.parse(value);
     if (isList(value)) return value.map((one) => keptOf(one, isChecked));
