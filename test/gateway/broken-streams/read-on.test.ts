@@ -282,7 +282,7 @@ test('reading on ends with the time that a call may last', async (t) => {
   t.match(await world.charged(account), { ...LEFT, estimated: true });
 });
 
-test('hang-ups never run more concurrent calls than max_parallel_requests', async (t) => {
+test('clients that leave never run more concurrent calls than max_parallel_requests', async (t) => {
   const world = await startScriptedGateway(t, { readOnMs: 600_000 });
   const account = await world.account({ key: { maxParallelRequests: 1 } });
   const call = () => world.chat(account.key, { model: 'tokens' });
