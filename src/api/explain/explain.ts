@@ -172,8 +172,8 @@ function spendingVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hol
   const { spendingLimit: limit, spendingPeriod } = compiled.key;
   if (limit === null) return { check: 'spending_limit', refusal: undefined, fact: 'No limit.' };
   const fact =
-    `The ${spendingPeriod} limit is ${creditsString(limit)} credits; ${creditsString(spent)} are spent, ` +
-    `${creditsString(ofKey.held)} are held by calls in flight, and this call would hold ${creditsString(hold)} or more.` +
+    `The ${spendingPeriod} limit is ${amount(limit)} credits, of which ${amount(spent)} are spent. Calls in flight hold ` +
+    `${amount(ofKey.held)}, and this call would hold at least ${amount(hold)}.` +
     overdraftFact(account.overdraft, ofKey);
   const fits = covers(micro(limit - spent), account.overdraft, ofKey, hold);
   return {
@@ -186,8 +186,8 @@ function spendingVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hol
 function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {
   const { balance, held, overdraft } = account;
   const fact =
-    `The account has ${creditsString(balance)} credits, of which ${creditsString(held)} are held by calls in ` +
-    `flight; this call would hold ${creditsString(hold)} or more.` +
+    `The account has ${amount(balance)} credits. Calls in flight hold ${amount(held)}, and this call would hold at least ` +
+    `${amount(hold)}.` +
     overdraftFact(overdraft, account);
   const fits = covers(balance, overdraft, account, hold);
   return {
@@ -208,9 +208,17 @@ function covers(credits: Micro, overdraft: Micro, { held, estimated }: Reserved,
 function overdraftFact(overdraft: Micro, { estimated }: Reserved): string {
   if (overdraft === 0) return '';
   return (
-    ` Calls in flight are likely to cost ${creditsString(estimated)}, and holds may go beyond this by the ` +
-    `account's overdraft of ${creditsString(overdraft)}.`
+    ` Calls in flight are likely to cost ${amount(estimated)}, and holds may exceed this by the account's overdraft of ` +
+    `${amount(overdraft)}.`
   );
+}
+
+const COUNT = new Intl.NumberFormat('en');
+const AMOUNT = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+
+/** Exact amount for people: "1,231.50", "0.000001". */
+function amount(value: Micro): string {
+  return AMOUNT.format(creditsString(value) as Intl.StringNumericLiteral);
 }
 
 /** The checks that depend on the model. */
@@ -258,8 +266,9 @@ function refusalOf(limit: FullLimit, fact: string): Refusal {
 }
 
 function factOf(name: LimitName, owner: LimitOwner, state: LimitState): string[] {
-  const [limit, left] = leftOf(name, state) ?? [];
-  if (limit === undefined) return [];
+  const counts = leftOf(name, state);
+  if (!counts) return [];
+  const [limit, left] = counts.map(COUNT.format);
   return [`The ${owner}'s limit is ${limit} ${UNITS[name]}, of which ${left} are left.`];
 }
 
