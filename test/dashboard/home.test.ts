@@ -11,13 +11,13 @@ const world = await startGatewayInProcess(t);
 t.test('balance, how long it lasts, spend and calls are those of the account', async (t) => {
   const owner = await world.account({ credits: 1_234.5, threshold: 10, key: { name: 'App' } });
   for (const model of ['flat', 'flat', 'renamed']) await (await world.chat(owner.key, { model })).text();
-  await (await world.chat(owner.key, { model: 'unknown' })).text();
+  for (const model of ['unknown', 'unknown']) await (await world.chat(owner.key, { model })).text();
   await world.settled();
-  await until('the refusal in the sums', async () => {
+  await until('the refusals in the sums', async () => {
     const { body } = await apiOf(world, owner.key).get<{ total: { refused: number } }>(
       '/api/account/usage/?group_by=day',
     );
-    return body.total.refused === 1;
+    return body.total.refused === 2;
   });
   const { page, signIn, faults } = await openDashboard(t, world);
   await signIn(owner.key);
@@ -27,7 +27,7 @@ t.test('balance, how long it lasts, spend and calls are those of the account', a
   await reads(t, figures, /Spent today3\.00/);
   await reads(t, figures, /Spent in 7 days3\.00none in prior 7 days/);
   await reads(t, figures, /Spent in 30 days3\.00/);
-  await reads(t, figures, /Calls in 30 days325% refused, 0% failed/);
+  await reads(t, figures, /Calls in 30 days340% refused, 0% failed/);
   t.equal(await page.locator('.figure data').first().getAttribute('title'), '1,231.50 credits');
   await page.getByText('View as table').click();
   const days = page.getByRole('region', { name: 'Spend by model' }).getByRole('row');
@@ -39,7 +39,7 @@ t.test('balance, how long it lasts, spend and calls are those of the account', a
   await page.goBack();
   await until('30 days again', async () => (await days.count()) === 31);
   t.equal(await page.getByText('Low credits').count(), 0);
-  await page.getByRole('link', { name: '404 model_not_found' }).click();
+  await page.getByRole('link', { name: '404 model_not_found × 2' }).click();
   await page.getByRole('dialog', { name: 'Request' }).getByText('does not exist').waitFor();
   t.same(faults, []);
 });

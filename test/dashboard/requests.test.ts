@@ -123,6 +123,16 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
     .getByRole('region', { name: 'Requests', exact: true })
     .evaluate((frame: { scrollWidth: number; clientWidth: number }) => frame.scrollWidth - frame.clientWidth);
   t.equal(hidden, 0, 'every column is seen');
+  const account = page.getByLabel('Account', { exact: true });
+  await account.fill('nobody');
+  await account.press('Enter');
+  await page.getByText('No account matches.').waitFor();
+  t.equal(await account.inputValue(), 'nobody', 'the text stays');
+  await account.fill('Requests@');
+  await account.press('Enter');
+  await page.waitForURL(new RegExp(`account_id=${accountId}(&|$)`));
+  await until('its address', async () => (await account.inputValue()) === 'requests@example.com');
+  await rows.first().waitFor();
   await page.getByLabel('Request ID').fill(id);
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Request' }).getByText('ip_not_allowed').first().waitFor();

@@ -33,6 +33,10 @@ export function ShownOnce(props: {
       </Note>
       {props.children}
       <CopyValue label="Key value" value={of.key} isMain />
+      <section className="use-key-now">
+        <h3>Use this key</h3>
+        <UseKey token={of.key} />
+      </section>
       <div className="actions">
         <button
           type="button"
@@ -44,10 +48,6 @@ export function ShownOnce(props: {
           I have saved it
         </button>
       </div>
-      <section className="use-key-now">
-        <h3>Use this key</h3>
-        <UseKey token={of.key} />
-      </section>
     </Dialog>
   );
 }

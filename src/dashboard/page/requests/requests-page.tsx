@@ -91,6 +91,7 @@ export function Calls({ of: base }: { of: CallsBase }) {
       <RequestFilters
         filter={filter}
         keys={base === '/api/admin/' ? undefined : keys}
+        emails={names.data?.emails}
         onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
       <Shown of={page}>
