@@ -68,7 +68,7 @@ t.test('explain decides by the two conditions of a real call', async (t) => {
   t.match(await openCall(world, owner, 6, 1), { verdict: 'held' });
   const fits = await explain();
   t.equal(fits.code, null, 'estimates of 2 and holds of 7 fit balance, limit and overdraft');
-  t.match(detailOf(fits, 'credits'), /likely to cost 1\.000000.*overdraft of 5\.000000\.$/);
+  t.match(detailOf(fits, 'credits'), /likely to cost 1\.00,.*overdraft of 5\.00\.$/);
   t.equal((await world.chat(owner.key)).status, 200);
   await world.settled();
   const full = await explain();
