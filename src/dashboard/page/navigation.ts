@@ -1,15 +1,15 @@
 import {
-  IconActivity,
-  IconBell,
-  IconBuildingStore,
-  IconChartBar,
-  IconCpu,
-  IconCreditCard,
-  IconHome,
-  IconKey,
-  IconList,
-  IconUsers,
-} from '@tabler/icons-react';
+  BellIcon,
+  CpuIcon,
+  CreditCardIcon,
+  GraphIcon,
+  HomeIcon,
+  KeyIcon,
+  ListUnorderedIcon,
+  OrganizationIcon,
+  PulseIcon,
+  ServerIcon,
+} from '@primer/octicons-react';
 import type { Session } from './session/session.ts';
 
 type Role = Session['role'];
@@ -18,13 +18,13 @@ type Role = Session['role'];
 export interface Destination {
   readonly place: string;
   readonly name: string;
-  readonly Icon: typeof IconHome;
+  readonly Icon: typeof HomeIcon;
 }
 
-const HOME: Destination = { place: 'home', name: 'Home', Icon: IconHome };
-const REQUESTS: Destination = { place: 'requests', name: 'Requests', Icon: IconList };
-const USAGE: Destination = { place: 'usage', name: 'Usage', Icon: IconChartBar };
-const MODELS: Destination = { place: 'models', name: 'Models', Icon: IconCpu };
+const HOME: Destination = { place: 'home', name: 'Home', Icon: HomeIcon };
+const REQUESTS: Destination = { place: 'requests', name: 'Requests', Icon: ListUnorderedIcon };
+const USAGE: Destination = { place: 'usage', name: 'Usage', Icon: GraphIcon };
+const MODELS: Destination = { place: 'models', name: 'Models', Icon: CpuIcon };
 
 /** The pages of the navigation by role (specification section 8); the first is the home page. */
 export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
@@ -32,20 +32,20 @@ export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
     HOME,
     REQUESTS,
     USAGE,
-    { place: 'keys', name: 'Keys', Icon: IconKey },
+    { place: 'keys', name: 'Keys', Icon: KeyIcon },
     MODELS,
-    { place: 'billing', name: 'Billing', Icon: IconCreditCard },
-    { place: 'alerts', name: 'Alerts', Icon: IconBell },
+    { place: 'billing', name: 'Billing', Icon: CreditCardIcon },
+    { place: 'alerts', name: 'Alerts', Icon: BellIcon },
   ],
   key: [HOME, REQUESTS, USAGE, MODELS],
   operator: [
     HOME,
-    { place: 'accounts', name: 'Accounts', Icon: IconUsers },
+    { place: 'accounts', name: 'Accounts', Icon: OrganizationIcon },
     REQUESTS,
     USAGE,
     MODELS,
-    { place: 'providers', name: 'Providers', Icon: IconBuildingStore },
-    { place: 'health', name: 'Health', Icon: IconActivity },
+    { place: 'providers', name: 'Providers', Icon: ServerIcon },
+    { place: 'health', name: 'Health', Icon: PulseIcon },
   ],
 };
 

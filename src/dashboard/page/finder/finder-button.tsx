@@ -1,4 +1,4 @@
-import { IconSearch } from '@tabler/icons-react';
+import { SearchIcon } from '@primer/octicons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 
 const load = () => import('./finder.tsx');
@@ -22,7 +22,7 @@ export function FinderButton() {
   return (
     <>
       <button type="button" className="side-button side-search" onClick={() => setAsked(asked + 1)}>
-        <IconSearch size={18} stroke={1.75} aria-hidden="true" />
+        <SearchIcon />
         Search
         <kbd>{/Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K'}</kbd>
       </button>

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core';
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
-import { IconSearch } from '@tabler/icons-react';
+import { SearchIcon } from '@primer/octicons-react';
 import { useEffect, useState } from 'react';
 import { OWN, readKeys, readModels } from '../api/account.ts';
 import { listAccounts, readModelsOfOperator } from '../api/operator.ts';
@@ -49,7 +49,7 @@ export default function Finder() {
       <Spotlight.Search
         aria-label="Search"
         placeholder="A page, a key, a model, a request id…"
-        leftSection={<IconSearch size={18} aria-hidden="true" />}
+        leftSection={<SearchIcon />}
       />
       <Spotlight.ActionsList>
         {results.map(({ id, ...action }) => (

@@ -1,5 +1,12 @@
 import { ActionIcon, Burger, useMantineColorScheme } from '@mantine/core';
-import { IconBook, IconClock, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
+import {
+  BookIcon,
+  ClockIcon,
+  DeviceDesktopIcon,
+  MoonIcon,
+  SignOutIcon,
+  SunIcon,
+} from '@primer/octicons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { FinderButton } from '../finder/finder-button.tsx';
 import { zone, zoneName } from '../format/time.ts';
@@ -68,7 +75,7 @@ function Navigation() {
         {DESTINATIONS[role].map(({ place, name, Icon }) => (
           <li key={place}>
             <a href={`#/${place}`} aria-current={place === here ? 'page' : undefined}>
-              <Icon size={18} stroke={1.75} aria-hidden="true" />
+              <Icon />
               {name}
             </a>
           </li>
@@ -88,13 +95,13 @@ function SideFoot() {
         </li>
         <li>
           <a href="/docs">
-            <IconBook size={18} stroke={1.75} aria-hidden="true" />
+            <BookIcon />
             API reference
           </a>
         </li>
         <li>
           <button type="button" className="side-button" onClick={() => leave(() => signOut())}>
-            <IconLogout size={18} stroke={1.75} aria-hidden="true" />
+            <SignOutIcon />
             Sign out
           </button>
         </li>
@@ -108,9 +115,9 @@ function SideFoot() {
 }
 
 const SCHEMES = [
-  ['light', 'Light theme', IconSun],
-  ['dark', 'Dark theme', IconMoon],
-  ['auto', 'Theme of the system', IconDeviceDesktop],
+  ['light', 'Light theme', SunIcon],
+  ['dark', 'Dark theme', MoonIcon],
+  ['auto', 'Theme of the system', DeviceDesktopIcon],
 ] as const;
 
 function ThemeChoice() {
@@ -127,7 +134,7 @@ function ThemeChoice() {
           aria-pressed={scheme === colorScheme}
           onClick={() => setColorScheme(scheme)}
         >
-          <Icon size={15} stroke={1.75} aria-hidden="true" />
+          <Icon />
         </ActionIcon>
       ))}
     </fieldset>
@@ -156,7 +163,7 @@ function ZoneChoice() {
       title={`Times are shown in ${isUtc ? 'UTC' : `your time zone (${zoneName()})`}.`}
       onClick={() => chooseZone(isUtc ? 'local' : 'utc')}
     >
-      <IconClock size={18} stroke={1.75} aria-hidden="true" />
+      <ClockIcon />
       {isUtc ? 'Show local time' : 'Show UTC'}
       <small aria-hidden="true">{isUtc ? 'UTC' : zoneName().split('/').at(-1)?.replaceAll('_', ' ')}</small>
     </button>
