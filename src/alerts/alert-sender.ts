@@ -84,7 +84,7 @@ export class AlertSender {
       if (this.#giveUp.signal.aborted) break;
       const { id } = last;
       const about = { alertId: alert.id, accountId: alert.accountId };
-      const failed = 'the rest of an alert could not be read; it is not sent';
+      const failed = 'failed to read the rest of an alert; it is not sent';
       page =
         (await this.#untilDone(() => this.#options.book.plannedDeliveries(alert.id, id), about, failed)) ??
         [];
@@ -103,7 +103,7 @@ export class AlertSender {
     if (!outcome) return log.warn(about, 'alert given up: the gateway stops');
     if (outcome.status === 'delivered') log.info({ ...about, ...outcome }, 'alert delivered');
     else log.warn({ ...about, ...outcome }, 'alert not delivered');
-    const failed = 'outcome of an alert could not be written';
+    const failed = 'failed to record the outcome of an alert';
     await this.#untilDone(() => book.finishDelivery(receiver.id, outcome), about, failed);
   }
 
@@ -120,7 +120,7 @@ export class AlertSender {
       if (signal.aborted) return undefined;
       this.#options.log.error(
         { err: error, alertId: alert.id, keyId: receiver.keyId },
-        'alert could not be made',
+        'failed to create an alert',
       );
       return { status: 'failed', httpStatus: null, durationMs: 0, attemptedAt };
     }

@@ -48,10 +48,7 @@ export class Reloader {
 
   #refuse(error: Error): void {
     if (!(error instanceof ConfigError)) {
-      this.#log.error(
-        { err: error },
-        'the configuration could not be reloaded; the current one stays active',
-      );
+      this.#log.error({ err: error }, 'failed to reload the configuration; the current one stays active');
       return;
     }
     const { faults } = error;

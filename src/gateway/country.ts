@@ -62,7 +62,7 @@ export class CountryLookup {
     try {
       this.#geoip = loadGeoip(this.#linkFolder);
     } catch (error) {
-      this.#log.error({ err: error }, 'country data could not be loaded; keys that block countries get 503');
+      this.#log.error({ err: error }, 'failed to load country data; keys that block countries get 503');
       this.#failure = error;
       this.#retryAt = performance.now() + RETRY_PAUSE_MS;
       throw error;

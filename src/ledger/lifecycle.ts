@@ -99,14 +99,14 @@ export class OpenLedger {
     if (!(await this.#parts.settler.idle(deadlineMs))) {
       this.#parts.log.error(
         { settlements: this.#parts.settler.open },
-        'stopped before redis had every settle; these holds will expire',
+        'stopped before redis confirmed every settle; these holds will expire',
       );
     }
     // Settles that Redis lost exist only in this process, so it must replay them before it exits.
     await this.#parts.gate.awaitReconciled(until - Date.now()).catch((error: unknown) => {
       this.#parts.log.error(
         { err: error },
-        'stopped before redis was compared with the book; it may lack the latest charges',
+        'stopped before comparing redis with the book; redis may lack the latest charges',
       );
     });
     this.#parts.settler.stop();
@@ -114,7 +114,7 @@ export class OpenLedger {
     if (unanswered > 0) {
       this.#parts.log.error(
         { admissions: unanswered },
-        'stopped before redis had released the holds of unanswered admissions; these will expire',
+        'stopped before redis released the holds of unanswered admissions; they will expire',
       );
     }
     await this.drain.stop(Math.max(0, until - Date.now()));

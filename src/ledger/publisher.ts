@@ -70,7 +70,10 @@ export class Publisher {
     await Promise.all([
       this.publishKey(key),
       known.catch((error: unknown) => {
-        this.#log.debug({ err: error, keyId: key.id }, 'value not noted; its first use asks the book');
+        this.#log.debug(
+          { err: error, keyId: key.id },
+          'failed to publish a key value; its first use reads the book',
+        );
       }),
     ]);
   }
@@ -118,7 +121,7 @@ export class Publisher {
   /** Not awaited: it only saves the sweep a repeat. */
   #note(what: Parameters<Book['published']>[0]): void {
     this.#book.published(what, Date.now()).catch((error: unknown) => {
-      this.#log.debug({ err: error, ...what }, 'publication not noted; the sweep will repeat it');
+      this.#log.debug({ err: error, ...what }, 'failed to record a publication; the sweep will repeat it');
     });
   }
 }

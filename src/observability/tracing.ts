@@ -129,7 +129,7 @@ function reportFaults(log: Log): void {
   const complain = (reason: string) => {
     if (Date.now() < silentUntil) return;
     silentUntil = Date.now() + COMPLAIN_EVERY_MS;
-    log.warn({ reason: reason.slice(0, 300) }, 'traces could not be exported; calls go on');
+    log.warn({ reason: reason.slice(0, 300) }, 'failed to export traces; calls go on');
   };
   const ignore = () => {};
   diag.setLogger(

@@ -105,7 +105,7 @@ export class Workers {
     if (this.#stopping) return;
     const isHealthy = Date.now() - startedAt > RESTART_MS.forgetAfter;
     this.#forkLater(isHealthy ? RESTART_MS.first : waitMs);
-    this.#log.error({ worker: worker.id, pid: worker.process.pid, reason }, 'a worker ended; it is replaced');
+    this.#log.error({ worker: worker.id, pid: worker.process.pid, reason }, 'worker ended; starting another');
   }
 
   #forkLater(waitMs: number): void {

@@ -157,7 +157,7 @@ class RedisChild {
   }
 
   #startAgain(reason: object): void {
-    this.#log.error({ ...reason, restartMs: this.#backoffMs }, 'the private Redis ended; starting it again');
+    this.#log.error({ ...reason, restartMs: this.#backoffMs }, 'the private Redis ended; restarting it');
     this.#restart = setTimeout(() => {
       try {
         this.#spawn();

@@ -102,7 +102,7 @@ export class RefusalWriter {
     try {
       await this.write({ isLast: true });
     } catch (error) {
-      this.#parts.log.warn({ err: error, count: this.#calls.length }, 'refused calls were not recorded');
+      this.#parts.log.warn({ err: error, count: this.#calls.length }, 'failed to record refused calls');
     }
   }
 

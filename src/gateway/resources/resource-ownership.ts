@@ -162,7 +162,7 @@ export class ResourceOwnership {
     } catch (error) {
       this.#parts.log.warn(
         { err: error, resource: resource.id },
-        'an object that an upstream deleted could not be released',
+        'failed to release an object that an upstream deleted',
       );
     }
   }

@@ -157,7 +157,7 @@ export function settleBy(
   inTurn(() => reading.estimate())
     .then((estimate) => settle(estimate, true))
     .catch((error: unknown) => {
-      log.error({ err: error }, 'usage could not be estimated; the price per request is charged');
+      log.error({ err: error }, 'failed to estimate usage; charging the price per request');
       settle({}, true);
     });
 }

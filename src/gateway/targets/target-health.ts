@@ -197,7 +197,7 @@ export class TargetHealth {
     if (wasTrial) this.#hints.trialEnded(state.name);
     if (!wasUp) return;
     const { target, model } = state;
-    this.#log.warn({ target, model, status, error, outMs: ms }, 'a target failed and is left out');
+    this.#log.warn({ target, model, status, error, outMs: ms }, 'target failed; sending it no calls for now');
   }
 
   #staysOut(state: State, outMs: number): void {
@@ -235,7 +235,7 @@ export class TargetHealth {
     this.#hints.publish(state.name, state);
     if (wasTrial) this.#hints.trialEnded(state.name);
     const { target, model } = state;
-    this.#log.info({ target, model }, 'a target is back');
+    this.#log.info({ target, model }, 'target is back');
   }
 
   #isUp(state: State): void {

@@ -119,7 +119,7 @@ export class Settler implements Replays {
       const known = await this.#parts.drain.entriesAmong(bucket, ids);
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
-        this.#parts.log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
+        this.#parts.log.warn({ bucket, settles: missing.length }, 'redis lost settles; repeating them');
       for (const { draft, correction, starts } of missing) {
         await this.#settleAgain({ draft, correction, starts, settledAt: 0, lost: false });
       }
@@ -201,7 +201,7 @@ export class Settler implements Replays {
         if (this.#failed.size === 0)
           this.#parts.log.warn(
             { reqId: settlement.draft.id, err: error },
-            'a settle was not answered; it is kept and retried',
+            'redis did not confirm a settle; retrying',
           );
         this.#failed.set(settlement.draft.id, settlement);
       })

@@ -207,7 +207,7 @@ export class JournalDrain {
       this.#backoffMs = 0;
     } catch (error) {
       if (this.#backoffMs === 0)
-        this.#parts.log.warn({ err: error }, 'the journal could not be drained; calls go on');
+        this.#parts.log.warn({ err: error }, 'failed to drain the journal; calls go on');
       this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
       for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
@@ -223,6 +223,6 @@ export class JournalDrain {
     undrained.set(bucket, error);
     if (this.#isSkipLogged) return;
     this.#isSkipLogged = true;
-    this.#parts.log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
+    this.#parts.log.warn({ err: error, bucket }, 'failed to drain a journal; the others go on');
   }
 }

@@ -87,7 +87,7 @@ export class JournalPass {
       ),
     );
     for (const { accountId, epoch } of posting.diverged) {
-      this.#parts.log.warn({ accountId, epoch }, 'redis and book differ about an account; it is rebuilt');
+      this.#parts.log.warn({ accountId, epoch }, 'redis and the book differ about an account; rebuilding it');
       this.#parts.events.emit('accountDiverged', accountId, epoch);
     }
     return more;
@@ -243,7 +243,7 @@ class RefusedEntries {
     if (this.#before.get(bucket)?.has(streamId)) return;
     this.#log.error(
       { bucket, streamId, ...about },
-      'a journal entry cannot be booked; it is kept for repair, and others go on',
+      'failed to post a journal entry; it is kept for repair, and the others go on',
     );
   }
 }

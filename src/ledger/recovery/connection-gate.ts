@@ -190,7 +190,7 @@ export class ConnectionGate {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
       // Without the book, calls go on (specification section 5) with the keys and balances in Redis.
-      this.#parts.log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
+      this.#parts.log.warn({ err: error, redis: owner }, 'failed to compare redis with the book');
       isChecked = false;
     }
     const opened = group.filter((bucket) => this.#open(bucket, owner, generation));
@@ -256,7 +256,7 @@ export class ConnectionGate {
     const isInDoubt = (bucket: number) =>
       !this.isCompared(bucket) && this.#parts.replays.hasReplayable(bucket);
     while (ALL_BUCKETS.some(isInDoubt)) {
-      if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
+      if (Date.now() >= until) throw new LedgerUnavailable('failed to compare redis with the book');
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }

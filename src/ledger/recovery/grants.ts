@@ -115,7 +115,7 @@ export class PendingGrants {
       await this.#parts.book.withdrawGrant(id);
       this.#parts.log.error(
         { accountId, grantId: id, amount, type },
-        'a change of balance was refused: the balance has no room for it',
+        'change of balance refused: the balance has no room for it',
       );
     }
   }

@@ -136,6 +136,6 @@ export async function refuseRestoredBook(client: Redis | Cluster, book: Book, lo
     if (lostKey !== undefined) throw new BookOlderThanRedis(`it lacks key ${lostKey}`);
   } catch (error) {
     if (!(error instanceof BookUnavailable)) throw error;
-    log.warn({ err: error }, 'the book could not be compared with redis');
+    log.warn({ err: error }, 'failed to compare the book with redis');
   }
 }

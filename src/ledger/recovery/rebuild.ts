@@ -76,7 +76,7 @@ export class Rebuilder {
     this.#diverged.set(accountId, Math.max(epoch, this.#diverged.get(accountId) ?? epoch));
     if (isKnown) return;
     this.#rebuildDiverged(accountId).catch((error: unknown) =>
-      this.#parts.log.error({ err: error, accountId }, 'rebuild failed; it is tried again'),
+      this.#parts.log.error({ err: error, accountId }, 'rebuild failed; retrying'),
     );
   }
 

@@ -82,10 +82,7 @@ export class TokenCounter {
   #logFailure(details: object): void {
     if (this.#hasLoggedFailure) return;
     this.#hasLoggedFailure = true;
-    this.#log.warn(
-      details,
-      'tokens cannot be counted; they are taken as a quarter of the bytes until they can',
-    );
+    this.#log.warn(details, 'failed to count tokens; estimating a quarter of the bytes until it works again');
   }
 }
 

@@ -23,7 +23,7 @@ test('a target that failed is out, tried once after its time, and back with the 
   t.notOk(all.availability(MODEL).isAvailable, 'one call at a time');
   trial.answered(5);
   t.match(all.report(MODEL), { state: 'up', latencyMs: 5 });
-  t.same(lines, ['a target failed and is left out', 'a target is back']);
+  t.same(lines, ['target failed; sending it no calls for now', 'target is back']);
 });
 
 test('the time out doubles, and calls that fail together are one failure', async (t) => {
