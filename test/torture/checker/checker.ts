@@ -1,4 +1,5 @@
-import { run } from '../../helper/start/gateway-process.ts';
+import { accountDifferenceText, reconcileAccounts } from '../../../src/cli/reconcile-accounts.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import type { History } from '../driver/history.ts';
 import { bookOf } from '../world/world.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
@@ -18,7 +19,11 @@ import { usesIn } from './uses.ts';
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
   const lives = world.slots.flatMap((slot) => slot.lives);
-  const reconcile = await run('cli.ts', world.place.env, ['reconcile']);
+  const differences: string[] = [];
+  // The check of `tollgate reconcile`, without a process for it.
+  await reconcileAccounts(loadConfig({ env: world.place.env }), {
+    difference: (found) => differences.push(accountDifferenceText(found)),
+  });
   return [
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),
@@ -34,8 +39,6 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkValues(model, world.upstream.reached),
     ...checkCrossings(snapshot, model),
     ...checkDeliveries(snapshot, world.receiver.requests),
-    ...(reconcile.code === 0
-      ? []
-      : [`reconcile ended with ${reconcile.code}: ${reconcile.output}${reconcile.errors}`]),
+    ...differences,
   ];
 }
