@@ -170,17 +170,20 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     Step.of('threshold', { slot: 1, account: 1, threshold: 7 }),
     awaited(10),
   ]),
-  history('settles that Redis does not take are kept and retried', 'postgres', [
-    slow(8),
-    calls(1, { manner: 'late', isAwaited: true }),
-    fault('redis killed', 900),
-    awaited(4),
-  ]),
-  history('calls go on while the book is away, and the journal keeps their charges', 'postgres', [
-    slow(4),
-    fault('book stopped', 700),
-    awaited(8),
-  ]),
+  history(
+    'a settle that Redis does not take is retried, and the journal keeps charges that the book does not take',
+    'postgres',
+    [
+      slow(8),
+      calls(1, { manner: 'late', isAwaited: true }),
+      fault('redis killed', 900),
+      awaited(4),
+      Step.of('top-up', { slot: 0, account: 1, credits: 8 }),
+      slow(4),
+      fault('book stopped', 700),
+      awaited(8),
+    ],
+  ),
   history(
     'a limit and a balance hold for concurrent calls, and a sweep keeps holds that are not due',
     'postgres',
@@ -204,17 +207,19 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     Step.of('overdraft', { slot: 1, account: 3, overdraft: 0 }),
     estimated(12, 4),
   ]),
-  history('a changed threshold holds for the next debit', 'postgres', [
-    Step.of('account', { slot: 0, credits: 20, threshold: 2, overdraft: 0 }),
-    Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
-    calls(4, { key: 3, isAwaited: true }),
-  ]),
-  history('an admission that arrives after its timeout holds nothing', 'postgres', [
-    failpoint('hold asked', 'late'),
-    calls(4),
-    failpoint('hold asked', 'late'),
-    calls(4, { isAwaited: true }),
-  ]),
+  history(
+    'a changed threshold holds for the next debit, and an admission that arrives late holds nothing',
+    'postgres',
+    [
+      Step.of('account', { slot: 0, credits: 20, threshold: 2, overdraft: 0 }),
+      Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
+      calls(4, { key: 3, isAwaited: true }),
+      failpoint('hold asked', 'late'),
+      calls(4),
+      failpoint('hold asked', 'late'),
+      calls(4, { isAwaited: true }),
+    ],
+  ),
   history('entries of an epoch that is over are posted once, and their account rebuilt', 'postgres', [
     calls(6, { key: 0 }),
     Step.of('overtaken rebuild', { account: 0 }),
