@@ -8,7 +8,7 @@ import { daysInWords, Figure } from '../home/figures.tsx';
 import { sumOf } from '../home/pace.ts';
 import { chartRows } from '../home/spend-chart.tsx';
 import { Amount } from '../ui/amount.tsx';
-import { Section } from '../ui/elements.tsx';
+import { Empty, Section } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { dayOf, rangeOf } from '../ui/range-picker.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -17,7 +17,7 @@ import { Table } from '../ui/table.tsx';
 import { type AccountSums, readAccountSums } from './account-sums.ts';
 import { FirstSteps } from './first-steps.tsx';
 
-/** Accounts that are looked through for balances that run dry; the list says where there are more. */
+/** Accounts that are looked through for balances that run dry; the card says if there are more. */
 const MOST_ACCOUNTS = 1_000;
 const MOST_REFUSALS = 200;
 const SHOWN = 5;
@@ -53,22 +53,28 @@ export function OperatorHome() {
                   <a href="#/usage">By account, key or model</a>
                 </p>
               </div>
-              <StackedChart
-                title="Charged by day"
-                axis="Day (UTC)"
-                rows={chartRows(
-                  data.report,
-                  LAST_30,
-                  ({ charged }) => Number(charged),
-                  () => 'Charged',
-                )}
-                format={rounded}
-                height={180}
-              />
+              {data.days.every(({ calls }) => calls === 0) ? (
+                <Empty title="No calls in 30 days">
+                  <p>Charges appear here by day.</p>
+                </Empty>
+              ) : (
+                <StackedChart
+                  title="Charged by day"
+                  axis="Day (UTC)"
+                  rows={chartRows(
+                    data.report,
+                    LAST_30,
+                    ({ charged }) => Number(charged),
+                    () => 'Charged',
+                  )}
+                  format={rounded}
+                  height={180}
+                />
+              )}
             </section>
             <div className="columns">
               <LargestAccounts sums={data.sums} />
-              <RunningDry accounts={data.accounts} sums={data.sums} />
+              <RunningDry accounts={data.accounts} sums={data.sums} isWhole={data.isEveryAccount} />
               <Failures rows={data.upstreams} />
               <Refusals codes={data.codes} isWhole={data.isWhole} />
             </div>
@@ -105,6 +111,7 @@ async function read(signal: AbortSignal) {
     upstreams: upstreams.rows,
     sums,
     accounts: page.accounts,
+    isEveryAccount: page.next === null,
     codes: [...codes].toSorted((one, other) => other[1] - one[1]),
     isWhole: refused.next === null,
     models: models.models,
@@ -126,11 +133,11 @@ function MarginFigures({ name, rows }: { name: string; rows: readonly MarginRowV
       </Figure>
       <Figure
         name={`Cost ${name}`}
-        note={cost === undefined ? 'no list price is known' : 'by the price list'}
+        note={calls === 0 ? 'no calls' : cost === undefined ? 'no list price is known' : 'by the price list'}
       >
         {cost === undefined ? '–' : <Amount of={cost} />}
       </Figure>
-      <Figure name={`Margin ${name}`} note="of charges with a known cost">
+      <Figure name={`Margin ${name}`} note={calls === 0 ? 'no calls' : 'of charges with a known cost'}>
         {margin === undefined ? '–' : <Amount of={margin} />}
       </Figure>
     </>
@@ -164,6 +171,8 @@ function LargestAccounts({ sums }: { sums: ReadonlyMap<number, AccountSums> }) {
 function RunningDry(props: {
   accounts: Awaited<ReturnType<typeof read>>['accounts'];
   sums: ReadonlyMap<number, AccountSums>;
+  /** False if there are more accounts. */
+  isWhole: boolean;
 }) {
   const soon = props.accounts.flatMap((account) => {
     const sums = props.sums.get(account.id);
@@ -174,7 +183,9 @@ function RunningDry(props: {
   return (
     <Section title="Accounts that run dry within three days">
       {soon.length === 0 ? (
-        <p className="hint">None at the pace of the last seven days.</p>
+        <p className="hint">
+          {noneRunDry(props.accounts, props.sums)} <a href="#/accounts">See all balances</a>
+        </p>
       ) : (
         <Table
           label="Accounts that run dry"
@@ -195,8 +206,26 @@ function RunningDry(props: {
             ))}
         </Table>
       )}
+      {!props.isWhole && <p className="hint">Of the first {count(MOST_ACCOUNTS)} accounts.</p>}
     </Section>
   );
+}
+
+/** The reason why no account runs dry: nothing is spent, every balance lasts, or the pace is unknown. */
+function noneRunDry(
+  accounts: Awaited<ReturnType<typeof read>>['accounts'],
+  sums: ReadonlyMap<number, AccountSums>,
+): string {
+  if (accounts.length === 0) return 'There are no accounts yet.';
+  const spending = accounts.filter(
+    ({ id, is_active, credits_balance }) =>
+      is_active && sums.get(id)?.daysLeft(credits_balance) !== undefined,
+  );
+  if (spending.length > 0) return 'At the pace of the last seven days, every balance lasts longer.';
+  // Sums of too many accounts have no days.
+  return [...sums.values()].some(({ lastUsed }) => lastUsed === '')
+    ? 'Unknown: there are too many accounts for sums by day.'
+    : 'No account spent credits in the last seven days.';
 }
 
 function Failures({ rows }: { rows: readonly MarginRowView[] }) {
@@ -211,7 +240,7 @@ function Failures({ rows }: { rows: readonly MarginRowView[] }) {
   return (
     <Section title="Failures by provider, 30 days">
       {failures.length === 0 ? (
-        <p className="hint">None.</p>
+        <p className="hint">No failed calls.</p>
       ) : (
         <Table label="Failures by provider" columns={['Provider', ['Failed', 'number'], ['Calls', 'number']]}>
           {failures.map(({ upstream, calls, failed }) => (
@@ -235,7 +264,7 @@ function Refusals({ codes, isWhole }: { codes: readonly (readonly [string, numbe
   return (
     <Section title="Refusals by code, today (UTC)">
       {codes.length === 0 ? (
-        <p className="hint">None.</p>
+        <p className="hint">No refused calls.</p>
       ) : (
         <Table label="Refusals by code" columns={['Code', ['Calls', 'number']]}>
           {codes.map(([code, calls]) => (
