@@ -121,8 +121,16 @@ t.test('B3: the models that a key may call are counted and come first', async (t
   const models = page.locator('[name=allowed_models]');
   await until('the catalog is there', async () => (await models.count()) > 1);
   t.equal(await models.first().getAttribute('value'), 'flat');
-  await page.getByLabel('renamed text', { exact: true }).check();
+  const choices = page.getByRole('group', { name: 'Models', exact: true });
+  const groups = await choices.locator('legend').allTextContents();
+  t.same(groups, ['Models', 'Chosen', 'test', 'test-anthropic'], 'the others are grouped by provider');
+  const ofProvider = choices.getByRole('group', { name: 'test-anthropic', exact: true });
+  t.equal(await ofProvider.getByRole('checkbox').count(), 2);
+  const renamed = choices.getByRole('group', { name: 'test', exact: true }).getByLabel('renamed text');
+  await renamed.focus();
+  await page.keyboard.press('Space');
   await page.getByText('2 chosen').waitFor();
+  t.equal(await renamed.isChecked(), true, 'it keeps its place while it is ticked');
   const search = page.getByLabel('Search models');
   if (await search.isVisible()) {
     await search.fill('renamed');

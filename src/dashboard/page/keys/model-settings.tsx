@@ -40,7 +40,12 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
             : 'None chosen: all models, including future ones. The modality of a model must be allowed, too.'
         }
         choices={[
-          ...known.map((model) => ({ value: model.id, name: model.id, note: model.category })),
+          ...known.map((model) => ({
+            value: model.id,
+            name: model.id,
+            note: model.category,
+            group: model.owned_by,
+          })),
           ...others.map((slug) => ({
             value: slug,
             name: slug,
