@@ -195,7 +195,7 @@ export const KEY_FIELDS = {
     fallback: [],
     restricts: 'caller',
     check: 'IP address',
-    short: ['address', 'addresses'],
+    short: ['IP', 'IPs'],
     isLong: true,
     help: 'IPv4 or IPv6 addresses or CIDR ranges the key works from, returned normalized. Empty: all.',
     option: {

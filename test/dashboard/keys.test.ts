@@ -56,7 +56,19 @@ t.test('B12: a key whose calls are all refused is not "Never used"', async (t) =
 });
 
 t.test('selected keys are deactivated after one question; one changed meanwhile stays', async (t) => {
-  const spare = await makeKey(world, owner.key, { name: 'Spare 1' });
+  const spare = await makeKey(world, owner.key, {
+    name: 'Spare 1',
+    allowed_models: ['flat', 'tokens'],
+    allowed_ips: ['10.0.0.0/8'],
+    spending_limit: 10,
+  });
+  await makeKey(world, owner.key, {
+    name: 'Busy',
+    allowed_models: ['flat'],
+    allowed_ips: ['10.0.0.0/8'],
+    blocked_countries: ['GB'],
+    rpm_limit: 5,
+  });
   const other = await makeKey(world, owner.key, { name: 'Spare 2' });
   const { page, open, faults } = await signedIn(t, world, owner.key);
   await open('keys?search=spare', 'Keys');
@@ -80,6 +92,16 @@ t.test('selected keys are deactivated after one question; one changed meanwhile 
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Owner' }).waitFor();
   t.equal(await page.getByLabel('Select Owner').count(), 0, 'the key of the session is not one of them');
+  const table = page.getByRole('region', { name: 'Keys' });
+  const cell = (key: RegExp, name: string) =>
+    table.getByRole('row', { name: key }).getByRole('cell', { name, exact: true });
+  await cell(/Spare 1/, '2 models · 1 IP').waitFor();
+  const words = cell(/Busy/, '1 model · 3 more').locator('[title]');
+  t.equal(await words.getAttribute('title'), '1 model, 1 IP, 1 blocked country, 5 requests a minute');
+  const beyond = await table.evaluate(
+    (frame: { scrollWidth: number; clientWidth: number }) => frame.scrollWidth - frame.clientWidth,
+  );
+  t.equal(beyond, 0, 'the restrictions fit at 1,280 pixels');
   t.same(faults, []);
 });
 

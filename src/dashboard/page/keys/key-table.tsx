@@ -10,7 +10,7 @@ import { isOwnKey, KeyStatus } from './key-label.tsx';
 import { KeySpend } from './key-spend.tsx';
 import { LastUsed } from './last-used.tsx';
 import { PreviousValue } from './previous-value.tsx';
-import { restrictionsOf } from './restrictions.ts';
+import { briefRestrictions, restrictionsOf } from './restrictions.ts';
 import { UnknownModels, useCatalog } from './unknown-models.tsx';
 
 /** What the operator, who has no page of one key, does with a key in the list of an account. */
@@ -64,7 +64,7 @@ export function KeyTable({
         // The operator reads them in the key's settings: the buttons need their room.
         ...(actions
           ? ['Change']
-          : [['Restrictions', 'widest-only'] as const, ['Created', 'widest-only'] as const]),
+          : [['Restrictions', 'with-room'] as const, ['Created', 'widest-only'] as const]),
       ]}
     >
       {keys.map((key) => (
@@ -106,7 +106,7 @@ export function KeyTable({
           </td>
           {actions === undefined ? (
             <>
-              <td className="widest-only compact-hidden">
+              <td className="with-room compact-hidden">
                 <Restrictions of={key} />
               </td>
               <td className="widest-only nowrap compact-hidden">
@@ -161,10 +161,9 @@ function KeyTick({ of: key, selection: { marked, onMarked } }: { of: KeyView; se
 }
 
 function Restrictions({ of: key }: { of: KeyView }) {
-  const words = restrictionsOf(key).join(', ');
   return (
-    <span className="key-restrictions" title={words || undefined}>
-      {words || '–'}
+    <span className="key-restrictions" title={restrictionsOf(key).join(', ') || undefined}>
+      {briefRestrictions(key) || '–'}
     </span>
   );
 }
