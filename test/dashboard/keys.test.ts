@@ -121,6 +121,11 @@ t.test("a key's page begins with its spend and calls", async (t) => {
   await calls.first().getByRole('link').click();
   await page.getByRole('dialog').waitFor();
   t.match(page.url(), new RegExp(`#/requests\\?key_id=${app.id}&request=`));
+  await page.goto(`${world.url}/dashboard/#/keys/${app.id}?section=rate-limits`);
+  await page.reload();
+  const limits = page.locator('h2:focus', { hasText: 'Rate limits' });
+  const isAtTop = async () => Number((await limits.boundingBox())?.y) < 100;
+  await until('a new tab shows the section that its address names', isAtTop);
   t.same(faults, []);
 });
 
@@ -172,6 +177,24 @@ t.test('B4: a failed create shows the fault above the bar, focused, and the bar 
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('#field-allowed_ips:focus').waitFor();
   const bar = page.locator('.save-bar');
+  const sections = page.getByRole('navigation', { name: 'Sections' });
+  const titles = await page.locator('.setting-group h2').allTextContents();
+  t.same(await sections.getByRole('link').allTextContents(), titles, 'every section has a link');
+  for (const title of ['Webhook', 'Rate limits']) {
+    await sections.getByRole('link', { name: title }).press('Enter');
+    await page.locator('h2:focus', { hasText: title }).waitFor();
+    t.ok(await sections.getByRole('link', { name: 'Basics' }).isVisible());
+  }
+  const top = Number((await page.locator('h2:focus').boundingBox())?.y);
+  t.ok(top >= 0 && top < 100, 'the section begins at the top of the view');
+  await page.keyboard.press('Tab');
+  await page.locator('[name=rpm_limit]:focus').waitFor();
+  t.match(page.url(), /#\/keys\/new\?section=rate-limits$/);
+  t.equal(await page.getByLabel('Webhook URL').inputValue(), 'nonsense', 'what was typed is still there');
+  t.equal(
+    await sections.getByRole('link', { name: 'Network' }).getAttribute('href'),
+    '#/keys/new?section=network',
+  );
   await bar.getByRole('button', { name: 'Webhook URL' }).click();
   await page.locator('#field-webhook_url:focus').waitFor();
   const isAbove = async (id: string) => {

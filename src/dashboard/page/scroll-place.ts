@@ -39,21 +39,27 @@ export function isBroughtBack(): boolean {
   if (returning === undefined) return false;
   const { top, href } = returning;
   returning = undefined;
-  const end = new AbortController();
-  const watch = new ResizeObserver(() => {
+  const end = whilePageGrows(() => {
     scrollTo(0, top);
     const link = href ? document.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`) : undefined;
     if (link === null || Math.abs(scrollY - top) > 1) return;
     link?.focus({ preventScroll: true });
     end.abort();
   });
+  return true;
+}
+
+/** Acts soon, and again each time that the page changes its height, until the reader does something. */
+export function whilePageGrows(act: () => void): AbortController {
+  const end = new AbortController();
+  const watch = new ResizeObserver(act);
   end.signal.addEventListener('abort', () => watch.disconnect());
   // A reader who scrolls, types or clicks meanwhile must not be moved.
   for (const event of ['wheel', 'touchstart', 'pointerdown', 'keydown', 'hashchange']) {
     addEventListener(event, () => end.abort(), { signal: end.signal, passive: true });
   }
   watch.observe(document.body);
-  return true;
+  return end;
 }
 
 function numberOf(state: unknown): number | undefined {

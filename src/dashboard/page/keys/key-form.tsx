@@ -13,6 +13,7 @@ import type { KeyFormPart } from './key-draft.ts';
 import { FORM_FIELDS, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
 import { ModelSettings } from './model-settings.tsx';
 import { PlaceSettings } from './place-settings.tsx';
+import { SectionList } from './section-list.tsx';
 import { SpendSettings } from './spend-settings.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 
@@ -76,14 +77,17 @@ export function KeyForm(props: {
         if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}
     >
-      <div className="setting-groups">
-        <Basics {...part} />
-        <SpendSettings {...part} />
-        <CallLimitSettings {...part} />
-        <ModelSettings {...part} />
-        <PlaceSettings {...part} />
-        <HourSettings {...part} />
-        <WebhookSettings {...part} />
+      <div className="with-sections">
+        <SectionList />
+        <div className="setting-groups">
+          <Basics {...part} />
+          <SpendSettings {...part} />
+          <CallLimitSettings {...part} />
+          <ModelSettings {...part} />
+          <PlaceSettings {...part} />
+          <HourSettings {...part} />
+          <WebhookSettings {...part} />
+        </div>
       </div>
       <div className="save-bar">
         {!refused && (props.failure || <FailureNote error={save.error} />)}
