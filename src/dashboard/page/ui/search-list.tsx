@@ -37,7 +37,7 @@ export function SearchList(props: {
   );
   const isGrouped = new Set(choices.map(({ group }) => group)).size > 1;
   const groups = groupsOf(found, first, isGrouped);
-  const most = isGrouped ? Math.max(SHOWN_IN_GROUP, Math.floor(SHOWN / groups.length)) : SHOWN;
+  const most = found.length <= SHOWN ? SHOWN : Math.max(SHOWN_IN_GROUP, Math.floor(SHOWN / groups.length));
   const shown = groups.map(({ heading, of }) => ({
     heading,
     of: of.filter(({ value }, index) => isAll || index < most || chosen.includes(value)),
