@@ -144,3 +144,19 @@ t.test('the operator sees the requests of all accounts by their e-mail addresses
   await open(`accounts/${accountId}/requests`, 'requests@example.com');
   await page.getByRole('button', { name: new RegExp(`Request ${id}$`) }).waitFor();
 });
+
+t.test('latency is shown by model', async (t) => {
+  const owner = await world.account({ credits: 100 });
+  for (const model of ['flat', 'tokens', 'tokens']) await (await world.chat(owner.key, { model })).text();
+  await world.settled();
+  const { page, signIn, open, faults } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await open('requests', 'Requests');
+  await page.getByRole('button', { name: 'By model' }).click();
+  const rows = page.getByRole('region', { name: 'Latency by model' }).locator('tbody tr');
+  t.equal(await rows.count(), 2);
+  t.match(await rows.filter({ hasText: 'tokens' }).textContent(), /^tokens2(?:[\d.]+ m?s){4}$/);
+  t.match(await rows.filter({ hasText: 'flat' }).textContent(), /^flat1(?:[\d.]+ m?s){4}$/);
+  t.same(faults, []);
+});
