@@ -5,11 +5,11 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
- * Memory of this process that is in use once all garbage is collected: the heap, and buffers beside it. Resident memory
- * is no measure of what is kept: how much garbage is in it depends on how busy the machine is.
+ * Memory that this process uses after a full garbage collection: the heap and the buffers outside it. Resident memory
+ * also contains garbage, whose amount depends on how busy the machine is.
  */
 export function keptBytes(): number {
-  // Buffers that the first collection finds are given back by the second.
+  // The second collection frees the buffers that the first one finds.
   collectGarbage();
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

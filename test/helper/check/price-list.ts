@@ -5,7 +5,7 @@ import type { Unit } from '../../../src/domain/units.ts';
 export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;
 export type PriceUnit = Exclude<Unit, 'videoSecond'>;
 
-/** Prices of the units of usage: for each unit, the name of its price, and the number of units that this price buys. */
+/** For each unit of usage: the name of its price, and the number of units that the price is for. */
 const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond', bigint]>> = {
   input_tokens: ['input', 1_000_000n],
   output_tokens: ['output', 1_000_000n],
@@ -34,8 +34,9 @@ function scaled(text: string): bigint {
 }
 
 /**
- * Charge in credits, with six decimals, rounded up once, as an owner computes it from a ledger row and the price list;
- * `multiplier` is the service tier's. It is written from specification section 5 alone, and not from the code that charges.
+ * Returns the charge in credits, with six decimals and rounded up once, as an owner computes it from a ledger row and
+ * the price list. `multiplier` is that of the service tier. Written from specification section 5 alone, not from the
+ * code that charges.
  */
 export function recomputed(usage: UsageView, prices: PriceList, multiplier = 1): string {
   const one = 10n ** 12n;

@@ -1,15 +1,15 @@
 import type { Test } from 'tap';
 
-/** Where the connection to Redis is gone. */
+/** Limit if the connection to Redis is gone. */
 const WITHIN_MS = 1_500;
-/** Where it stands, and nothing comes back. */
+/** Limit if the connection is open but Redis does not answer. */
 export const SILENT_WITHIN_MS = 8_000;
-/** What a machine under load adds to an answer is not the gateway's: it may take several times until one is in time. */
+/** A machine under load adds time of its own, so the calls are repeated until one is fast enough. */
 const TRIES = 10;
 
 /**
- * Makes the calls at once, and checks that each is 503 with `error` in its body, and that the quickest is answered
- * within the time that docs/guarantees.md promises.
+ * Makes the calls concurrently. Checks that each gets 503 with `error` in its body, and the fastest within the time
+ * that docs/guarantees.md promises.
  */
 export async function refusedSoon(
   t: Test,

@@ -1,4 +1,4 @@
-/** Resolves with the reason of a promise's rejection; undefined where it does not reject. */
+/** Resolves with the reason for a promise's rejection; undefined if it does not reject. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

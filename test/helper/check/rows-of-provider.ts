@@ -5,8 +5,9 @@ import type { CountedCall, Try } from '../stand-ins/agents/agent-provider.ts';
 const DIMENSIONS = ['input', 'cachedInput', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
 
 /**
- * Differences between ledger rows and the provider's own count of the same calls, a line each: a call without a row or with two, a
- * row without a call, another count, another charge than count × price. The provider counts no two outputs alike.
+ * Differences between ledger rows and the provider's own count of the same calls, one line each: a call without a row
+ * or with two, a row without a call, a different count, a charge other than count × price. No two outputs have the same
+ * count.
  */
 export function differences(rows: readonly LedgerEntry[], calls: readonly CountedCall[]): string[] {
   const found: string[] = [];
@@ -36,8 +37,8 @@ export function differences(rows: readonly LedgerEntry[], calls: readonly Counte
 const placeOf = (target: string) => Number(target.split('-').at(-1));
 
 /**
- * Differences between the tries in the rows of one client, which calls in turn, and what the places of the provider answered, a
- * line each; and each change of place whose reason is no death.
+ * Differences, one line each, between the attempts in the rows of one client, whose calls are sequential, and the
+ * answers of the provider's places. Also lists each change of place that no death explains.
  */
 export function attemptDifferences(rows: readonly LedgerEntry[], tries: readonly Try[]): string[] {
   const found: string[] = [];
@@ -46,7 +47,7 @@ export function attemptDifferences(rows: readonly LedgerEntry[], tries: readonly
   const left = [...tries];
   for (const row of rows) {
     const { id, status, upstream = '', attempts = [{ target: upstream, status }] } = row;
-    // Nothing of a refused connection is seen by the place.
+    // The place doesn't see a refused connection.
     const shown = attempts.filter((one) => one.status !== null);
     const answers = left.splice(0, shown.length);
     const own = shown.map((one) => `${placeOf(one.target)} ${one.status}`).join();

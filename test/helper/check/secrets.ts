@@ -7,7 +7,7 @@ export interface Place {
   readonly text: string;
 }
 
-/** Encodings of a secret that are searched for, by name. */
+/** Encodings in which to search for a secret, by name. */
 function formsOf(secret: string): Record<string, string> {
   const bytes = Buffer.from(secret);
   const digest = createHash('sha256').update(secret).digest();
@@ -24,8 +24,8 @@ function formsOf(secret: string): Record<string, string> {
 }
 
 /**
- * Places that contain a secret in any encoding, as `encoding: place`, each once, without those for which `belongs` is
- * true.
+ * Places that contain a secret in any encoding, as `encoding: place`, each once. Skips places for which `belongs`
+ * returns true.
  */
 export function findSecret(
   secret: string,

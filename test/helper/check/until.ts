@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 20;
 
 /**
- * Polls until the answer is neither undefined nor false, and resolves with it. It is for events in another process,
- * which cannot be listened to. Rejects after `deadlineMs` with an error that names what was waited for: a bound for what
- * never comes, and not for what a loaded machine makes late.
+ * Polls until the answer is neither undefined nor false, and resolves with it. For events in another process, which a
+ * test can't listen to. Rejects after `deadlineMs` with an error that names the event. The deadline is for events that
+ * never happen, not for those that a loaded machine delays.
  */
 export async function until<T>(
   what: string,
@@ -22,8 +22,8 @@ export async function until<T>(
 }
 
 /**
- * Sends again while the answer is 503, as it is on a machine so loaded that Redis or the book answers too late. Resolves
- * with the first other answer. For calls whose refusal costs nothing and changes nothing, in tests of other things.
+ * Repeats a call that gets 503, as on a machine so loaded that Redis or the book answers late. Resolves with the first
+ * other answer. Use it only if a refused call costs and changes nothing, and the test is about something else.
  */
 export function untilServed<Answer extends { readonly status: number }>(
   what: string,
@@ -40,8 +40,8 @@ export function untilServed<Answer extends { readonly status: number }>(
 const DAY_MS = 86_400_000;
 
 /**
- * Resolves within a UTC day that lasts for another minute: for tests of sums by day, week or month, which midnight
- * would divide.
+ * Resolves when the UTC day lasts at least another minute, for tests of sums by day, week or month that midnight would
+ * split.
  */
 export async function dayThatLasts(): Promise<void> {
   for (;;) {

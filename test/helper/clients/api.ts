@@ -7,7 +7,7 @@ export interface ApiError {
   readonly code: string;
 }
 
-/** An answer that was read as JSON: a success has a `body`, a refusal an `error`. */
+/** A JSON answer: a success has a `body`, a refusal an `error`. */
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;

@@ -1,21 +1,21 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** A chat call whose answer has ended. Its caller learns of the end at that instant, which fetch does not report. */
+/** A chat call whose answer has ended. Unlike fetch, this reports the exact moment of the end. */
 export interface EndedCall {
-  /** `x-request-id`; undefined where no head came. */
+  /** `x-request-id`; undefined without a head. */
   readonly id: string | undefined;
-  /** Status in the head; undefined where no head came. */
+  /** Status; undefined without a head. */
   readonly status: number | undefined;
-  /** Whether the answer came whole, its end included. */
+  /** Whether the answer is complete, including its end. */
   readonly isWhole: boolean;
 }
 
-/** An HTTP agent with at most `connections` at once. */
+/** An HTTP agent with at most `connections` connections. */
 export function callAgent(connections: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: connections });
 }
 
-/** Sends one chat call. `onEnd` is called within the event that ends a whole answer. Never rejects. */
+/** Sends one chat call. Calls `onEnd` in the event that completes the answer. Never rejects. */
 export function call(
   url: string,
   key: string,

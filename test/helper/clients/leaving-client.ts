@@ -10,12 +10,12 @@ export type Leave =
   | { readonly afterMs: number };
 
 export interface Left {
-  /** Undefined where it left before the head. */
+  /** Undefined if the client left before the head. */
   readonly status: number | undefined;
   readonly text: string;
 }
 
-/** A connection for each call, as of clients that know nothing of each other. */
+/** Opens a connection for each call, as independent clients do. */
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
 
 /** Sends JSON with a key, and closes the connection at the moment that `leave` names. Resolves when it is closed. */

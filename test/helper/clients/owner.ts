@@ -31,7 +31,7 @@ export async function makeOwner(
 ): Promise<Owner> {
   let email = '';
   const { body, status } = await untilServed('an account', () => {
-    // Another one each time: what was answered 503 may have been made.
+    // A new address for each try, because a request that got 503 may have created the account.
     email = `owner${owners++}@example.com`;
     return apiOf(gateway, ADMIN_TOKEN).post<{
       account: { id: number };

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** An answer, unparsed except for status and headers. */
 export interface RawAnswer {
   readonly status: number;
   /** Headers by name in lower case. */
@@ -13,10 +13,10 @@ export interface RawConnection {
   readonly socket: Socket;
   send(bytes: string | Buffer): void;
   /**
-   * Resolves with the next answer, also an interim one (1xx); undefined where the server closed the connection instead.
+   * Resolves with the next answer, including interim ones (1xx); undefined if the server closed the connection instead.
    */
   next(method?: string): Promise<RawAnswer | undefined>;
-  /** Resolves when the connection is closed, with what came after the last answer that was taken. */
+  /** Resolves when the connection is closed, with the bytes after the last answer read. */
   closed: Promise<string>;
 }
 
@@ -58,7 +58,7 @@ export function openRaw(url: string, options: { allowHalfOpen?: boolean } = {}):
   };
 }
 
-/** Sends one request; resolves with its answer, or undefined where the connection was closed without one. */
+/** Sends one request. Resolves with its answer; undefined if the connection closed without one. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<RawAnswer | undefined> {
   const connection = openRaw(url);
   connection.send(bytes);

@@ -3,7 +3,7 @@ import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import type { GatewayProcess } from '../start/gateway-process.ts';
 import { apiOf } from './api.ts';
 
-/** Rotates a key with a managing key of its account. Rejects where that is refused. */
+/** Rotates a key, using a managing key of its account. Rejects if the gateway refuses. */
 export async function rotate(
   gateway: Pick<InProcessGateway | GatewayProcess, 'api'>,
   manager: string,

@@ -9,7 +9,7 @@ import { balanceOf, ledgerOf, type Owner, sumOf } from './owner.ts';
 export const FILM = '  film: { upstream: test, category: video, price: { videoSecond: 0.5 } }';
 const PATH = '/v1/videos';
 
-/** Starts an upstream at which every job has failed, and resolves with its URL. */
+/** Starts an upstream whose jobs have all failed. Resolves with its URL. */
 export async function startFailing(t: Test): Promise<string> {
   const provider = await startScriptedProvider({
     behave: ({ method, url }: ReceivedRequest) =>
@@ -46,7 +46,7 @@ export async function statusOf(
   return response.status;
 }
 
-/** `statusOf`, asked again while it is 503. */
+/** Repeats `statusOf` until it is not 503. */
 export async function servedStatusOf(
   gateway: GatewayProcess,
   { key }: Owner,

@@ -4,16 +4,16 @@ import { type Browser, chromium } from 'playwright-core';
 import { t } from 'tap';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** Paths of the browsers that will do, where macOS installs applications. */
+/** Paths of supported browsers on macOS. */
 const MAC_PROGRAMS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
 /**
- * The address field's list of suggestions is a page of its own, which each new window loads though nobody types there:
- * 0.7 s of processor time for each dashboard that a test opens, of 1.6 s. Chromium obeys only the last such switch, so
- * the others are those of Playwright's list that are at work in a headless browser.
+ * Each new window loads a page for the address field's suggestions, though nobody types there. That takes 0.7 s of the
+ * 1.6 s of processor time per dashboard. Chromium obeys only the last such switch, so this repeats the features in
+ * Playwright's own switch that matter without a window.
  */
 const WITHOUT_FEATURES = `--disable-features=${[
   'WebUIOmniboxPopup',
@@ -34,10 +34,10 @@ const WITHOUT_FEATURES = `--disable-features=${[
 
 const LAUNCH_WITHIN_MS = 180_000;
 
-/** One a test process, started when it is first asked for. */
+/** One per test process, started on first use. */
 let browser: Promise<Browser> | undefined;
 
-/** Starts the system's Chromium without a window. Rejects where none is installed. */
+/** Starts the system's Chromium without a window. Rejects if none is installed. */
 export function startChromium(): Promise<Browser> {
   browser ??= launch();
   return browser;
@@ -48,7 +48,7 @@ async function launch(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error('This needs Chromium: install it (apt-get install chromium, brew install chromium).');
   }
-  // Root and containers have no sandbox for it; it loads nothing but our own page here.
+  // Chromium's sandbox doesn't work as root or in containers. It loads only our own page here.
   const options = { executablePath, chromiumSandbox: false, args: [WITHOUT_FEATURES] };
   return await chromium.launch({ ...options, timeout: LAUNCH_WITHIN_MS });
 }

@@ -7,21 +7,21 @@ import { startReceiver } from '../stand-ins/receiver.ts';
 import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 
-/** Accounts and keys with which every page has something to show, and with which it has nothing. */
+/** Accounts and keys that fill every page, and one that leaves every page empty. */
 interface Sights {
   readonly world: InProcessGateway;
   readonly owner: { readonly accountId: number; readonly keyId: number; readonly key: string };
   /** Id of a key with every restriction. */
   readonly limitedId: number;
-  /** The value of a key that may not manage. */
+  /** The value of a key that can't manage. */
   readonly reader: string;
   /** The value of a key whose account has no credits, calls or alerts. */
   readonly fresh: string;
 }
 
 /**
- * Adds tests that open every page of the dashboard in a view, and check each with axe, in these colour schemes, and for
- * parts that are too wide.
+ * Adds tests that open every page of the dashboard in a view. They check each page with axe in the given colour
+ * schemes, and that it fits the width.
  */
 export async function inspectEveryPage(
   t: Test,
@@ -55,7 +55,7 @@ async function showIn(page: Page, colorScheme: Scheme): Promise<void> {
   await page.evaluate(RECOLOURED);
 }
 
-/** What follows the scheme by script has done so when the second frame begins; then its transitions are ended. */
+/** Scripts have applied the scheme by the second frame; this then finishes the transitions. */
 const RECOLOURED = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))).then(() => {
   for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
 })`;
@@ -96,7 +96,7 @@ async function makeSights(t: Test): Promise<Sights> {
   return { world, owner, limitedId: limited.id, reader: reader.key, fresh: fresh.key };
 }
 
-/** Checks the page as it is now; `what` names it in the report. */
+/** Checks the current page; `what` names it in the report. */
 type Look = (what: string) => Promise<void>;
 
 async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
@@ -325,7 +325,7 @@ const TOURS = {
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Rules that depend on the colour scheme. The others need not run again in another one: half the time of a look. */
+/** Rules that depend on the colour scheme. Running only these in the second scheme halves the time of a look. */
 const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 
 interface Violation {
@@ -334,14 +334,14 @@ interface Violation {
 }
 
 /**
- * Resolves with the faults that axe finds by these rules, or tags of rules, in the page as it is now, a line each: the
- * rule, the element, and the reason.
+ * Resolves with the violations of these rules, or tags of rules, that axe finds in the current page. Each line has the
+ * rule, the element and the reason.
  */
 export async function accessibilityFaults(page: Page, runOnly = ALL_RULES): Promise<string[]> {
-  // Run by the debugger, because the page's content security policy refuses a script tag; once a document, as it is half
-  // a megabyte.
+  // Injected by the debugger, because the content security policy of the page refuses a script tag. Once per document,
+  // because it is half a megabyte.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  // What passes is neither described nor sent here.
+  // Skips the description and transfer of rules that pass.
   const options = { runOnly, resultTypes: ['violations'], preload: false };
   const violations = (await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,

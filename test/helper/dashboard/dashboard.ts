@@ -18,7 +18,7 @@ export interface View {
 
 export interface Dashboard {
   readonly page: Page;
-  /** Faults of the page itself: errors that it threw or logged, and loads that its content security policy refused. */
+  /** Errors that the page threw or logged, and loads that its content security policy refused. */
   readonly faults: readonly string[];
   /** Every address that the page requested. */
   readonly requests: readonly string[];
@@ -29,8 +29,8 @@ export interface Dashboard {
 }
 
 /**
- * Opens the dashboard of a gateway in a browser context that no other dashboard has at the same time, and that keeps
- * nothing of those before.
+ * Opens the dashboard of a gateway in a browser context that no other dashboard uses, without any state of earlier
+ * ones.
  */
 export async function openDashboard(
   t: Test,
@@ -77,8 +77,8 @@ export async function openDashboard(
 }
 
 /**
- * Pages that no test uses, each alone in its context, by time zone. To open a dashboard in one of them takes half a
- * second of processor time; in a new window it takes a whole one.
+ * Unused pages by time zone, each alone in its context. Opening a dashboard takes half a second of processor time in
+ * one of these, and a second in a new window.
  */
 const free = new Map<string, Page[]>();
 
@@ -86,15 +86,16 @@ async function freePage(timezoneId: string): Promise<Page> {
   const left = free.get(timezoneId)?.pop();
   if (left) return left;
   const context = await (await startChromium()).newContext({ timezoneId, locale: 'en-GB' });
-  // A bound for what never comes. A machine that runs several browsers at once may need Playwright's 30 s for one step.
+  // For events that never happen. With several browsers on one machine, a single step may take Playwright's default of
+  // 30 s.
   context.setDefaultTimeout(Number(process.env.STEP_TIMEOUT_MS ?? 120_000));
   return await context.newPage();
 }
 
-/** Undoes what a test can have done to the page and its context, and keeps it for the next dashboard. */
+/** Resets the page and its context for the next dashboard. */
 async function leave(page: Page, timezoneId: string): Promise<void> {
   const context = page.context();
-  // A clock that was set stays with the context.
+  // A context can't reset a clock that a test has set.
   if (await page.evaluate("sessionStorage.clear(); 'isFake' in Date")) return await context.close();
   page.removeAllListeners();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -119,8 +120,7 @@ export async function signedIn(
 }
 
 /**
- * Asserts that the text of the element, or of all elements, matches, once it does: parts of a page come by requests of
- * their own.
+ * Waits until the text of the element, or of all elements, matches, and asserts it. Parts of a page load separately.
  */
 export async function reads(t: Test, at: Locator, pattern: RegExp, message = 'the text'): Promise<void> {
   let text = '';
@@ -132,7 +132,7 @@ export async function reads(t: Test, at: Locator, pattern: RegExp, message = 'th
   t.match(text, pattern, message);
 }
 
-/** Every key of the account, as the API lists them. */
+/** Lists all keys of the account. */
 export async function keysOf(world: InProcessGateway, key: string): Promise<readonly KeyView[]> {
   return (await apiOf(world, key).get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
 }

@@ -6,7 +6,7 @@ export type Values = Readonly<Record<string, string>>;
 
 /** One way to call an operation. Bodies are the examples of the document. */
 export interface DocumentedCall {
-  /** Creates the resources that the path's parameters name; absent where the path has none. */
+  /** Creates the resources that the path's parameters name; absent if the path has none. */
   readonly path?: (world: InProcessGateway, caller: TestAccount) => Values | Promise<Values>;
   readonly query?: string;
   readonly headers?: Values;
@@ -43,7 +43,7 @@ async function ownVideo(world: InProcessGateway, { key }: TestAccount): Promise<
   const job = { model: 'demo-video', prompt: 'A fox' };
   const answer = await untilServed('a video', () => world.api('POST', '/v1/videos', key, job));
   const { id } = (await answer.json()) as { id: string };
-  // The owner of the resource is in the book once its charge is.
+  // The book has the owner of the resource once it has the charge.
   await world.settled();
   return { id };
 }

@@ -7,9 +7,9 @@ import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
 
 const CONFIG = new URL('../../../config/gateway.yaml', import.meta.url).pathname;
-/** Body limit that is so small that a body beyond it is sent quickly. */
+/** A small body limit, so that sending a larger body is fast. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
-/** What a provider that stalls costs a test; one that answers needs a part of it, however busy the machine. */
+/** Time that a test waits for a stalled provider. A working provider needs only part of it, even on a busy machine. */
 const HEADERS_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 3_000;
 

@@ -16,7 +16,7 @@ import { bodiesOf, credential, type DocumentedRequest, send } from './documented
 import { isProvokedElsewhere, PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
 
 const OPERATIONS_AT_ONCE = 6;
-/** Answers of a machine that is so busy that Redis, the journal or the provider is late. */
+/** Statuses on a machine so busy that Redis, the journal or the provider is late. */
 const LATE = [503, 504];
 const LATE_MAX = 20;
 
@@ -28,8 +28,8 @@ interface Stage {
 }
 
 /**
- * Tests what /openapi.json says about the operations of a tag on a running gateway: every example is sent with every
- * credential that the operation names, every refusal that it names is provoked, and all answers are validated.
+ * Tests the operations of a tag in /openapi.json on a running gateway. Sends every example with every credential of the
+ * operation, provokes every documented refusal, and validates all answers.
  */
 export async function testDocumentedOperations(t: Test, tag: string): Promise<void> {
   const world = await startDocumentedGateway(t);
@@ -101,7 +101,7 @@ async function refusesWith(
   t.equal(error?.code, code);
 }
 
-/** Sends a request again while it is answered as on a busy machine, unless that is the status that is `meant`. */
+/** Repeats a request that gets a status of a busy machine, unless that is the status that is `meant`. */
 async function sendInTime(
   url: string,
   operation: Described,
@@ -116,7 +116,7 @@ async function sendInTime(
   }
 }
 
-/** The alternative credentials of an operation; a single empty one where it needs none. */
+/** The alternative credentials of an operation; a single empty one if it needs none. */
 function securityOf({ security = [] }: Described): readonly Record<string, unknown>[] {
   return security.length > 0 ? security : [{}];
 }

@@ -7,7 +7,7 @@ const PIXEL = Buffer.from(
   'base64',
 );
 
-/** A request as an operation describes it, of which parts can be replaced before it is sent. */
+/** A request as documented, whose parts can be replaced before it is sent. */
 export interface DocumentedRequest {
   readonly path: Values;
   readonly query?: string;
@@ -16,7 +16,7 @@ export interface DocumentedRequest {
   readonly body?: { readonly type: string; readonly example?: unknown; readonly raw?: string | Buffer };
 }
 
-/** The example bodies of an operation by name; one entry without a body where the operation takes none. */
+/** The example bodies of an operation by name; one entry without a body if the operation takes none. */
 export function bodiesOf(operation: Described): [name: string, body: DocumentedRequest['body']][] {
   const content = Object.entries(operation.requestBody?.content ?? {});
   if (content.length === 0) return [['no body', undefined]];
@@ -61,7 +61,7 @@ function written(operation: Described, { headers, body }: DocumentedRequest): Re
   return { headers: { ...headers, 'content-type': body.type }, body: JSON.stringify(body.example) };
 }
 
-/** The example as a form, with a file where the schema has one. */
+/** The example as a form, with a file if the schema has one. */
 function formOf(operation: Described, example: unknown): FormData {
   const form = new FormData();
   const media: Media | undefined = operation.requestBody?.content['multipart/form-data'];

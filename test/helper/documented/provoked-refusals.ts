@@ -9,7 +9,7 @@ import { OPEN_KEY } from '../start/ledger-account.ts';
 import type { Described } from './api-document.ts';
 import type { DocumentedRequest } from './documented-request.ts';
 
-/** Changes a request that an operation accepts into one that it refuses with a certain code. */
+/** Changes an accepted request into one that the operation refuses with a certain code. */
 type Provoke = (
   request: DocumentedRequest,
   by: { readonly world: InProcessGateway; readonly caller: TestAccount },
@@ -34,7 +34,7 @@ const keyWith =
     return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
   };
 
-/** A key whose one place among the calls in flight is taken. */
+/** A key with a limit of one call in flight, and a call in flight. */
 async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
   const { key, accountId, keyId } = await world.account({ key: { maxParallelRequests: 1 } });
   const { ledger } = world.ledger;
@@ -97,7 +97,7 @@ const without =
     return { ...request, body: { type: request.body?.type ?? '', example } };
   };
 
-/** Makes a field of the body or the form, or a parameter, invalid, whichever the operation has. */
+/** Makes a field of the body or form invalid, or a parameter if the operation has neither. */
 const wrongField: Provoke = (request, by, operation) => {
   const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
   if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
@@ -171,7 +171,9 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return { ...request, headers: { ...request.headers, ...headers } };
   },
   version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
-  /** Uses up the limits of a key; of test alerts sends five, which are accepted, so that the request is the sixth. */
+  /**
+   * Uses up the limits of a key. For test alerts, sends the five that are accepted, so that the request is the sixth.
+   */
   async rate_limit_exceeded(request, by, operation) {
     const { world } = by;
     if (request.path.id !== undefined && operation.path.startsWith('/v1/')) {
@@ -222,7 +224,7 @@ export function isProvokedElsewhere({ method, path }: Described, code: ErrorCode
   return code === 'rate_limit_exceeded' && method === 'GET' && path.startsWith('/api/');
 }
 
-/** Codes that need a broken part or a connection that is not HTTP. Other tests provoke them. */
+/** Codes that require a broken component or a connection that is not HTTP. Other tests provoke them. */
 export const UNPROVOKED: ReadonlySet<string> = new Set<ErrorCode>([
   'service_unavailable',
   'internal_error',

@@ -13,7 +13,7 @@ export interface ReceivedRequest {
 }
 
 export interface ReceiverOptions {
-  /** Answers a request once it is there in full. Default: 200 with an empty body. */
+  /** Answers a complete request. Default: 200 with an empty body. */
   readonly respond?: (request: IncomingMessage, response: ServerResponse) => void;
   /** Key and certificate (PEM), with which it serves HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -26,9 +26,9 @@ export interface Receiver {
   readonly requests: readonly ReceivedRequest[];
   /** Number of connections accepted so far, with or without a request. */
   readonly connections: () => number;
-  /** Has `called` called for each connection accepted from now on. */
+  /** Calls `called` for each connection accepted from now on. */
   onConnection(called: () => void): void;
-  /** Resolves with the first request that no earlier call has returned, once it is there. */
+  /** Waits for the first request that no earlier call has returned. */
   next(): Promise<ReceivedRequest>;
   /** Stops listening and cuts all connections. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   let connections = 0;
   const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request).catch(() => undefined);
-    // A request that the sender broke off does not count.
+    // Ignores a request that the sender broke off.
     if (body === undefined) return;
     const { method = '', url: path = '', headers } = request;
     const received = { method, path, headers, body, at: Date.now() };

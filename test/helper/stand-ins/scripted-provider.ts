@@ -13,21 +13,21 @@ import {
 import type { DemoRequest } from '../../../src/demo/read-request.ts';
 
 export interface ScriptedProvider extends Listening {
-  /** Requests so far in order of arrival; empty where `record` is off. */
+  /** Requests so far in order of arrival; empty without `record`. */
   readonly requests: readonly ReceivedRequest[];
-  /** Resolves with the n-th request (from 0) once it has come. Needs `record`. */
+  /** Waits for the n-th request (from 0). Requires `record`. */
   request(n: number): Promise<ReceivedRequest>;
 }
 
 export interface ScriptOptions extends ListenOptions {
   readonly behave?: Behave | undefined;
-  /** True where every request is kept in memory. Default: true if `behave` is given. */
+  /** Keeps every request in memory. Default: true if `behave` is given. */
   readonly record?: boolean;
 }
 
 /**
- * Starts an upstream that answers as the demo provider does, unless `behave` asks for something else: another answer,
- * pauses, a break or a stall.
+ * Starts an upstream that answers like the demo provider, unless `behave` chooses another answer, pauses, a break or a
+ * stall.
  */
 export async function startScriptedProvider(options: ScriptOptions = {}): Promise<ScriptedProvider> {
   const { behave, record = behave !== undefined } = options;
@@ -83,10 +83,10 @@ function isPieces(body: object): body is readonly Piece[] {
   return Array.isArray(body);
 }
 
-/** Events of a stream that are its end: the reason why it ends, the usage, and `[DONE]`. */
+/** The last events of a stream: the reason for its end, the usage, and `[DONE]`. */
 const LAST_EVENTS = 3;
 
-/** Writes the answer with the pauses, the break or the stall of `behavior`. Ends early where the client has left. */
+/** Writes the answer with the pauses, break or stall of `behavior`. Ends early if the client leaves. */
 async function play(response: ServerResponse, answer: Answer, behavior: Behavior): Promise<void> {
   const { breakAfter, stallAfter, waitAfter, intervalMs = 0, onEnding = () => {} } = behavior;
   const endsWith = Math.max(0, answer.pieces.length - LAST_EVENTS);
@@ -112,7 +112,7 @@ async function play(response: ServerResponse, answer: Answer, behavior: Behavior
   if (stallAfter === undefined) response.end();
 }
 
-/** Destroys the connection once all pieces that were written have gone out, so that the break loses none of them. */
+/** Destroys the connection once all written pieces are sent, so the break loses none of them. */
 function breakOff(response: ServerResponse): void {
   if (response.headersSent) response.flushHeaders();
   response.socket?.destroySoon();
@@ -122,7 +122,7 @@ function breakOff(response: ServerResponse): void {
 export interface ReceivedRequest extends DemoRequest {
   /** Headers as they were on the wire, names and values in turn. */
   readonly rawHeaders: readonly string[];
-  /** Resolves when the exchange is over, with whether the answer was written whole or the connection ended first. */
+  /** Resolves at the end of the exchange: whether the answer was complete or the connection ended first. */
   readonly ended: Promise<'answered' | 'broken'>;
 }
 
@@ -132,9 +132,9 @@ export interface Behavior extends AnswerOptions {
   readonly delayMs?: number;
   /** Status; default that of the demo's answer, or 200. */
   readonly status?: number;
-  /** Headers that replace those of their names in the demo's answer, or those that go with `body`. */
+  /** Headers that replace the demo's headers of the same name, or the headers of `body`. */
   readonly headers?: OutgoingHttpHeaders;
-  /** Body in place of the demo's: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
+  /** Replaces the demo's body: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
   readonly body?: Piece | readonly Piece[] | Readonly<Record<string, unknown>>;
   /** Pause before every piece but the first, in milliseconds. */
   readonly intervalMs?: number;
@@ -142,15 +142,15 @@ export interface Behavior extends AnswerOptions {
    * Point at which the connection is destroyed: before the status line, or after so many pieces (0: after the headers).
    */
   readonly breakAfter?: 'nothing' | number;
-  /** Point from which on nothing is sent while the connection stays open, counted as for `breakAfter`. */
+  /** Point after which nothing is sent while the connection stays open, counted as for `breakAfter`. */
   readonly stallAfter?: 'nothing' | number;
   /** A wait after so many pieces (0: after the headers), or before the status line, until the promise resolves. */
   readonly waitAfter?: { readonly pieces: 'nothing' | number; readonly until: Promise<unknown> };
-  /** Called before anything is written, or nothing any more, after which a gateway may take the answer to be over. */
+  /** Called before the last write, after which a gateway may consider the answer complete. */
   readonly onEnding?: (() => void) | undefined;
 }
 
-/** Chooses how a request is answered; undefined for the demo's answer as it is. */
+/** Chooses the answer to a request; undefined for the unchanged demo answer. */
 export type Behave = (request: ReceivedRequest) => Behavior | undefined | Promise<Behavior | undefined>;
 
 /** Starts a provider that holds back its answers to bodies with `wait` in them until the test releases them. */

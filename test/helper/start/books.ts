@@ -13,7 +13,7 @@ import { createDatabase, execute } from './postgres-database.ts';
 export interface BookFixture {
   readonly engine: Engine;
   readonly place: BookPlace;
-  /** Another book on the same database. SQLite allows one at a time that is not read-only. */
+  /** Another book on the same database. SQLite allows only one that is not read-only. */
   open(options?: { readOnly?: boolean }): Promise<Book>;
   /** Runs SQL behind the book's back, on a separate connection. */
   run(sql: string): Promise<unknown[]>;

@@ -11,19 +11,19 @@ import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 export interface Piece {
   readonly sent: string | Buffer;
   readonly says?: string;
-  /** Index of the choice that the text belongs to, where a call asks for several. */
+  /** Index of the choice that the text belongs to, if a call asks for several. */
   readonly choice?: number;
 }
 
 /** Usage that a call should be charged for: exact, or tokens within TOKENS_OFF. */
 export interface Expected {
   readonly usage?: Usage;
-  /** Input and output tokens by the tokenizer, as far as they are not known exactly. */
+  /** Input and output tokens by the tokenizer, unless known exactly. */
   readonly tokens?: { readonly input?: number; readonly output?: number };
   readonly estimated: boolean;
 }
 
-/** Sound and pictures cost what text does where a model has no price for them. */
+/** Audio and images cost as much as text if a model has no price for them. */
 const AS_TEXT = { inputAudio: 1_000, inputImage: 1_000, outputAudio: 2_000, outputImage: 2_000 };
 /** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
 const PRICES: Readonly<Record<string, Usage>> = {
@@ -40,16 +40,13 @@ const PRICES: Readonly<Record<string, Usage>> = {
 };
 
 const START = 1_000_000_000;
-/**
- * Largest difference between an estimate and the tokenizer's count, for the framing of messages and seams between
- * texts.
- */
+/** Largest difference between an estimate and the tokenizer's count, due to message framing and seams between texts. */
 const TOKENS_OFF = 8;
 
 export interface Heard {
   readonly status: number | undefined;
   readonly text: string;
-  /** True where the answer came to a clean end. */
+  /** True if the answer ended cleanly. */
   readonly isWhole: boolean;
 }
 
@@ -58,11 +55,11 @@ export interface Case {
   readonly behavior: Behavior;
   readonly path: string;
   readonly body: string | FormData;
-  /** Whose call it is; default: a new account's. */
+  /** The caller; default: a new account. */
   readonly account?: TestAccount | undefined;
   /**
    * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
-   * the function is true of the text received so far. Undefined where it stays to the end.
+   * the function returns true for the text received so far. Undefined if the client stays.
    */
   readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
 }
@@ -70,7 +67,7 @@ export interface Case {
 export interface Ended {
   readonly heard: Heard;
   readonly account: TestAccount;
-  /** End of the exchange with the upstream, and below it the milliseconds since the client left; 0 where it stayed. */
+  /** How the exchange with the upstream ended, and the milliseconds since the client left; 0 if it stayed. */
   readonly upstream: 'answered' | 'broken';
   readonly upstreamEndedMs: number;
 }
@@ -79,7 +76,7 @@ export interface ScriptedGateway extends MediaGateway {
   end(call: Case): Promise<Ended>;
 }
 
-/** Nothing is read on, and no hidden reasoning counts, so that what is charged depends on no time. */
+/** Disables reading on and hidden reasoning, so that the charge doesn't depend on timing. */
 const PATIENT = {
   requestTimeoutMs: 60_000,
   headersTimeoutMs: 30_000,
@@ -87,7 +84,7 @@ const PATIENT = {
   readOnMs: 0,
   hiddenTokensPerSecond: 0,
 };
-/** Timeouts that are long enough for a provider on a busy machine to send its pieces before it stalls. */
+/** Long enough for a provider on a busy machine to send its pieces before it stalls. */
 export const IMPATIENT = { requestTimeoutMs: 10_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
 
 /** Starts a gateway whose upstream answers each call as its case says. */
@@ -133,17 +130,19 @@ export async function startScriptedGateway(
   };
 }
 
-/** Time in which the upstream of a client that has left is cancelled, on a machine that has nothing else to do. */
+/** Time within which an idle machine cancels the upstream call of a client that left. */
 export const SOON_MS = 1_000;
 
-/** Ends a call whose upstream is cancelled soon. A busy machine needs longer now and then: then there is another call. */
+/**
+ * Ends a call whose upstream call is cancelled soon. A busy machine sometimes takes longer; the call is then repeated.
+ */
 export async function endSoon(world: ScriptedGateway, call: Case): Promise<Ended> {
   let ended = await world.end(call);
   for (let tries = 1; ended.upstreamEndedMs >= SOON_MS && tries < 5; tries++) ended = await world.end(call);
   return ended;
 }
 
-/** Sends the call and reads the answer, to its end or until the case says that the client leaves. */
+/** Sends the call and reads the answer to its end, or until the client leaves. */
 async function listen(
   url: string,
   { body, leave }: Case,
@@ -182,14 +181,14 @@ async function listen(
   });
 }
 
-/** Tokens of the text in the pieces, counted for each choice by itself. */
+/** Tokens of the text in the pieces, counted separately for each choice. */
 export function tokensOf(pieces: readonly Piece[]): number {
   const choices = new Map<number, string>();
   for (const { says = '', choice = 0 } of pieces) choices.set(choice, (choices.get(choice) ?? '') + says);
   return [...choices.values()].reduce((sum, text) => sum + countTokens(text), 0);
 }
 
-/** Checks the ledger row, the balance and the holds after a call has ended. */
+/** Checks ledger row, balance and holds after the call. */
 export async function checkRow(
   t: Test,
   world: ScriptedGateway,

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
 import { ADMIN_TOKEN, type Ended, makePlace, run, startGatewayProcess } from './gateway-process.ts';
 
-/** Runs `tollgate` with these arguments in a separate process. */
+/** Runs `tollgate` with these arguments in its own process. */
 export function tollgate(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -11,7 +11,10 @@ export function tollgate(
   return run('cli.ts', env, args, input);
 }
 
-/** Starts a gateway, with `tollgate` as its operator uses it: the address and the token are in the environment. */
+/**
+ * Starts a gateway and returns its `tollgate` command, with address and token in the environment, as an operator uses
+ * it.
+ */
 export async function startGatewayForCommands(t: Test) {
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());

@@ -16,7 +16,7 @@ export type Row = readonly [
   code?: string,
 ];
 
-/** A valid body, so that no row is refused because of it. */
+/** A valid body, so that it is never the reason for a refusal. */
 export const BODY = '{"model":"flat","messages":[]}';
 export const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 export const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
@@ -32,8 +32,8 @@ export async function startEdgeGateway(
 }
 
 /**
- * Sends each row's bytes and checks that the answer has the expected status and code in the documented shape, that
- * nothing reached the upstream or the ledger and nothing is held, and that the gateway answers the next call.
+ * Sends the bytes of each row. Checks status, code and shape of the answer; that nothing reached the upstream or the
+ * ledger and nothing is held; and that the gateway answers the next call.
  */
 export async function refuseRows(t: Test, world: EdgeGateway, rows: readonly Row[]): Promise<void> {
   for (const [name, bytes, status, code = 'invalid_request'] of rows) {

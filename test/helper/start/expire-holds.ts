@@ -4,7 +4,7 @@ import { type BookPlace, openBook } from '../../../src/book/open-book.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import { REDIS_TIMEOUT_MS } from './redis-process.ts';
 
-/** Releases every hold, as the sweep does once its time is over; resolves when the book has the entries. */
+/** Releases every hold, like the sweep after its deadline. Resolves when the book has the entries. */
 export async function expireHolds(t: Test, place: BookPlace, redisUrl: string): Promise<void> {
   const book = await openBook(place);
   const open = await openLedger({

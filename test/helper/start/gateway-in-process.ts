@@ -37,7 +37,7 @@ const TEST_PRICING: Config['pricing'] = {
   version: undefined,
 };
 
-/** For tests of other things than prices: what a model has no price for passes, at the price of what it refines. */
+/** For tests that aren't about prices: a unit without a price costs as much as the unit it refines. */
 export const UNPRICED_PASSES: Config['pricing'] = { ...TEST_PRICING, unpriced: 'pass' };
 
 export interface TestAccount {
@@ -58,7 +58,7 @@ export interface InProcessGateway extends Served {
     key?: Partial<KeySettings>;
     email?: string;
   }): Promise<TestAccount>;
-  /** Sets limits of calls of an account, and has them in force when it resolves. */
+  /** Sets the rate limits of an account. Resolves when they are in force. */
   limitAccount(accountId: number, limits: Partial<CallLimits>): Promise<void>;
   /** Sends `POST /v1/chat/completions`. */
   chat(key: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
@@ -69,17 +69,17 @@ export interface InProcessGateway extends Served {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Response>;
-  /** Resolves when every settle is answered and the journal is in the book. */
+  /** Resolves when every settle is confirmed and the book has all journal entries. */
   settled(): Promise<void>;
 }
 
 /**
- * Catalog of models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000
- * output tokens; `claude` has the prices of `tokens`, in Anthropic's format, with 0.1 for 1,000 tokens read from a cache
- * and 1.25 for 1,000 written to it.
+ * Models at the provider. `flat` costs 1 credit per request. `tokens` costs 1 credit per 1,000 input and 2 per 1,000
+ * output tokens. `claude` has the same prices in Anthropic's format, and costs 0.1 per 1,000 tokens read from a cache
+ * and 1.25 per 1,000 written.
  */
 export function testCatalog(url: string): Config['catalog'] {
-  // By these, tests tell their provider how to answer.
+  // Headers by which tests choose their provider's answer.
   const passHeaders = ['x-case', 'x-no-usage'];
   const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai', passHeaders } as const;
   const model = (
@@ -166,7 +166,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   };
 }
 
-/** Starts a whole gateway on real Redis and a real book, before a scripted provider; closed at the test's end. */
+/** Starts a whole gateway on a real Redis and book, with a scripted provider. Closes it after the test. */
 export async function startGatewayInProcess(
   t: Scope,
   options: {
@@ -174,7 +174,7 @@ export async function startGatewayInProcess(
     config?: Partial<Config>;
     provider?: ScriptedProvider;
     dataDir?: string;
-    /** Time for requests in flight to finish when it is closed; default 30 s. */
+    /** Time for requests in flight to finish on close; default 30 s. */
     finishWithinMs?: number;
   } = {},
 ): Promise<InProcessGateway> {
@@ -272,7 +272,7 @@ function actionsOn(
   };
 }
 
-/** Resolves with the account's newest entry once that is in the book and a charge. */
+/** Waits until the account's newest entry in the book is a charge, and resolves with it. */
 export async function lastCharge(world: InProcessGateway, accountId: number): Promise<LedgerEntry> {
   for (;;) {
     await world.settled();

@@ -41,11 +41,11 @@ export interface GatewayProcess {
   ): Promise<Response>;
   /** Sends `POST /v1/chat/completions` with the model `flat` (1 credit a request), unless the body names another. */
   chat(key: string, body?: Record<string, unknown>): Promise<Response>;
-  /** `chat`, sent again while it is 503: for tests of other things than what a gateway does when Redis is late. */
+  /** `chat`, repeated while it gets 503. For tests that aren't about a late Redis. */
   served(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
 
-/** A data folder and an environment for gateways. It is removed with the test, leftover servers too. */
+/** A data folder and an environment for gateways. Removed after the test, together with leftover servers. */
 export interface Place {
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
@@ -76,7 +76,7 @@ ${more}`,
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ...env } };
 }
 
-/** Runs a program of src to its end, with nothing of this process' environment but PATH and Node's compile cache. */
+/** Runs a program of src to its end. Of this process' environment, it gets only PATH and Node's compile cache. */
 export async function run(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -88,7 +88,7 @@ export async function run(
   return await endOf(child).ended;
 }
 
-/** Starts a gateway and waits until it listens. Rejects with its output where it ends instead. */
+/** Starts a gateway and waits until it listens. Rejects with its output if it ends instead. */
 export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);
@@ -120,9 +120,9 @@ export async function startGatewayProcess(t: Scope, place: Place): Promise<Gatew
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * A gateway keeps the young generation small while it starts, to idle in less memory (main.ts). Room for what it loads,
- * and one thread to collect garbage, save a tenth of a second of processor time, of one. `NODE_OPTIONS`, even empty ones,
- * start a gateway as it is deployed: for tests that measure its memory.
+ * A gateway keeps the young generation small while it starts, to idle in less memory (main.ts). A larger one, with a
+ * single thread for garbage collection, saves a tenth of the processor time of a start. Set `NODE_OPTIONS`, even to "",
+ * to start a gateway as deployed, for tests that measure its memory.
  */
 const QUICK_START = ['--single-threaded-gc', '--min-semi-space-size=16'];
 

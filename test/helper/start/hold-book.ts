@@ -12,5 +12,5 @@ const { account } = await book.createAccount(
   NOW,
 );
 process.stdout.write(`${account.id}\n`);
-// With `leave`, the process is to end although the book is not closed.
+// With `leave`, the process ends without closing the book.
 if (!leave) process.stdin.resume();

@@ -43,7 +43,7 @@ export async function accountOn(
   return { account, key, hash };
 }
 
-/** Settings of a key without any restriction. */
+/** Settings of an unrestricted key. */
 export const OPEN_KEY: KeySettings = {
   name: 'test',
   ...DEFAULT_SETTINGS,

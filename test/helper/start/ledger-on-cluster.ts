@@ -29,7 +29,7 @@ export async function startLedgerOnCluster(t: Test, options: { waitReplicas?: nu
 
 export type LedgerOnCluster = Awaited<ReturnType<typeof startLedgerOnCluster>>;
 
-/** Makes calls of 1 credit until stopped, on all accounts at once and one after the other on each. */
+/** Makes calls of 1 credit until stopped: concurrently on all accounts, sequentially on each. */
 export function load({ open, accounts }: LedgerOnCluster) {
   const tallies = accounts.map(({ key }) => ({ key, held: 0, refused: 0 }));
   let isOn = true;
@@ -41,7 +41,7 @@ export function load({ open, accounts }: LedgerOnCluster) {
       } catch (error) {
         if (!(error instanceof LedgerUnavailable)) throw error;
         tally.refused++;
-        // A refusal can be immediate, and a loop of those would block the event loop.
+        // A refusal can be immediate; a loop of these would block the event loop.
         await setImmediate();
       }
     }

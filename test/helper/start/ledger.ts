@@ -28,7 +28,7 @@ export interface TestLedger {
   /** Number of times that the ledger reported queued alerts. */
   readonly alerts: () => number;
   account(options?: AccountOptions): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
-  /** Opens a second ledger, as of another gateway, on this Redis and book. */
+  /** Opens a second ledger on this Redis and book, like another gateway. */
   second(): Promise<OpenLedger>;
 }
 
@@ -137,7 +137,7 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
   };
 }
 
-/** Admits and settles one call; resolves with the verdict of the admission. */
+/** Admits and settles one call. Resolves with the result of the admission. */
 export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict === 'held') {

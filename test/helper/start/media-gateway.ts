@@ -24,9 +24,9 @@ export interface MediaGateway extends InProcessGateway {
     body: string | FormData | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,
   ): Promise<Response>;
-  /** Resolves with the newest entry of the account once it is a charge. */
+  /** Waits until the newest entry of the account is a charge, and resolves with it. */
   charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'threshold'>>;
-  /** Resolves with the account's balance and holds once everything is settled. */
+  /** Waits until everything is settled, and resolves with the account's balance and holds. */
   held(account: TestAccount): Promise<{ balance: number; held: number }>;
 }
 
@@ -47,13 +47,12 @@ export async function startMediaGateway(
   return withMedia(await startGatewayInProcess(t, { provider, config: { ...config, catalog } }));
 }
 
-/** The shared gateway of this test process, started when it is first needed. */
+/** The shared gateway of this test process, started on first use. */
 let shared: Promise<InProcessGateway> | undefined;
 
 /**
- * The media gateway that the tests of a file share, with each test's own provider behind it. It is for tests that run
- * one after the other and look at their own accounts only. Each start that this saves is half a second of processor
- * time.
+ * The media gateway that the tests of a file share, with a provider per test. For sequential tests that look only at
+ * their own accounts. Each start that this saves takes half a second of processor time.
  */
 export async function shareMediaGateway(
   t: Test,

@@ -8,7 +8,7 @@ import { startRedis } from './redis-process.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * Starts a Redis, a PostgreSQL and a provider for one test, which may stop and start them. `env` is the environment of
+ * Starts a Redis, a PostgreSQL and a provider for one test, which can stop and start them. `env` is the environment of
  * a gateway that uses them.
  */
 export async function startOwnServers(t: Scope) {
@@ -34,6 +34,6 @@ export async function startGatewayProcesses(t: Test, count: number) {
   const env = { REDIS_URL: redis.url, DATABASE_URL };
   const start = () => startGatewayProcess(t, makePlace(t, provider.url, env));
   const gateways = await Promise.all(Array.from({ length: count }, start));
-  /** Gateway by turns: 0 is the first, and `count` the first again. */
+  /** Gateways in turn: 0 is the first, and `count` the first again. */
   return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
 }

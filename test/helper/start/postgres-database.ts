@@ -2,14 +2,14 @@ import pg from 'pg';
 import { t } from 'tap';
 import { addressOf, type PostgresServer, startPostgres } from './postgres-server.ts';
 
-/** The server that test/run.ts has all files share: 1.5 s of processor time less a file. */
+/** The server that all files of test/run.ts share, which saves 1.5 s of processor time per file. */
 const { TEST_POSTGRES_PORT } = process.env;
 
-/** One a test process, started when it is first asked for, where none is shared. */
+/** Without a shared server: one per test process, started on first use. */
 let server: Promise<PostgresServer> | undefined;
 const databases: string[] = [];
 
-/** A fresh, empty database; its `postgres://` address. It is gone when the test process ends. */
+/** Creates an empty database and returns its `postgres://` URL. It lasts as long as the test process. */
 export async function createDatabase(): Promise<string> {
   const url = await findServer();
   const name = `book_${process.pid}_${databases.length + 1}`;
@@ -20,7 +20,7 @@ export async function createDatabase(): Promise<string> {
 
 async function findServer(): Promise<(database: string) => string> {
   if (TEST_POSTGRES_PORT) return (database) => addressOf(Number(TEST_POSTGRES_PORT), database);
-  // Nothing is to outlive the test, so nothing need reach the disk.
+  // Nothing outlives the test, so nothing needs to reach the disk.
   server ??= startPostgres({ fsync: 'off' });
   return (await server).url;
 }

@@ -10,7 +10,7 @@ export interface PostgresServer {
   readonly port: number;
   /** URL of the named database, for the superuser. */
   url(database: string): string;
-  /** Stops it and keeps its data; open connections are ended. */
+  /** Stops it and keeps its data. Ends open connections. */
   halt(): Promise<void>;
   /** Starts it again on the same port. */
   resume(): Promise<void>;
@@ -26,7 +26,7 @@ export function addressOf(port: number, database: string): string {
   return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
 }
 
-/** `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
+/** `settings` as in postgresql.conf. Throws Error if PostgreSQL is not installed. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) {
@@ -78,9 +78,9 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 }
 
 /**
- * Shell script that runs the server, ends it and removes its folder when standard input closes. That happens when this
- * process ends in any way, so that a killed test leaves no server behind. A line on standard input ends the server
- * only.
+ * Shell script that runs the server. When standard input closes, it ends the server and removes its folder; that
+ * happens whenever this process ends, so a killed test leaves no server behind. A line on standard input ends only the
+ * server.
  */
 const WATCHED = `
   folder=$1; shift
@@ -142,7 +142,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** User to run the server as where this process is root, as which PostgreSQL refuses to run. */
+/** User to run the server as if this process is root, because PostgreSQL refuses to run as root. */
 function unprivilegedUser(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -151,7 +151,7 @@ function unprivilegedUser(): Owner | undefined {
         Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
       return { uid: id('-u'), gid: id('-g') };
     } catch {
-      // No such user; the next name is tried.
+      // No such user: tries the next name.
     }
   }
   throw new Error(

@@ -10,13 +10,13 @@ export interface RedisCluster {
   readonly url: string;
   /** The nodes that were masters at the start. */
   readonly nodes: readonly RedisProcess[];
-  /** One replica of each master, in their order; empty where none were wanted. */
+  /** One replica of each master, in the same order; empty without replicas. */
   readonly replicas: readonly RedisProcess[];
   /** The node that has the slot of a Redis key now. */
   ownerOf(name: string): Promise<RedisProcess>;
   /**
-   * Moves the slot of a Redis key to another master, key by key, as resharding does. `halfway` is called, and awaited,
-   * when half of the slot's keys have moved.
+   * Moves the slot of a Redis key to another master, key by key, as resharding does. Awaits `halfway` when half of the
+   * keys have moved.
    */
   moveSlot(name: string, to: RedisProcess, halfway?: () => Promise<unknown>): Promise<void>;
   /** Resolves when every node is up, every replica is connected, and all nodes agree about the slots. */
@@ -28,11 +28,11 @@ export interface ClusterOptions {
   readonly nodeTimeoutMs?: number;
   /** Further settings of each node. */
   readonly settings?: Record<string, string>;
-  /** Maps the port of a node to the port by which clients and replicas are to reach it, such as that of a proxy. */
+  /** Maps the port of a node to the port at which clients and replicas reach it, such as that of a proxy. */
   readonly front?: (port: number) => Promise<number>;
 }
 
-/** Starts three real masters on loopback that share the slots, and a replica for each where wanted. */
+/** Starts three real masters on loopback that share the slots, optionally with a replica each. */
 export async function startCluster(t: Scope, options: ClusterOptions = {}): Promise<RedisCluster> {
   const {
     withReplicas = false,
@@ -49,10 +49,10 @@ export async function startCluster(t: Scope, options: ClusterOptions = {}): Prom
         port: String(ports[index]),
         'cluster-enabled': 'yes',
         'cluster-node-timeout': String(nodeTimeoutMs),
-        // While a master is away, the slots of the others are still served.
+        // While a master is away, the others still serve their slots.
         'cluster-require-full-coverage': 'no',
         'repl-diskless-sync-delay': '0',
-        // A replica is shown to clients once it has heard from its master, which by default can take 10 s.
+        // Clients see a replica once it has heard from its master, which by default can take 10 s.
         'repl-ping-replica-period': '1',
         // The default is the port + 10,000, which may be beyond 65,535 or in use.
         'cluster-port': String(ports[count + index]),
@@ -115,8 +115,8 @@ async function isWhole(node: Redis, known: number): Promise<void> {
 const MEET_AGAIN_MS = 5_000;
 
 /**
- * Resolves when the cluster is whole for a node. Lets it meet the others again meanwhile: a busy machine may take longer for
- * the handshake of two nodes than `cluster-node-timeout`, after which they forget each other.
+ * Resolves when the cluster is complete for a node. Repeats the handshake meanwhile: on a busy machine it can take
+ * longer than `cluster-node-timeout`, after which two nodes forget each other.
  */
 async function hasMet(node: Redis, all: readonly Redis[]): Promise<void> {
   const again = setInterval(() => {
@@ -129,9 +129,7 @@ async function hasMet(node: Redis, all: readonly Redis[]): Promise<void> {
   }
 }
 
-/**
- * Joins the masters to a cluster, as `redis-cli --cluster create` does, which may not be installed beside the server.
- */
+/** Joins the masters to a cluster, like `redis-cli --cluster create`, which may not be installed. */
 async function join(masters: readonly Redis[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const first = Math.ceil((SLOTS / masters.length) * index);

@@ -22,7 +22,7 @@ export interface RedisProcess {
   start(): Promise<void>;
   /** Suspends it with its connections open (SIGSTOP). */
   freeze(): void;
-  /** Lets it go on (SIGCONT). */
+  /** Resumes it (SIGCONT). */
   thaw(): void;
   /**
    * Opens the test's own connection, which prefixes Redis keys as src/ledger/redis/redis-keys.ts does; some must exist.
@@ -31,15 +31,15 @@ export interface RedisProcess {
 }
 
 /**
- * Starts a Redis that ends with the test. `settings` are those of its command line without the dashes; `dir` is the
- * folder in which the folder of its data is made.
+ * Starts a Redis that ends with the test. `settings` are its command-line options without the dashes. `dir` is the
+ * parent of its data folder.
  */
 export async function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<RedisProcess> {
   const folder = mkdtempSync(join(settings.dir ?? tmpdir(), 'tollgate-redis-'));
   const port = settings.port === undefined ? await freePort() : Number(settings.port);
   let child: ChildProcess | undefined;
   const connections: Redis[] = [];
-  // Without fsync a kill loses nothing, and a slow disk keeps no reply waiting, nor a write back until its fsync is done.
+  // Even without fsync, a kill loses nothing. With it, a slow disk would delay replies and writes.
   const fsync = { appendonly: 'yes', appendfsync: 'no' };
   const all = { port, bind: '127.0.0.1', ...fsync, save: '', ...settings, dir: folder };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -85,27 +85,27 @@ export async function startRedis(t: Scope, settings: Record<string, string> = {}
   };
 }
 
-/** A port on loopback that nobody listens on. */
+/** An unused port on loopback. */
 export async function freePort(): Promise<number> {
   const [port] = await freePorts(1);
   return port as number;
 }
 
 /**
- * Time for a reply of Redis in tests of other things, as a busy machine needs it. That a gateway waits for 6 s and no
- * longer is proven where it is started as it is deployed, in test/process (redis-slow, redis-silent, lost-replies), and in
+ * Time limit for a reply of Redis, long enough for a busy machine, in tests about other things. Tests of the real limit
+ * of 6 s start a gateway as deployed, in test/process (redis-slow, redis-silent, lost-replies), or a ledger, in
  * test/ledger (slow-redis, late-admissions).
  */
 export const REDIS_TIMEOUT_MS = 20_000;
 
 /**
- * First port to try. These ports, and those of a cluster's bus 10,000 above them, are below the range of ephemeral
- * ports, of which a busy machine may take one at any time, also while a server is down.
+ * First port to try. These ports, and those of a cluster's bus 10,000 above, are below the range of ephemeral ports. A
+ * busy machine may take an ephemeral port at any time, even while a server is down.
  */
 const FIRST = 12_000;
 const COUNT = 10_000;
 
-/** Finds `count` different ports on loopback that nobody listens on. */
+/** Finds `count` unused ports on loopback. */
 export async function freePorts(count: number): Promise<number[]> {
   const held = [];
   while (held.length < count) {

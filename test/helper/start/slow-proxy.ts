@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** TCP proxy that can be blocked: connections stay open and nothing gets through, as in a network fault. */
+/** TCP proxy that can be blocked: connections stay open and nothing gets through, like a network fault. */
 export interface SlowProxy {
   readonly port: number;
   block(): void;
-  /** Lets new connections through again; those that were blocked stay so. */
+  /** Lets new connections through again; blocked ones stay blocked. */
   unblock(): void;
 }
 

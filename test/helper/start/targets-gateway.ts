@@ -34,8 +34,8 @@ const PLACES: readonly PlaceName[] = ['a', 'b', 'c'];
 const PRICES: Readonly<Record<PlaceName, number>> = { a: 1, b: 2, c: 3 };
 
 /**
- * Models: `ranked` is asked at `a`, then `b`, then `c`, where it is called `ranked-a` and so on; `even` is at `a` and `b` with equal
- * weights; `claude-ranked` is as `ranked` in Anthropic's format; `film` makes videos at `a` and `b`.
+ * Models: `ranked` runs at `a`, then `b`, then `c`, under the names `ranked-a` and so on. `even` is at `a` and `b` with
+ * equal weights. `claude-ranked` is like `ranked`, in Anthropic's format. `film` makes videos at `a` and `b`.
  */
 export async function startTargetsGateway(
   t: Test,

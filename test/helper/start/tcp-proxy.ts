@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 /** TCP proxy to a server on loopback that can lose the server's replies, or be slow. */
 export interface TcpProxy {
   readonly port: number;
-  /** Drops all replies on the connections that are open now; requests still arrive. */
+  /** Drops all replies on the open connections; requests still arrive. */
   loseReplies(): void;
   /** Ends every open connection. New ones work. */
   cut(): void;
@@ -15,7 +15,7 @@ export interface TcpProxy {
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
   let delayMs = 0;
-  /** Wraps `forward` so that it gets each piece late, in the order in which they came, also where the delay changes. */
+  /** Wraps `forward` to delay each piece. Keeps their order even if the delay changes. */
   const late = (forward: (bytes: Buffer) => void) => {
     const waiting: { readonly bytes: Buffer; readonly dueAt: number }[] = [];
     const forwardDue = () => {

@@ -14,9 +14,7 @@ const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001
   renamed: { upstream: test, upstreamModel: other, category: text, maxOutputTokens: 10, price: { request: 0.001 } }
 `;
 
-/**
- * Starts a gateway in its own process, whose memory and files can be inspected (on Linux), before a hashing upstream.
- */
+/** Starts a gateway in its own process, with a hashing upstream. On Linux, its memory and files can be inspected. */
 export async function startUploadGateway(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
   const upstream = await startHashingUpstream(t);
   const place = makePlace(t, upstream.url, { NODE_OPTIONS: '', ...env }, MODELS + more);
@@ -29,12 +27,12 @@ export async function startUploadGateway(t: Test, more = '', env: NodeJS.Process
 export function megabytes({ pid }: GatewayProcess, which: 'VmHWM' | 'VmRSS'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kilobytes = Number(new RegExp(`^${which}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-  // 5 resets the peak to the memory of now.
+  // 5 resets the peak to the current memory.
   if (which === 'VmHWM') writeFileSync(`/proc/${pid}/clear_refs`, '5');
   return kilobytes / 1024;
 }
 
-/** Number of upload files that the gateway has open, and number of files that its folder lists. */
+/** Number of upload files that the gateway has open, and number of files in its folder. */
 export function uploadsOf({ pid }: GatewayProcess, { dataDir }: Place): { open: number; seen: number } {
   const folder = join(dataDir, 'uploads');
   const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => {
@@ -56,7 +54,7 @@ export interface Hashed {
   readonly sha256: string;
 }
 
-/** Starts an upstream that keeps only the length and hash of each body, and answers every call alike. */
+/** Starts an upstream that keeps only the length and hash of each body, and answers every call the same. */
 export async function startHashingUpstream(t: Test): Promise<{ url: string; received: Hashed[] }> {
   const received: Hashed[] = [];
   const server = createServer(async (message: IncomingMessage, response) => {

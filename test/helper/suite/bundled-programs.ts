@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'programs');
 
-/** Packages that load files by a path of their own, of which esbuild knows nothing. */
+/** Packages that load files by paths that esbuild can't see. */
 const LEFT_OUT = [
   'geoip-lite',
   'gpt-tokenizer',
@@ -19,14 +19,14 @@ const LEFT_OUT = [
 /** Set by test/run.ts. */
 const { TEST_PROGRAMS } = process.env;
 
-/** Path of a program of src, `main.ts` or `cli.ts`: of its bundle where this run of the tests has made that. */
+/** Path of a program of src, `main.ts` or `cli.ts`: the bundle, if this test run has one. */
 export function programPath(name: string): string {
   return TEST_PROGRAMS ? join(TEST_PROGRAMS, `${name}.mjs`) : join(ROOT, 'src', name);
 }
 
 /**
- * Bundles the programs of src with what they import, and resolves with the folder of the bundles. Hundreds of processes
- * of a run start one: from 1,100 files that takes a quarter more of processor time than from a few.
+ * Bundles the programs of src with their imports. Resolves with the folder of the bundles. A test run starts hundreds
+ * of programs; from 1,100 files, each start takes a quarter more processor time than from a bundle.
  */
 export async function bundlePrograms(): Promise<string> {
   const { outputFiles } = await build({
@@ -48,7 +48,7 @@ export async function bundlePrograms(): Promise<string> {
   });
   mkdirSync(FOLDER, { recursive: true });
   for (const { path, contents } of outputFiles) {
-    // Renamed into place, because another run may start programs meanwhile.
+    // Renamed into place, because another run may be starting programs.
     const part = `${path}.part-${process.pid}`;
     writeFileSync(part, contents);
     renameSync(part, path);
@@ -60,7 +60,7 @@ export async function bundlePrograms(): Promise<string> {
   return FOLDER;
 }
 
-/** Leaves to each file its own place, beside which it finds scripts, workers and pages. */
+/** Keeps the original path of each file, next to which it finds scripts, workers and pages. */
 const withOwnPaths: Plugin = {
   name: 'own-paths',
   setup(bundle) {

@@ -1,6 +1,6 @@
 /**
- * fast-check with cases that are drawn by one seed, so that a run of the suite can be had again. Others are drawn with
- * `FC_SEED`, a whole number or `random`; a failure prints its own.
+ * fast-check with a fixed seed, so that a run can be repeated. Set `FC_SEED` to an integer or `random` for other cases;
+ * a failure prints its seed.
  */
 import fc from 'fast-check';
 

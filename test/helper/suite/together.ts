@@ -1,11 +1,11 @@
 /**
- * Loads the test files that are its arguments, one after the other, in one process. They register their tests while the
- * first test is still running, because tap takes the first moment without a test for the end of all.
+ * Loads the given test files one after the other in one process. They register their tests while the first test is
+ * still running, because tap ends at the first moment without a test.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// When it is loaded, tap names the folder of fixtures after program and arguments: all files make too long a name.
+// On load, tap names the folder of fixtures after program and arguments. With all files, the name would be too long.
 const files = process.argv.slice(2);
 process.argv.splice(1, files.length + 1, ...files.slice(0, 1));
 const { test } = await import('tap');

@@ -13,7 +13,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   '/v1/messages': 'messages',
 };
 
-/** A call that reached the provider, and its count; null where it counts nothing: it failed, or only counted tokens. */
+/** A call that reached the provider, and its count. Null if it counts nothing: it failed, or only counted tokens. */
 export interface CountedCall {
   readonly path: string;
   readonly isStream: boolean;
@@ -23,7 +23,7 @@ export interface CountedCall {
   readonly ended: Promise<unknown>;
 }
 
-/** What a place answered. */
+/** An answer of a place. */
 export interface Try {
   readonly place: number;
   readonly status: number;
@@ -35,26 +35,30 @@ export interface Try {
 export interface AgentProvider extends ScriptedProvider {
   /** Addresses of its places; `url` is the first. */
   readonly urls: readonly string[];
-  /** Calls since `begin`. Those that a dead place fails are none. */
+  /** Calls since `begin`, without those that failed at a dead place. */
   readonly calls: readonly CountedCall[];
-  /** What the places answered since `begin`. */
+  /** Answers of the places since `begin`. */
   readonly tries: readonly Try[];
-  /** What requests since `begin` had of earlier answers: encrypted reasoning, or references to items that a place stores. */
+  /**
+   * Parts of earlier answers in requests since `begin`: encrypted reasoning, or references to items that a place
+   * stores.
+   */
   readonly sentBack: ReadonlySet<'encrypted' | 'reference'>;
-  /** Forgets the calls; from now on answers are as `how` says. */
+  /** Forgets the calls. From now on, the provider behaves as `how` says. */
   begin(how?: How): void;
 }
 
-/** What the model says at the end of a call, and what it says of a call that is answered slowly. */
+/** Text at the end of a call, and text of a slow call. */
 export const SAID = 'All is well, says the provider.';
 export const SAID_SLOWLY = Array.from({ length: 60 }, (_, word) => `word${word}`).join(' ');
-/** A request whose text has this uses a tool so many times before the answer. */
+/** A request whose text contains this uses a tool that many times before the answer. */
 const STEPS = /take (\d+) steps/i;
 
 /**
- * Starts a provider whose model thinks and, where the request asks for steps, uses a tool of the client's step by step. It reads
- * and writes caches, and answers `compaction_trigger`. No two calls since `begin` have the same count of output. It may have
- * several places, each with an address, of which none can read another's encrypted reasoning.
+ * Starts a provider whose model thinks and, if the request asks for steps, uses a tool of the client step by step. It
+ * reads and writes caches, and answers `compaction_trigger`. No two calls since `begin` have the same count of output.
+ * The provider can have several places, each with its own address. No place can read the encrypted reasoning of
+ * another.
  */
 export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProvider> {
   let calls: CountedCall[] = [];
@@ -106,7 +110,7 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
       intervalMs,
       headers: {
         ...(isStream && { 'content-type': 'text/event-stream' }),
-        // A connection that stays open would carry one more call to a place that is gone.
+        // An open connection would carry one more call to a place that is gone.
         ...(isLast && { connection: 'close' }),
       },
     };
@@ -142,7 +146,7 @@ export async function startAgentProvider({ places = 1 } = {}): Promise<AgentProv
   };
 }
 
-/** Encrypted reasoning, which says who made it. */
+/** Encrypted reasoning that names its maker. */
 const encryptedBy = (place: number, id: string) => btoa(`Reasoning of place ${place}, turn ${id}.`);
 const ENCRYPTED = /"encrypted_content":"([^"]+)"/g;
 
@@ -157,7 +161,10 @@ function makersIn(body: Buffer): number[] {
 type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Half of the input is from the cache, as far as a format tells; a token is eight bytes, so that a hold is above it. */
+/**
+ * Half of the input comes from the cache, if the format reports that. A token is eight bytes, so a hold always exceeds
+ * it.
+ */
 function countOf(format: Format, { body }: ReceivedRequest, nth: number): Count {
   const half = Math.ceil(body.length / 16);
   const isWritten = format === 'messages';
@@ -170,7 +177,7 @@ function countOf(format: Format, { body }: ReceivedRequest, nth: number): Count 
   };
 }
 
-/** What the model does next in the conversation. */
+/** The model's next turn in the conversation. */
 function nextOf(body: Json): { use?: { name: string; input: Json }; compaction?: string } {
   const text = JSON.stringify(body.input ?? body.messages);
   const [, steps = '0'] = STEPS.exec(text) ?? [];
@@ -186,14 +193,14 @@ function nextOf(body: Json): { use?: { name: string; input: Json }; compaction?:
   return tool ? { use: tool } : {};
 }
 
-/** What a compaction leaves of the conversation before it. */
+/** The conversation after a compaction. */
 const SUMMARY = /^(\d+) steps are taken/;
 
 /** Tools with which a model takes a step: `step` of the SDKs' drivers, and the shells of agents. */
 const STEP_TOOLS =
   /^(step|bash|shell|shell_command|exec_command|run_commands?|execute_command|run_terminal_command)$/i;
 
-/** The first tool that takes a step, with arguments that fit its schema. Agents give up where the same command comes again. */
+/** The first tool that can take a step, with arguments that fit its schema. Agents give up if a command repeats. */
 function toolOf(tools: unknown, command: string): { name: string; input: Json } | undefined {
   for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
     const described = isObject(tool.function) ? tool.function : tool;
@@ -205,7 +212,7 @@ function toolOf(tools: unknown, command: string): { name: string; input: Json } 
   return undefined;
 }
 
-/** A value of the schema with what is required and nothing else; every text is `text`. */
+/** A value of the schema with only its required members; every text is `text`. */
 function valueFor(schema: unknown, text: string): unknown {
   if (!isObject(schema)) return text;
   const { type, properties, required, items, enum: values, anyOf } = schema;

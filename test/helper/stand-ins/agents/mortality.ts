@@ -9,9 +9,12 @@ export type Fault = Pick<Behavior, 'status' | 'headers' | 'body'>;
 export interface How {
   readonly fault?: Fault | undefined;
   readonly intervalMs?: number | undefined;
-  /** Numbers of answers after which the next place dies, each in another way (`DEATHS`). Reasoning is plain text, which every place can read. */
+  /**
+   * Numbers of answers after which the next place dies, each in a different way (`DEATHS`). Reasoning is plain text,
+   * readable at every place.
+   */
   readonly deathsAfter?: readonly number[] | undefined;
-  /** The place that is asked for the answer to so much encrypted reasoning is overloaded for so long. */
+  /** Number of items of encrypted reasoning at which the place becomes overloaded, and for how long. */
   readonly away?: { readonly after: number; readonly ms: number } | undefined;
 }
 
@@ -49,21 +52,21 @@ export class Mortality {
     this.#away = away;
   }
 
-  /** How the place is dead when it is asked after so many answers; undefined: it lives. */
+  /** How the place is dead after that many answers; undefined if it is alive. */
   deathOf(place: number, answered: number): Death | undefined {
     const next = this.#next(answered);
     if (next && next !== 'gone' && !this.#dead.has(place)) this.#dead.set(place, next);
     return this.#dead.get(place);
   }
 
-  /** Whether the place is gone once it has given so many answers. */
+  /** Whether the place is gone after that many answers. */
   goesAfter(place: number, answered: number): boolean {
     if (this.#next(answered) !== 'gone') return false;
     this.#dead.set(place, 'gone');
     return true;
   }
 
-  /** Whether the place is overloaded when it gets so many items of encrypted reasoning. */
+  /** Whether the place is overloaded by that many items of encrypted reasoning. */
   isAway(place: number, items: number): boolean {
     if (!this.#away || items < this.#away.after) return false;
     if (this.#awayPlace === undefined) {
@@ -80,7 +83,7 @@ export class Mortality {
   }
 }
 
-/** The answer of a dead place. One that is gone may still get a request of the moment before. */
+/** The answer of a dead place. A place that is gone may still get a request sent just before. */
 export function failureOf(format: Format, death: Death, isStream: boolean): Fault {
   const failure = error('The engine has stopped.', 'server_error');
   if (death !== 'broken') return { status: 503, headers: { 'retry-after': String(GONE_S) }, body: failure };

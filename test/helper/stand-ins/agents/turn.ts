@@ -12,17 +12,17 @@ export interface Count {
   readonly output: number;
 }
 
-/** What the model of an agent says at a time: it thinks, and then it speaks or uses a tool. */
+/** A turn of an agent's model: it thinks, and then speaks or uses a tool. */
 export interface Turn {
   readonly id: string;
   readonly model: unknown;
   readonly thinking: string;
-  /** The thinking as only its maker reads it. Without it, a response has it in plain text. */
+  /** The encrypted thinking. Without it, a response has the thinking in plain text. */
   readonly encrypted?: string;
   readonly text: string;
-  /** The use of a tool in place of the text. */
+  /** A tool call instead of the text. */
   readonly use?: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
-  /** The answer to `compaction_trigger`, in place of both. */
+  /** The answer to `compaction_trigger`, instead of both. */
   readonly compaction?: string;
   readonly count: Count;
 }
@@ -41,7 +41,7 @@ export function answerOf(format: Format, turn: Turn, isStream: boolean, wantsUsa
   }
 }
 
-/** Words with the space before each, so that together they are the text. */
+/** Words, each with the space before it. */
 const words = (text: string) => text.match(/\s*\S+/g) ?? [];
 
 /** OpenAI's formats count cached tokens within the input. */

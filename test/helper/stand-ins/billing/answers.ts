@@ -2,7 +2,7 @@ import { inputOf, type Pass, sumOf, type Use } from './bill.ts';
 import type { Format } from './bounded-use.ts';
 import type { Random } from './random.ts';
 
-/** An answer of the provider: the whole one, and the events of the same as a stream. */
+/** An answer of the provider, whole and as the events of a stream. */
 export interface BilledAnswer {
   readonly whole: object;
   readonly events: readonly string[];
@@ -10,7 +10,7 @@ export interface BilledAnswer {
 
 const WORDS = ['One', ' two', ' three', ' four', ' END'];
 
-/** The answer of a call in the shape of its format, with the usage as one of its vendors reports it. */
+/** The answer of a call in its format, with the usage as one of its vendors reports it. */
 export function answerOf(format: Format, use: Use, random: Random): BilledAnswer {
   return { chat: chatAnswer, responses: responsesAnswer, messages: messagesAnswer }[format](use, random);
 }
@@ -30,7 +30,7 @@ function inputDetails({ cached, written, writtenLong }: Pass): object {
 function chatAnswer(use: Use, random: Random): BilledAnswer {
   const sum = sumOf(use.passes);
   const input = inputOf(sum);
-  // xAI and Gemini count reasoning in the total alone.
+  // xAI and Gemini count reasoning only in the total.
   const outside = random.chance(0.3) ? random.upTo(sum.output) : 0;
   const usage = {
     prompt_tokens: input,
@@ -74,7 +74,7 @@ function responsesAnswer(use: Use, random: Random): BilledAnswer {
     action: { type, query: 'q' },
   });
   const searches = Array.from({ length: use.searches }, (_, index) => search('search', index));
-  // The vendor's own count leaves out what is discounted: more items than it bills.
+  // The vendor's count has more items than it bills.
   const tellsCount = random.chance(0.5);
   const more = tellsCount && use.searches > 0 ? [search('search', use.searches), search('open_page', 9)] : [];
   const message = {

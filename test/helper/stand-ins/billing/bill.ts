@@ -1,6 +1,6 @@
 /** Tokens of one pass of a model over the conversation, as a provider counts them. */
 export interface Pass {
-  /** Input that is neither from a cache nor written to one. */
+  /** Input neither read from a cache nor written to one. */
   readonly plain: number;
   readonly cached: number;
   readonly written: number;
@@ -9,26 +9,26 @@ export interface Pass {
   readonly output: number;
 }
 
-/** What a call used, by the provider's own count. */
+/** Usage of a call by the provider's own count. */
 export interface Use {
   readonly passes: readonly Pass[];
   readonly searches: number;
   readonly isFlex: boolean;
-  /** The answer reports each pass, so that each has the price of its own length. */
+  /** The answer reports each pass, so each pass is priced by its own length. */
   readonly tellsPasses: boolean;
-  /** A refusal before any output, whose tokens are not billed. */
+  /** A refusal before any output, whose tokens are free. */
   readonly isRefused: boolean;
 }
 
-/** Bounds of the provider's models, which the configuration of the gateways names as well. */
+/** Bounds of the provider's models, as in the configuration of the gateways. */
 export const WINDOW = 60_000;
 export const MAX_OUTPUT = 4_000;
 export const IMAGE_TOKENS = 5_000;
 export const TOOL_TOKENS = 10_000;
-/** Input from which on a pass, or a call, has the long price. */
+/** Input from which a pass or call has the long price. */
 const LONG = 20_000;
 
-/** Credits for a million tokens; of searches for a thousand. The written form is that of a config file. */
+/** Credits per million tokens, and per thousand searches, in the form of a config file. */
 const PRICE = `
       input: [{ price: 2 }, { above: ${LONG}, price: 4 }]
       cachedInput: [{ price: 0.2 }, { above: ${LONG}, price: 0.4 }]
@@ -76,7 +76,7 @@ export function billedConfig(url: string): string {
     imageTokens: ${IMAGE_TOKENS}${more}
     price:${PRICE}
 `;
-  // However late a busy machine is, a call that its client left is read to its end.
+  // Long enough that even a busy machine reads an abandoned call to its end.
   return `limits: { toolTokens: ${TOOL_TOKENS}, readOnMs: 600000 }
 upstreams:
   openai-like: { url: "${url}", apiKey: secret, format: openai }

@@ -24,13 +24,13 @@ export interface BilledCall {
 
 export interface BillingProvider extends Listening {
   readonly calls: readonly BilledCall[];
-  /** What should not have happened: a bound that was not sent, a call that was cut before its end. */
+  /** Faults: a bound that was not sent, or a call that was cut off. */
   readonly faults: readonly string[];
   /** Calls that are being answered. */
   readonly open: number;
 }
 
-/** Starts a provider that keeps to the bounds of each request, and writes the bill of each call when it begins. */
+/** Starts a provider that keeps to the bounds of each request and writes the bill of each call at its start. */
 export async function startBillingProvider(seed: number): Promise<BillingProvider> {
   const random = new Random(seed);
   const calls: BilledCall[] = [];

@@ -12,7 +12,7 @@ interface Bounds {
   readonly pictures: number;
   readonly rounds: number;
   readonly searches: number;
-  /** A server of the client's, which can fill the context in each pass. */
+  /** A server of the client, which can fill the context in each pass. */
   readonly isOpen: boolean;
   readonly output: number;
   readonly answers: number;
@@ -21,10 +21,7 @@ interface Bounds {
 /** A bound of tools that the provider runs and that did not reach it. */
 export class Unbounded extends Error {}
 
-/**
- * Chooses what a call uses, within what its request allows: bounds of the request, and those of the model. Two calls of five use
- * all that they may.
- */
+/** Chooses the usage of a call within the bounds of its request and its model. Two of five calls use the maximum. */
 export function useOf(format: Format, body: Body, random: Random): Use {
   const bounds = boundsOf(format, body);
   const usesAll = random.chance(0.4);
@@ -41,7 +38,7 @@ export function useOf(format: Format, body: Body, random: Random): Use {
   });
   return {
     passes,
-    // A chat does not report its search, and counts as having made it.
+    // A chat doesn't report its search, so it counts as made.
     searches: format === 'chat' ? bounds.searches : Math.min(draw(bounds.searches), rounds),
     isFlex: body.service_tier === 'flex' && random.chance(0.8),
     tellsPasses: format === 'messages',
@@ -49,7 +46,7 @@ export function useOf(format: Format, body: Body, random: Random): Use {
   };
 }
 
-/** Input of each pass: that of the request, and what each round of tools adds. No pass reads more than the window. */
+/** Input of each pass: the request, and the additions of each round of tools. No pass reads more than the window. */
 function inputsOf(bounds: Bounds, rounds: number, draw: (most: number) => number): number[] {
   const media = bounds.files * draw(WINDOW) + bounds.pictures * draw(IMAGE_TOKENS);
   const inputs = [Math.min(WINDOW, bounds.isOpen ? draw(WINDOW) : Math.max(1, draw(bounds.text)) + media)];

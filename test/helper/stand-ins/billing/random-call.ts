@@ -17,7 +17,7 @@ const MCP = {
   require_approval: 'never',
 };
 
-/** A call of any format, with files, tools of the provider and a client that may leave; `owner` is its user. */
+/** A call of any format, possibly with files, tools of the provider and a client that leaves. `owner` is its user. */
 export function randomCall(owner: string, random: Random): RandomCall {
   const call = random.of([chat, responses, responses, messages, messages])(owner, random);
   const body = random.chance(0.6) ? { ...call.body, stream: true } : call.body;
