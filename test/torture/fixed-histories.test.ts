@@ -5,9 +5,7 @@ import { FIXED_HISTORIES } from './generator/fixed-histories.ts';
 import { LIMIT_HISTORIES } from './generator/limit-histories.ts';
 import { BookServers } from './world/book-server.ts';
 
-/**
- * Histories that run in parallel, because a history mostly waits. Each has a PostgreSQL to itself, which it may stop.
- */
+/** Number of parallel histories; a history mostly waits. Each has its own PostgreSQL, which it may stop. */
 const AT_ONCE = 3;
 const free = Array.from({ length: AT_ONCE }, () => new BookServers(t));
 t.jobs = AT_ONCE;

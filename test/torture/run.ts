@@ -1,5 +1,5 @@
-// Program that runs histories of calls and faults against real gateways until its time is up, and checks the invariants
-// of specification section 5.
+// Program that runs histories of calls and faults against real gateways for a given time, and checks the invariants of
+// specification section 5.
 import { parseArgs } from 'node:util';
 import type { Scope } from '../helper/start/scope.ts';
 import { soak } from './soak/soak.ts';

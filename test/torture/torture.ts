@@ -7,9 +7,9 @@ import { BookServers } from './world/book-server.ts';
 
 export interface TortureOptions {
   readonly seed: number;
-  /** Number of a single history to run among those of the seed, as a failure prints it; undefined for all. */
+  /** Number of the only history of the seed to run, as printed by a failure; undefined for all. */
   readonly path?: string | undefined;
-  /** Milliseconds from now in which histories may begin. */
+  /** Milliseconds from now until which histories may begin. */
   readonly forMs: number;
   /** Most steps of a history. */
   readonly steps: number;
@@ -21,7 +21,7 @@ export interface TortureOptions {
 
 export interface Outcome {
   readonly summary: RunSummary;
-  /** Violations of the history that failed, its steps, and how to run it again; undefined where none failed. */
+  /** Violations of the failed history, its steps, and how to repeat it; undefined if none failed. */
   readonly failure: string | undefined;
 }
 
@@ -34,8 +34,8 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
   const until = Date.now() + forMs;
   for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
     const at = path ?? String(index);
-    // One history for each run of fast-check, so that the path of a history is its number. There is no shrinking,
-    // because two runs of one history on real processes are never the same to the microsecond.
+    // One history for each run of fast-check, so the path of a history is its number. No shrinking, because two runs of
+    // a history on real processes never have the same timing.
     const details = await fc.check(property, {
       seed,
       path: at,

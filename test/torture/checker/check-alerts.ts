@@ -4,14 +4,14 @@ import type { AccountModel, Model } from '../model/model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
 /**
- * Time after a loss in which sequence numbers say nothing about when a threshold was changed: a loss sets accounts
- * back, and their next entries get numbers that were in use before.
+ * Time after a loss in which sequence numbers don't show when a threshold changed: a loss sets accounts back, and their
+ * next entries reuse earlier numbers.
  */
 const AROUND_A_LOSS_MS = 15_000;
 
 /**
- * Checks invariant 4: an entry that crosses the threshold has one alert, an entry that does not has none, and the book has the
- * threshold that was set last. Several thresholds may have been in force for an entry.
+ * Checks invariant 4: an entry that crosses the threshold has one alert, any other entry has none, and the book has the
+ * latest threshold. Several thresholds may have been in force for an entry.
  */
 export function checkCrossings({ accounts, ledger, alerts }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
@@ -19,7 +19,7 @@ export function checkCrossings({ accounts, ledger, alerts }: Snapshot, model: Mo
   if (alerted.size !== alerts.length) faults.push('an entry has two alerts');
   for (const { id, alert_threshold } of accounts) {
     const account = model.accounts.find((candidate) => candidate.id === id);
-    // The model lacks an account whose creation was not answered: nobody has its key, so its threshold never changed.
+    // The model lacks accounts whose creation got no answer. Nobody has their keys, so their thresholds never changed.
     const inForce = account ? thresholdsOf(account, model) : () => [alert_threshold];
     if (!inForce(Number.MAX_SAFE_INTEGER).includes(alert_threshold)) {
       faults.push(`account ${id}: its threshold is ${alert_threshold}, not the last that was answered`);
@@ -60,9 +60,7 @@ function thresholdsOf(account: AccountModel, { losses }: Model): (seq: number) =
   };
 }
 
-/**
- * Checks that no alert was sent twice, and that each one sent is in the book and has the content that the book says.
- */
+/** Checks that no alert was sent twice, and that each sent alert is in the book with the same content. */
 export function checkDeliveries(
   { alerts, deliveries }: Snapshot,
   requests: readonly ReceivedRequest[],

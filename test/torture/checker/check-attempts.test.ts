@@ -6,7 +6,7 @@ import { checkAttempts } from './check-attempts.ts';
 import { answer, fixture, PREFIX } from './check-fixture.ts';
 import type { LedgerRow } from './snapshot.ts';
 
-// Tests of the checker: what of section 12 it must find broken, and what is right.
+// Tests of the checker: violations of section 12 that it must find, and behavior that it must accept.
 
 function arrival(call: number, target: Arrival['target'], more: Partial<Arrival> = {}): Arrival {
   const fails = target === 'first';
@@ -23,7 +23,7 @@ function arrival(call: number, target: Arrival['target'], more: Partial<Arrival>
   };
 }
 
-/** The fixture's first call with this text, its row, and what the targets saw of it. */
+/** The fixture's first call with this text, its row, and its visits at the targets. */
 function faultsOf(
   arrivals: readonly Arrival[],
   { attempts, text = '', ...more }: { attempts?: unknown; text?: string } & Partial<LedgerRow> = {},
@@ -91,7 +91,7 @@ test('a timeout that is not charged as an estimate, and a broken connection that
   t.match(faultsOf([unsure], { ...rows, outcome: 'upstream_broke' }), [/never began cost -1000000/]);
 });
 
-/** Calls one after the other at one gateway, 100 ms apart, which the targets took as `arrivals` say. */
+/** Sequential calls at one gateway, 100 ms apart, with these arrivals at the targets. */
 function faultsOfCalls(arrivals: readonly Arrival[]): string[] {
   const { model } = fixture();
   const [call] = model.calls as [CallModel];

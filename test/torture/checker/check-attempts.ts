@@ -10,7 +10,7 @@ const MOST_ATTEMPTS = 3;
 /** Characters of a request id that are its gateway's (domain/request-id.ts). */
 const PREFIX_LENGTH = 20;
 
-/** Time by which a gateway may hear late of what another one saw. */
+/** Delay with which a gateway may learn what another one saw. */
 const NEWS_MS = 10_000;
 
 /** A call at a target, with what its client saw. */
@@ -18,12 +18,13 @@ interface Asked extends Arrival {
   readonly of: CallModel;
 }
 
-/** A call as its own checks need it. */
+/** A call, as these checks need it. */
 export type AskedCall = Pick<CallModel, 'id' | 'answer'>;
 
 /**
- * Checks section 12 of the specification: a call goes to each target once, and to another only after a failure by which nothing was
- * shown and nothing may have been billed; its client sees one answer; its row has each try; and no target is asked while it is out.
+ * Checks section 12 of the specification. A call goes to each target once, and to another one only after a failure
+ * without output or a possible bill. Its client sees one answer. Its row lists each attempt. No target gets a call
+ * while it is out.
  */
 export function checkAttempts(
   { ledger }: Pick<Snapshot, 'ledger'>,
@@ -46,7 +47,7 @@ export function checkAttempts(
   ];
 }
 
-/** A call goes to each target once, and to another only after a failure by which nothing may have been billed. */
+/** A call goes to each target once, and to another one only after a failure that can't have been billed. */
 export function checkWay({ id }: AskedCall, tries: readonly Arrival[]): string[] {
   const targets = tries.map(({ target }) => target);
   const repeated = targets.find((target, at) => targets.indexOf(target) < at);
@@ -57,7 +58,7 @@ export function checkWay({ id }: AskedCall, tries: readonly Arrival[]): string[]
   ];
 }
 
-/** A client never sees the beginning of one answer and the rest of another. */
+/** A client never sees parts of two answers. */
 export function checkShown({ id, answer }: AskedCall): string[] {
   const { text = '', status } = answer ?? {};
   if (status !== 200) return [];
@@ -67,7 +68,7 @@ export function checkShown({ id, answer }: AskedCall): string[] {
   return begun > 1 || ended > 1 || isMixed ? [`call ${id} was shown more than one answer: ${text}`] : [];
 }
 
-/** The row of a call has each of its tries, and what the last one may cost. */
+/** The row of a call lists each attempt, and a possible cost of the last one. */
 export function checkRow(
   { id, answer }: AskedCall,
   tries: readonly Arrival[],
@@ -85,7 +86,7 @@ export function checkRow(
     faults.push(`too many tries: ${story}`);
   for (const { target, status } of attempts) {
     const expected = target === GONE ? null : tries.find((one) => one.target === target)?.status;
-    // A try may end before its head came, because the client left or the time was up.
+    // An attempt can end before its head, because the client left or the time was up.
     if (status !== null && status !== expected) faults.push(`${target} did not answer ${status}: ${story}`);
   }
   const last = tries.at(-1);
@@ -94,7 +95,7 @@ export function checkRow(
   return [...faults, ...checkMoney(row, last, story)];
 }
 
-/** Where the provider may have billed, a timeout is charged as an estimate, and a broken connection is not. */
+/** If the provider may have billed, a timeout is charged by estimate, and a broken connection is free. */
 function checkMoney(
   { outcome, estimated, credits }: LedgerRow,
   last: Arrival | undefined,
@@ -112,15 +113,16 @@ function checkMoney(
   return [];
 }
 
-/** The tries that a row lists; where it lists none, the one that its other columns describe. */
+/** The attempts that a row lists; if none, the one that its other columns describe. */
 function attemptsOf({ call, upstream }: LedgerRow, status: number | undefined): readonly Attempt[] {
   const { attempts } = JSON.parse(call ?? '{}') as { attempts?: readonly Attempt[] };
   return attempts ?? [{ target: upstream ?? '', status: status ?? null, ms: 0 }];
 }
 
 /**
- * No target is asked while it is out, unless the others are out, too. Checked where both are sure: for calls that began after the
- * client of a call which failed there had its answer, at the same gateway, and with the other target surely up.
+ * No target gets a call while it is out, unless the others are out, too. Checks only calls for which both are certain:
+ * calls that began at the same gateway after the client of a failed call had its answer, while the other target was
+ * certainly up.
  */
 function checkOut(asked: readonly Asked[]): string[] {
   return asked.flatMap((one) => {
@@ -133,14 +135,13 @@ function checkOut(asked: readonly Asked[]): string[] {
   });
 }
 
-/** Whether a failure surely keeps its target out when a later call is sent there. */
+/** Whether a failure certainly keeps its target out at the time of a later call. */
 function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked: readonly Asked[]): boolean {
   const { endingAt, outMs, of: before } = failed;
   if (failed.target !== target || failed.model !== model || endingAt === undefined || outMs === undefined)
     return false;
   if (endingAt + outMs <= at || !isBefore(before, of)) return false;
-  // Whatever else was there meanwhile may have been heard of first, so that this failure changed nothing; or it has brought the target
-  // back since, or shortened the time.
+  // Another call in between may have made this failure irrelevant, brought the target back, or shortened the time.
   return !asked.some(
     (other) =>
       other.call !== call &&
@@ -154,8 +155,8 @@ function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked
 }
 
 /**
- * Whether the other target was surely up for this call, and had not been asked for it: a call was answered there after all that
- * had failed there at the same gateway, and another gateway saw none fail, whose news may come late.
+ * Whether the other target was certainly up for this call, and had not had it: it answered a call after every failure
+ * at the same gateway, and no other gateway saw a failure, of which it might learn late.
  */
 function isOtherUp({ target, model, of, at }: Asked, asked: readonly Asked[]): boolean {
   const there = asked.filter((other) => other.target !== target && other.model === model && other.at <= at);
@@ -168,18 +169,18 @@ function isGood({ way, of: { answer } }: Asked): boolean {
   return way === 'answers' && answer?.status === 200 && answer.isWhole && answer.leftAt === undefined;
 }
 
-/** Whether one call had surely ended, for the same life of a gateway, when another began. */
+/** Whether one call had certainly ended when another began, in the same life of a gateway. */
 function isBefore(ended: CallModel, began: CallModel): boolean {
   const life = lifeOf(ended);
   return life !== undefined && life === lifeOf(began) && knownBy(ended) < began.startedAt;
 }
 
-/** The life of the gateway that a call was sent to; undefined where its client saw no head. */
+/** The life of the gateway that got a call; undefined if the client saw no head. */
 function lifeOf({ answer }: CallModel): string | undefined {
   return answer?.requestId?.slice(0, PREFIX_LENGTH);
 }
 
-/** Time by which its gateway surely knew how a call ended; Infinity where that is not known. */
+/** Time by which the gateway certainly knew the end of a call; Infinity if unknown. */
 function knownBy({ answer }: CallModel): number {
   const isSure = answer?.status !== undefined && answer.leftAt === undefined;
   return isSure ? answer.endedAt : Infinity;

@@ -5,7 +5,7 @@ import type { Bill, Visit } from '../world/upstream.ts';
 import { isEstimated } from './check-calls.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
-/** Longest time of a call in which no gateway gives up an upstream that answers (world.ts), however busy it is. */
+/** Maximum duration of a call for which even a busy gateway never gives up an upstream that answers (world.ts). */
 const SURE_MS = 900;
 
 /** Time after an answer in which a fault may have hit its settle. */
@@ -18,8 +18,8 @@ const PRICES: Readonly<Record<string, (bill: Bill) => number>> = {
 };
 
 /**
- * Checks that what the upstream billed is what the ledger charges, whoever left: each bill is in one row, each row that says it
- * is by a report is by such a bill, and costs it. Bills differ from call to call (upstream.ts).
+ * Checks that the ledger charges what the upstream billed, even if a client left: each bill has one row, and each row
+ * by a report has such a bill and its cost. Bills differ from call to call (upstream.ts).
  */
 export function checkBills(
   { ledger }: Snapshot,
@@ -60,7 +60,7 @@ export function checkBills(
   return faults;
 }
 
-/** True where nothing excuses that a call is not charged by its bill: no fault, and no time that a busy machine took. */
+/** True if nothing excuses a charge other than the bill: neither a fault nor a delay of a busy machine. */
 function isSure(
   { slot, key, startedAt }: CallModel,
   visit: Visit | undefined,
@@ -88,7 +88,9 @@ function isSure(
   return !isHit && !isDead && !losses.some(({ buckets }) => buckets.has(bucket));
 }
 
-/** What a row says that the provider reported; undefined for an estimate, and for a call without a report. */
+/**
+ * Usage that the provider reported, according to the row; undefined for an estimate, and for a call without a report.
+ */
 function usedIn({ type, estimated, usage }: LedgerRow): Bill | undefined {
   if (type !== 'charge' || estimated !== 0) return undefined;
   const { input, output } = JSON.parse(usage) as Partial<Bill>;

@@ -4,22 +4,22 @@ import type { CallModel, Loss, Model, Trouble } from '../model/model.ts';
 import type { GatewaySlot, Life } from '../world/gateway-slot.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
-/** Longest time between a settle and the end of its answer. A fault in that time may have hit the settle. */
+/** Maximum time between a settle and the end of its answer. A fault in that time may have affected the settle. */
 const SETTLE_MS = 1_500;
 
-/** Time for which other gateways wait for a rebuild whose gateway died: 5 s of lease, and a margin. */
+/** Time that other gateways wait for a rebuild if its gateway died: a lease of 5 s and a margin. */
 const DEAD_REBUILD_MS = 5_000 + 1_000;
 
 /**
- * Time after the return of the book within which a gateway has compared Redis with it: 6 s of a query on a connection that went
- * silent, which nobody had used before, and 2 s of pause (docs/guarantees.md).
+ * Time after the return of the book by which a gateway has compared Redis with it: 6 s for a query on an unused
+ * connection that went silent, and a pause of 2 s (docs/guarantees.md).
  */
 const COMPARED_WITHIN_MS = 6_000 + 2_000;
 
-/** Statuses by which the gateway refuses a call before anything is sent or held. */
+/** Statuses of refusals before the gateway sends or holds anything. */
 const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 429, 503]);
 
-/** Checker of invariants 3 and 5: of the rows of the ledger that the calls of a history may and must have. */
+/** Checks invariants 3 and 5: the ledger rows that the calls of a history may and must have. */
 export class CallChecker {
   readonly #model: Model;
   readonly #reached: ReadonlyMap<number, number>;
@@ -116,9 +116,8 @@ export class CallChecker {
   }
 
   /**
-   * True where a call may have no row, because Redis lost its entry before the book had it, or lost its hold and its
-   * gateway died too. Where Redis lost only the last moments, the gateway makes the entry again, unless it died before
-   * it could.
+   * True if a call may have no row, because Redis lost its entry before the book had it, or lost its hold and the
+   * gateway died too. If Redis lost only the last moments, the gateway repeats the entry, unless it died first.
    */
   #mayBeLost(id: string): boolean {
     const life = this.#lifeOf(id);
@@ -132,8 +131,8 @@ export class CallChecker {
   }
 
   /**
-   * True where a gateway may have ended before it heard that the master of an account was none any more, which had stood still and
-   * then ran commands that its replica never gets (docs/guarantees.md): holds and settles that nobody else knows.
+   * True if a gateway may have ended before it learned that the master of an account was replaced. A frozen master may
+   * then have run commands that its replica never gets (docs/guarantees.md): holds and settles that nobody else knows.
    */
   #mayBeUnheard(life: Life | undefined, accountId: number): boolean {
     const endedAt = life?.killedAt ?? life?.stoppedAt;
@@ -148,7 +147,9 @@ export class CallChecker {
     );
   }
 
-  /** Time by which the gateway in a slot has made good what Redis lost: for that it must compare it with the book. */
+  /**
+   * Time by which the gateway in a slot has restored what Redis lost, for which it must compare Redis with the book.
+   */
   #madeGoodBy(trouble: Trouble, slot: number): number {
     return this.#model.troubles
       .filter(({ ofBook, slot: whose = slot }) => ofBook && whose === slot)
@@ -156,7 +157,7 @@ export class CallChecker {
       .reduce((by, { from, to }) => (from <= by ? Math.max(by, to + COMPARED_WITHIN_MS) : by), trouble.to);
   }
 
-  /** What befell Redis, the book and the gateway of a call, in milliseconds after it was answered. */
+  /** Faults of Redis, the book and the gateway of a call, in milliseconds after its answer. */
   #whatBefell({ answer }: CallModel, id: string): string {
     const after = (at: number | undefined) => Math.round((at ?? NaN) - (answer?.endedAt ?? NaN));
     const losses = this.#model.losses.flatMap(({ at, entries, holds, trouble, isFailover }) => {
@@ -178,15 +179,15 @@ export class CallChecker {
     ].join('; ');
   }
 
-  /** True where a settled call has its hold again, because Redis lost the settle. Its gateway cannot know. */
+  /** True if a settled call has its hold again, because Redis lost the settle. Its gateway can't know. */
   #isRevived(id: string): boolean {
     return this.#model.losses.some(({ revived }) => revived.has(id));
   }
 
   /**
-   * True where the settle of a call that ended may be lost: its gateway, which alone had the charge, died while it
-   * could not reach Redis, which is two faults at once. It also cannot settle while the account, which Redis lost,
-   * waits to be rebuilt from a book that is away.
+   * True if the settle of an ended call may be lost in a double fault: the gateway, which alone had the charge, died
+   * while it couldn't reach Redis. It also can't settle while an account that Redis lost waits to be rebuilt from a
+   * book that is away.
    */
   #mayGoUnsettled({ answer, slot, key }: CallModel, id: string): boolean {
     if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
@@ -227,7 +228,7 @@ export class CallChecker {
     );
   }
 
-  /** True where the gateway served a call of the same account, from beginning to end, in the time before the call. */
+  /** True if the gateway served a whole call of the same account in the time before the call. */
   #wasServedBetween(from: number, { key, slot, startedAt }: CallModel): boolean {
     return this.#model.calls.some(
       (other) =>
@@ -240,8 +241,7 @@ export class CallChecker {
   }
 
   /**
-   * Checks the calls of one key at one gateway whose clients saw no head and know no id. Only their rows can be
-   * counted.
+   * Checks the calls of one key at one gateway whose clients saw no head, and so no id. It can only count their rows.
    */
   #checkUnnamed(calls: readonly CallModel[], named: ReadonlySet<string>): void {
     const [first] = calls;
@@ -271,7 +271,7 @@ export class CallChecker {
   }
 }
 
-/** Checks that no call was sent whose hold a failover lost, where calls wait for a replica (docs/guarantees.md). */
+/** If calls wait for a replica, checks that no call was sent whose hold a failover lost (docs/guarantees.md). */
 export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<number, number>): string[] {
   const lost = new Set(losses.flatMap(({ isFailover, holds }) => (isFailover ? [...holds.keys()] : [])));
   return calls
@@ -279,14 +279,14 @@ export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<n
     .map(({ id, answer }) => `call ${id} (${answer?.requestId}) was sent, though no replica had its hold`);
 }
 
-/** What the ids of rows of estimated calls begin with (estimated-calls.ts). */
+/** Prefix of the ids of estimated calls (estimated-calls.ts). */
 const PREFIX = 'estimated-';
 
 export function isEstimated({ id }: { readonly id: string }): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** Invariant 3 of calls that were told to the ledger alone: settled ones have one charge, what it was told; others none. */
+/** Invariant 3 for calls made directly to the ledger: a settled call has one charge of its cost; any other has none. */
 export function checkEstimatedCalls({ ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
   const rows = Map.groupBy(ledger.filter(isEstimated), ({ id }) => id);
@@ -294,7 +294,7 @@ export function checkEstimatedCalls({ ledger }: Snapshot, model: Model): string[
     const [row, ...more] = rows.get(requestId) ?? [];
     rows.delete(requestId);
     if (more.length > 0) faults.push(`${requestId} has ${more.length + 1} rows`);
-    // Redis lost that it was settled: its hold came back, and expired.
+    // Redis lost the settle: the hold came back and expired.
     if (model.losses.some(({ revived }) => revived.has(requestId))) continue;
     if (state !== 'settled') {
       const isFree = row === undefined || (row.type === 'expired_hold' && row.credits === 0);
@@ -309,7 +309,7 @@ export function checkEstimatedCalls({ ledger }: Snapshot, model: Model): string[
   return faults;
 }
 
-/** The driver lives: what went with the last moments of a Redis it makes good, but not what went with all of it. */
+/** The driver is alive: it restores what Redis lost in its last moments, but not what an emptied Redis lost. */
 function isLost(id: string, losses: readonly Loss[]): boolean {
   return losses.some(({ entries, trouble }) => entries.has(id) && !trouble);
 }

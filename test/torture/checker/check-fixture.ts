@@ -41,7 +41,7 @@ export function row(
   };
 }
 
-/** An account of 10 credits with the threshold 8, whose key made two calls of 1 and 2 credits and was topped up by 5. */
+/** An account with 10 credits and a threshold of 8. Its key made two calls of 1 and 2 credits, and a top-up added 5. */
 export function fixture() {
   const snapshot: Snapshot = {
     accounts: [
@@ -127,7 +127,7 @@ export function answer(more: Partial<Answered>): Answered {
   return { status: 200, isWhole: true, endedAt: 0, ...empty, ...more };
 }
 
-/** A loss at the time 0 of all that is not named. */
+/** A loss at time 0 of everything that is not named. */
 export function loss(more: Partial<Loss> = {}): Loss {
   const nothing = { entries: new Map(), holds: new Map(), revived: new Set<string>() };
   return { from: 0, at: 0, buckets: new Set([1]), ...nothing, ...more };
@@ -152,7 +152,7 @@ export function faultsOf({ snapshot, model, reached, life, posts }: Fixture): st
   ];
 }
 
-/** The fixture with its ledger changed, and balances that fit. */
+/** The fixture with another ledger, and matching balances. */
 export function withLedger(base: Fixture, ledger: LedgerRow[]): Fixture {
   return { ...base, snapshot: { ...base.snapshot, ledger } };
 }

@@ -5,7 +5,7 @@ import { answer, fixture, loss } from './check-fixture.ts';
 import { checkLimits, checkLiveLimits, checkRefusals } from './check-limits.ts';
 import type { Use } from './uses.ts';
 
-// Tests of the checker: the faults in limits of calls that it must find, and what excuses them.
+// Tests of the checker: faults in rate limits that it must find, and excuses.
 
 /** The fixture, whose key has one limit from the beginning. */
 function withLimit(field: LimitField, limit: number | null) {
@@ -15,7 +15,7 @@ function withLimit(field: LimitField, limit: number | null) {
   return { ...base, key };
 }
 
-/** A call that was admitted between these two times, which ends surely not before `until`. */
+/** A call admitted between these two times that certainly doesn't end before `until`. */
 function use(key: KeyModel, [from, heldAt]: readonly [number, number], until = heldAt): Use {
   return {
     name: `call from ${from}`,
@@ -114,7 +114,7 @@ test('tokens beyond the limit are found, less those that calls give back', async
     [/150 tokens/],
     'not while it is open',
   );
-  // A minute later all has come back, and what the first call did not use may come back a second time.
+  // A minute later the bucket is full again, and the unused tokens of the first call may come back a second time.
   const before = { ...use(key, [0, 1]), tookTokens: { least: 0, most: 100 }, usedTokens: 0 };
   const later = [60_001, 60_002, 60_003].map((at) => use(key, [60_000, at]));
   t.same(find({ ...before, correctedAt: 60_000 }, ...later), []);

@@ -14,15 +14,15 @@ import type { Use } from './uses.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What times in whole milliseconds may be short of. */
+/** Rounding error of times in whole milliseconds. */
 const ROUNDING_MS = 2;
 
-/** A key or an account, with its limits and the calls that they hold for. */
+/** A key or an account, with its limits and the calls that count in them. */
 interface Limited {
   readonly name: string;
   readonly limits: LimitsModel;
   readonly uses: readonly Use[];
-  /** Losses of its state in Redis, after which its limits are as unused. */
+  /** Losses of its state in Redis, which reset its limits to unused. */
   readonly losses: readonly Span[];
 }
 
@@ -32,9 +32,9 @@ interface Span {
 }
 
 /**
- * Checks the limits of calls (specification section 11): never more open calls than the limit at any instant, and never more
- * requests or tokens in any window than the bucket has and gets back. A limit that a Redis with all its data lost begins anew
- * (docs/guarantees.md). Where calls wait for a replica, a failover loses nothing of those that were sent.
+ * Checks rate limits (specification section 11): never more open calls than the limit at any moment, and never more
+ * requests or tokens in any window than the bucket holds and refills. If Redis loses all its data, limits start over
+ * (docs/guarantees.md). If calls wait for a replica, a failover loses nothing of sent calls.
  */
 export function checkLimits(model: Model, uses: readonly Use[], waitReplicas: boolean): string[] {
   const replicated = uses.filter(({ mayBeReplicated }) => mayBeReplicated);
@@ -64,7 +64,7 @@ function limited(model: Model, uses: readonly Use[], losses: readonly Loss[]): L
   ];
 }
 
-/** A master that was frozen may run commands that waited for it until it has heard that it is none any more. */
+/** A frozen master may run waiting commands until it learns that it was replaced. */
 function spanOf({ from, at, isFailover, trouble }: Loss): Span {
   return { from, to: isFailover ? (trouble?.to ?? at) : at };
 }
@@ -74,8 +74,8 @@ function faultsOf(owner: Limited): string[] {
 }
 
 /**
- * When a call arrives at the upstream, calls that had arrived and have not ended were all open when the last of them was admitted:
- * together they were within the limit of that time. A limit that is lowered ends none.
+ * When a call arrives at the upstream, all earlier calls that have not ended were open at the last admission, so
+ * together they were within the limit of that time. Lowering a limit ends no call.
  */
 function checkParallel({ name, limits, uses, losses }: Limited): string | undefined {
   for (const { heldAt: now } of uses) {
@@ -108,8 +108,9 @@ function checkRequests({ name, limits, uses, losses }: Limited): string | undefi
 }
 
 /**
- * Calls of a window took at least what they used, or what they took where they have not ended. Calls from before it may give back
- * in it what they took and did not use. Left out: what calls used beyond what they took, which the limit does not bound.
+ * Calls of a window took at least their usage, or their admission's amount if they have not ended. Earlier calls may
+ * return unused tokens in the window. Usage beyond the admission's amount is left out, because the limit doesn't bound
+ * it.
  */
 function checkTokens({ name, limits, uses, losses }: Limited): string | undefined {
   const inTheirOrder = uses.toSorted((a, b) => a.heldAt - b.heldAt);
@@ -160,7 +161,7 @@ function isLostWithin(losses: readonly Span[], from: number, to: number): boolea
   return losses.some((loss) => loss.from <= to && loss.to >= from);
 }
 
-/** Checks that no call was refused with 429 by its gateway, or by the upstream under its name, where no limit was in force. */
+/** Checks that no call got 429, from its gateway or from the upstream in its name, without a limit in force. */
 export function checkRefusals({ calls }: Model, reached: ReadonlyMap<number, number>): string[] {
   const faults: string[] = [];
   for (const { id, key, startedAt, answer } of calls) {
@@ -181,8 +182,8 @@ export function checkRefusals({ calls }: Model, reached: ReadonlyMap<number, num
 type Live = Readonly<Record<string, string>>;
 
 /**
- * Checks once nothing is under way that the book has the limits that were answered last, that Redis has those of the book, that no
- * call is counted as open, and that nothing is kept of limits that are not there.
+ * Checks at rest that the book has the last confirmed limits, that Redis has the same as the book, that no call counts
+ * as open, and that nothing remains of removed limits.
  */
 export function checkLiveLimits(snapshot: Snapshot, model: Model): string[] {
   const { accounts, keys, liveAccounts, liveKeys } = snapshot;
@@ -215,7 +216,7 @@ function checkBook(name: string, row: Limits, limits: LimitsModel): string[] {
 }
 
 function checkLive(name: string, row: Limits & { readonly version: number }, live: Live = {}): string[] {
-  // A change that could not be published is, by the next sweep; the version shows it.
+  // The next sweep publishes a change whose publication failed; the version shows it.
   if (live.ep === undefined || live.v !== String(row.version)) return [];
   const faults: string[] = [];
   const words = LIMIT_FIELDS.map((field) => row[field] ?? '-');

@@ -4,7 +4,7 @@ import { checkReplicated } from './check-calls.ts';
 import { answer, CREDIT, faultsOf, fixture, loss, PREFIX, row, withLedger } from './check-fixture.ts';
 import type { LedgerRow } from './snapshot.ts';
 
-// Tests of the checker: what faults excuse, and what they do not.
+// Tests of the checker: what faults excuse and what they don't.
 
 test('an answered call whose hold expired is right only where its gateway died while Redis was in trouble', async (t) => {
   const base = fixture();
@@ -23,7 +23,7 @@ test('an answered call whose hold expired is right only where its gateway died w
   t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
 });
 
-/** The fixture after a Redis that lost the entry of the first call. */
+/** The fixture after Redis lost the entry of the first call. */
 function withLostEntry(more: Pick<Loss, 'trouble'> = {}) {
   const base = fixture();
   const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };

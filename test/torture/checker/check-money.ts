@@ -24,9 +24,9 @@ export function checkBalances({
     }
     if (sum !== balance) faults.push(`account ${id}: the balance is ${balance}, its ledger ${sum}`);
     const live = liveAccounts.get(id) ?? {};
-    // An account that is not in Redis is rebuilt by its next use.
+    // The next use rebuilds an account that is missing in Redis.
     if (live.ep === undefined) continue;
-    // 0 where nothing was ever held.
+    // 0 if there was never a hold.
     const wanted = { bal: String(balance), held: '0', slack: '0', seq: String(seq), ep: String(epoch) };
     for (const [field, value] of Object.entries(wanted)) {
       if ((live[field] ?? '0') !== value)
@@ -47,7 +47,7 @@ function checkSpends(
   live: Readonly<Record<string, string>>,
   rows: readonly LedgerRow[],
 ): string[] {
-  // A key that never held anything has no slack yet.
+  // A key without any hold has no slack yet.
   const isFree = live.held === '0' && (live.slack ?? '0') === '0';
   const faults = isFree ? [] : [`key ${id}: ${live.held} held in Redis, with a slack of ${live.slack}`];
   for (const period of ['d', 'w', 'm']) {
@@ -105,8 +105,8 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
 }
 
 /**
- * By how much a charge may have been above its estimate. What a call by token was estimated at is the gateway's to know: as if
- * at nothing.
+ * Maximum excess of a charge over its estimate. Only the gateway knows the estimate of a call by token, so this assumes
+ * 0.
  */
 function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number {
   const call = model.estimatedCalls.find(({ requestId }) => requestId === id);
@@ -115,8 +115,8 @@ function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number
 }
 
 /**
- * What was lost of holds, and of charges that their gateways make again: until then others could spend those credits.
- * In micro-credits.
+ * Lost holds, and lost charges that gateways repeat, in micro-credits. Until the repeat, others could spend these
+ * credits.
  */
 function lostSpending(
   losses: readonly Loss[],
@@ -130,10 +130,7 @@ function lostSpending(
   );
 }
 
-/**
- * Checks that each top-up and adjustment that was ordered is in the ledger once, and that initial credits are its
- * first.
- */
+/** Checks that the ledger has each requested top-up and adjustment once, and starts with the initial credits. */
 export function checkTopUps({ ledger, pendingGrants }: Snapshot, model: Model): string[] {
   const faults = pendingGrants > 0 ? [`${pendingGrants} top-ups are recorded and not applied`] : [];
   const grants = ledger.filter(({ type }) => type === 'top_up' || type === 'adjustment');
@@ -153,7 +150,7 @@ export function checkTopUps({ ledger, pendingGrants }: Snapshot, model: Model): 
   for (const { id, granted } of model.accounts) {
     const rows = ledger.filter((row) => row.account_id === id);
     const initial = rows.filter(({ type, note }) => type === 'top_up' && note === 'Initial credits');
-    // Initial credits that Redis lost are applied again by the sweep, and other grants may have come before.
+    // The sweep repeats initial credits that Redis lost, possibly after other grants.
     const first = rows.find(({ type }) => type === 'top_up' || type === 'adjustment');
     const isFirst = model.losses.length > 0 || initial[0]?.seq === first?.seq;
     if (initial.length !== 1 || initial[0]?.credits !== granted || !isFirst) {

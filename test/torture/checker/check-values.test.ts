@@ -4,9 +4,9 @@ import type { ValueModel } from '../model/values-model.ts';
 import { answer, fixture } from './check-fixture.ts';
 import { checkValues } from './check-values.ts';
 
-// Tests of the checker: the faults in values of keys that it must find.
+// Tests of the checker: faults in key values that it must find.
 
-/** A key with a value that ends at 100 and its newest, and a call with one of them. */
+/** A key with its newest value and one that ends at 100, and a call with either. */
 function withCall(place: 0 | 1, startedAt: number, more: { status: number; endedAt: number }) {
   const { model } = fixture();
   const [key] = model.keys as [KeyModel];

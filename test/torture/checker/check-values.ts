@@ -1,8 +1,8 @@
 import type { Model } from '../model/model.ts';
 
 /**
- * Checks values of keys (specification section 2, "Rotate"): no call with one is sent upstream after its end, and none is 401
- * while it is surely a value of an active key.
+ * Checks key values (specification section 2, "Rotate"): no call with a value goes upstream after its end, and none
+ * gets 401 while it is certainly a value of an active key.
  */
 export function checkValues({ calls }: Model, reached: ReadonlyMap<number, number>): string[] {
   const faults: string[] = [];

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { CREDIT, type Fixture, faultsOf, fixture, loss, post, row, withLedger } from './check-fixture.ts';
 
-/** The fixture with a call more, of which the ledger alone knows. In credits. */
+/** The fixture with one more call that only the ledger knows. In credits. */
 function withEstimated(
   right: Fixture,
   { overdraft, estimate, cost }: { overdraft: number; estimate: number; cost: number },
@@ -23,7 +23,7 @@ function withEstimated(
   return withLedger(right, [...right.snapshot.ledger, row(5, 'estimated-1', -cost, 12 - cost)]);
 }
 
-// Tests of the checker: the faults that it must find.
+// Tests of the checker: faults that it must find.
 
 test('a correct history passes', async (t) => {
   t.same(faultsOf(fixture()), []);

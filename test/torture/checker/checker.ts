@@ -13,14 +13,14 @@ import { takeSnapshot } from './snapshot.ts';
 import { usesIn } from './uses.ts';
 
 /**
- * Checks invariants 1 to 5 of specification section 5, limits of calls (section 11), targets (section 12) and values of keys
- * (section 2) after a history. Resolves with the violations, a line each.
+ * Checks invariants 1 to 5 (specification section 5), rate limits (section 11), targets (section 12) and key values
+ * (section 2) after a history. Resolves with the violations, one line each.
  */
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
   const lives = world.slots.flatMap((slot) => slot.lives);
   const differences: string[] = [];
-  // The check of `tollgate reconcile`, without a process for it.
+  // The same check as `tollgate reconcile`, without starting a process.
   await reconcileAccounts(loadConfig({ env: world.place.env }), {
     difference: (found) => differences.push(accountDifferenceText(found)),
   });

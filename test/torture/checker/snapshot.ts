@@ -9,7 +9,7 @@ import {
 import { type BookAddress, readBook } from '../../helper/check/book-reader.ts';
 import { LIMIT_FIELDS, type Limits } from '../model/limits-model.ts';
 
-/** Content of the book and of Redis once nothing is under way, read without any code of the gateway. */
+/** Content of the book and Redis at rest, read without any code of the gateway. */
 export interface Snapshot {
   readonly accounts: readonly AccountRow[];
   readonly keys: readonly KeyRow[];
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly pendingGrants: number;
   readonly liveAccounts: ReadonlyMap<number, Readonly<Record<string, string>>>;
   readonly liveKeys: ReadonlyMap<number, Readonly<Record<string, string>>>;
-  /** Entries of journals, and holds, that are left, without idempotency markers. */
+  /** Remaining journal entries and holds, without idempotency markers. */
   readonly leftovers: readonly string[];
 }
 

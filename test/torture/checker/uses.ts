@@ -4,7 +4,7 @@ import type { Life } from '../world/gateway-slot.ts';
 import type { Visit } from '../world/upstream.ts';
 import type { LedgerRow } from './snapshot.ts';
 
-/** A call that was admitted: what it surely took of limits of calls. Times in milliseconds since the epoch. */
+/** An admitted call and what it certainly took of rate limits. Times in milliseconds since the epoch. */
 export interface Use {
   readonly name: string;
   readonly key: KeyModel;
@@ -12,15 +12,15 @@ export interface Use {
   readonly from: number;
   /** Time by which it had been. */
   readonly heldAt: number;
-  /** Time until which it was surely open; `heldAt` where that is not known. */
+  /** Time until which it was certainly open; `heldAt` if unknown. */
   readonly until: number;
-  /** Bounds of the tokens that its admission took, where the limit has as many. */
+  /** Bounds of the tokens that its admission took, if the limit had that many. */
   readonly tookTokens: { readonly least: number; readonly most: number };
   /** Tokens that it used; undefined where that is not known. */
   readonly usedTokens: number | undefined;
-  /** Time by which its tokens were surely corrected to those that it used. */
+  /** Time by which its tokens were certainly corrected to its usage. */
   readonly correctedAt: number;
-  /** True where it was sent only when a replica had its hold, in worlds where calls wait for that. */
+  /** True if it was sent only after a replica had its hold, in worlds whose calls wait for that. */
   readonly mayBeReplicated: boolean;
 }
 
@@ -30,20 +30,22 @@ export interface Use {
  */
 const LIKELY_TOKENS = { least: 80, most: 86 };
 
-/** Time after the start of a call within which no gateway gives up an upstream (world.ts), so that it is not over before its end. */
+/**
+ * Time after the start of a call within which no gateway gives up an upstream (world.ts), so the call can't end early.
+ */
 const PATIENCE_MS = 900;
 
-/** Time for which the answer of a call that its client left is read on (world.ts). */
+/** Time for which a gateway reads on after the client leaves (world.ts). */
 const READ_ON_MS = 2_000;
 
-/** Time for which the hold of a gateway that died stays, at least (world.ts: 6 s, and 60 s). */
+/** Minimum time that the hold of a dead gateway stays (world.ts: 6 s, and 60 s). */
 const ORPHANED_MS = 60_000;
 
-/** Longest time from an answer to its settle in Redis, without trouble and with it. */
+/** Maximum time from an answer to its settle in Redis, without trouble and with it. */
 const SETTLED_WITHIN_MS = 2_000;
 const SETTLED_IN_TROUBLE_MS = 30_000;
 
-/** Calls that reached the upstream, and calls that were told to the ledger alone and held. */
+/** Calls that reached the upstream, and held calls made directly to the ledger. */
 export function usesIn(
   model: Model,
   visits: ReadonlyMap<number, Visit>,
@@ -84,7 +86,7 @@ function useOfCall(
   };
 }
 
-/** Time until which a call was surely open; 0 where nothing is sure. */
+/** Time until which a call was certainly open; 0 if unknown. */
 function endOf(
   { slot, startedAt, answer }: CallModel,
   { arrivedAt, endingAt = Infinity }: Visit,
@@ -97,10 +99,10 @@ function endOf(
   // Nobody ends the calls of a gateway that died before their deadline.
   if (killedAt !== undefined && killedAt < Math.min(end, startedAt + PATIENCE_MS))
     return startedAt + ORPHANED_MS;
-  // A driver that a busy machine kept from writing may be given up by the gateway before.
+  // The gateway may give up earlier on a driver that a busy machine kept from writing.
   const isWhole = answer?.isWhole === true && answer.status === 200;
   if (!isWhole && end >= startedAt + PATIENCE_MS) return 0;
-  // One that its client left goes on without it.
+  // It goes on after its client leaves.
   return leftAt === undefined ? Math.min(end, answer?.endedAt ?? end) : end;
 }
 

@@ -20,22 +20,25 @@ export const MANNERS = {
 
 export type Manner = keyof typeof MANNERS;
 
-/** A model call as the generator draws it. `key` and `slot` are taken modulo the number of keys and gateways. */
+/** A model call, as drawn by the generator. `key` and `slot` are taken modulo the number of keys and gateways. */
 export interface CallPlan {
   readonly key: number;
   readonly slot: number;
   readonly manner: Manner;
   readonly model: 'flat' | 'tokens';
   readonly leaving: Leaving | undefined;
-  /** True where it is sent with the previous value of the key, if there was one. */
+  /** True if it uses the previous value of the key, if there is one. */
   readonly isBefore?: boolean;
 }
 
-/** Statuses that a call may be answered with, by its gateway or a provider; any other is a violation. */
+/** Statuses that a gateway or provider may answer a call with; any other is a violation. */
 const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
 const OF_PROVIDERS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
 
-/** An answer that is not streamed may begin as late as a call may last, so one that never begins is to be a stream. */
+/**
+ * An unstreamed answer may begin at any time within the duration of a call, so a call that never gets one must be a
+ * stream.
+ */
 const STREAMS = new Set<Manner>([
   'stream',
   'slow stream',

@@ -6,7 +6,7 @@ import { pick } from './calls.ts';
 import type { History } from './history.ts';
 import { isDone, ownerOf } from './owners.ts';
 
-/** A change of one limit of calls, of a key by its owner or of an account by the operator. */
+/** A change of one rate limit, of a key by its owner or of an account by the operator. */
 export interface LimitPlan {
   readonly slot: number;
   readonly of: 'key' | 'account';
@@ -16,7 +16,7 @@ export interface LimitPlan {
   readonly limit: number | null;
 }
 
-/** Changes a limit. The very first account, whose calls show that all is healed, has none. */
+/** Changes a limit. The first account has none, because its calls show when everything is healed. */
 export async function changeLimit(history: History, plan: LimitPlan): Promise<void> {
   const { model, world } = history;
   const keys = model.keys.slice(1);
@@ -43,7 +43,7 @@ export async function changeLimit(history: History, plan: LimitPlan): Promise<vo
   if (isDone(history, answer, 200)) {
     change.answeredAt = now;
     change.settledAt = now;
-    // Times are in whole milliseconds: what the next step does is surely later than the answer.
+    // Times are in whole milliseconds; this makes the next step certainly later than the answer.
     await sleep(2);
   } else change.settledAt = now + STRAY_MS;
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** Time at which a client leaves by itself: `afterMs` after its start, or after the head of the answer. */
+/** When a client leaves: `afterMs` after its start, or after the head of the answer. */
 export type Leaving = { readonly afterMs: number; readonly of: 'start' | 'head' };
 
 export interface Asked {
@@ -12,28 +12,28 @@ export interface Asked {
   readonly leaving?: Leaving | undefined;
 }
 
-/** Outcome of a request as far as its client can tell. */
+/** Outcome of a request, as its client sees it. */
 export interface Answered {
   /** Status of the answer; undefined where no head came. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly charge: string | undefined;
-  /** True where the answer is a provider's error, and not the gateway's own. */
+  /** True if the answer is a provider's error, not the gateway's own. */
   readonly isProviders: boolean;
   /** True where the whole answer came. */
   readonly isWhole: boolean;
   readonly text: string;
   readonly endedAt: number;
-  /** Time just before the client left by itself; undefined where it did not. */
+  /** Time just before the client left; undefined if it stayed. */
   readonly leftAt: number | undefined;
 }
 
-/** Longest time that an answer of a gateway may take; a longer one is reported as a hang. */
+/** Maximum time for an answer of a gateway. A longer one counts as a hang. */
 const PATIENCE_MS = 60_000;
 
 export class Hang extends Error {}
 
-/** Sends one request on a connection of its own. Rejects with Hang only. */
+/** Sends one request on its own connection. Rejects only with Hang. */
 export function ask({ method, url, token, body, headers = {}, leaving }: Asked): Promise<Answered> {
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
   const text = body === undefined ? '' : JSON.stringify(body);

@@ -7,7 +7,7 @@ import {
 import type { History } from './history.ts';
 
 /**
- * Script that reads at one instant the holds of a bucket, and what is counted as open calls of one account and of one of its keys.
+ * Script that atomically reads the holds of a bucket, and the counts of open calls of one account and one of its keys.
  * KEYS: account hash, key hash, holds hash.
  */
 const LOOK = `#!lua flags=no-writes
@@ -17,12 +17,12 @@ return { account, key, redis.call('HGETALL', KEYS[3]) }`;
 
 type Counted = readonly [epoch: string, limits: string, open: string];
 
-/** Longest wait for a read of Redis, which may just be going down. */
+/** Maximum wait for a read of Redis, which may be going down. */
 const LOOK_MS = 500;
 
 /**
- * Checks of every key that Redis counts as many of its calls as open, and of its account's, as have holds. There is nothing to
- * check where they have no limit of calls in flight, or while their state is rebuilt.
+ * Checks that for every key and its account, Redis counts as many open calls as there are holds. Skips those without a
+ * limit of calls in flight, and those whose state is being rebuilt.
  */
 export async function countOpenCalls(history: History): Promise<void> {
   const { model, raw, isRedisUp } = history;

@@ -14,7 +14,7 @@ import type { History } from './history.ts';
 
 const CLOSED_WITHIN_MS = 30_000;
 
-/** A call that is told to the ledger without a gateway in front; what comes of it is drawn, too. */
+/** A call made directly to the ledger, without a gateway; its outcome is drawn, too. */
 export interface EstimatedCallPlan {
   readonly key: number;
   /** Micro-credits. */
@@ -39,8 +39,8 @@ interface OwnLedger {
 const ledgers = new WeakMap<History, OwnLedger>();
 
 /**
- * Calls at a third gateway, of which there is only the ledger: so hold, estimate and charge can be any, at any distance, which
- * no request gives. Not with a book in a file, which one gateway has to itself.
+ * Calls at a third gateway that consists of only the ledger. Unlike those of requests, its holds, estimates and charges
+ * can have any amounts and differences. Not with a book in a file, which only one gateway can use.
  */
 export async function makeEstimatedCalls(
   history: History,
@@ -78,8 +78,7 @@ async function makeEstimatedCall(history: History, own: OwnLedger, plan: Estimat
   const { id: keyId, account } = pick(model.keys, plan.key);
   const estimate = Math.floor((plan.hold * plan.estimate) / 100);
   const cost = Math.floor((plan.hold * plan.cost) / 100);
-  // No call of every second account costs more than its estimate: there the balance alone must do, whatever the
-  // overdraft.
+  // In every second account, no call costs more than its estimate, so the balance must suffice whatever the overdraft.
   const isSure = model.accounts.indexOf(account) % 2 === 0;
   const [key, record] = await Promise.all([
     own.book.key(account.id, keyId),
@@ -102,7 +101,7 @@ async function makeEstimatedCall(history: History, own: OwnLedger, plan: Estimat
   model.estimatedCalls.push(call);
   summary.calls += 1;
   const admission = admissionOf(call, key, record, plan.hold);
-  // Redis may be away, or the key changed meanwhile: then nothing is charged.
+  // If Redis is away or the key has changed, nothing is charged.
   const admitted = await own.open.ledger.admit(admission).catch(() => undefined);
   if (admitted) call.state = admitted.verdict === 'held' ? 'held' : 'refused';
   if (admitted?.verdict !== 'held') return;
@@ -137,7 +136,7 @@ function admissionOf(
   };
 }
 
-/** What the call used beyond what it took of the limits of tokens (specification section 11). */
+/** Usage beyond the tokens that the admission took (specification section 11). */
 function correctionOf(
   { limits }: Admission,
   { tokens, usedTokens }: EstimatedCallModel,

@@ -12,19 +12,17 @@ import { type Answered, type Asked, ask } from './client.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /**
- * Time after a fault on a connection in which commands that a gateway had sent may still get no reply: 7.5 s until it gives up a
- * connection on which nothing comes, and what it takes to make a new one.
+ * Time after a fault on a connection in which a gateway's commands may still get no reply: 7.5 s until it gives up a
+ * silent connection, plus the time for a new one.
  */
 export const AFTERMATH_MS = 9_000;
 
-/**
- * Aftermath of a fault of PostgreSQL, where a connection that went silent is given up after 6 s (docs/guarantees.md).
- */
+/** Aftermath of a fault of PostgreSQL: a gateway gives up a silent connection after 6 s (docs/guarantees.md). */
 export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
 
 const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } as const;
 
-/** A history under way, with its world, its model, and the work that goes on in the background. */
+/** A running history, with its world, its model and its background work. */
 export class History {
   readonly world: World;
   readonly summary: RunSummary;
@@ -36,7 +34,7 @@ export class History {
    */
   readonly probes: readonly KeyModel[];
   readonly stallMeter: StallMeter;
-  /** Work of the driver and of faults that goes on meanwhile. */
+  /** Background work of the driver and of faults. */
   readonly #background = new Set<Promise<unknown>>();
   readonly #onHealed: (() => Promise<void>)[] = [];
   #isBookUp = true;
@@ -53,7 +51,7 @@ export class History {
     this.model = model;
     this.raw = live.raw;
     this.probes = live.probes;
-    // A machine that stalls is in trouble as one whose Redis does.
+    // A stall of the machine has the same effects as a stall of Redis.
     this.stallMeter = new StallMeter(world.waitReplicas ? UNHEARD_MS : LONG_MS, (lateMs) => {
       this.trouble(undefined, AFTERMATH_MS).from -= lateMs + AROUND_MS;
     });
@@ -102,10 +100,7 @@ export class History {
     this.#isBookUp = isUp;
   }
 
-  /**
-   * Adds work that goes on while other steps run. It is awaited before the history is checked; a rejection is a
-   * violation.
-   */
+  /** Adds work that runs beside other steps. The history awaits it before the checks; a rejection is a violation. */
   inBackground(work: Promise<unknown>): void {
     const watched = work
       .catch((error: Error) => this.model.violations.push(error.message))
@@ -143,7 +138,7 @@ export class History {
     return trouble;
   }
 
-  /** Sends a request to a gateway. An answer with a status that no request may have is a violation. */
+  /** Sends a request to a gateway. A forbidden status is a violation. */
   async ask(slot: number, asked: Omit<Asked, 'url'> & { path: string }): Promise<Answered> {
     const answer = await ask({ ...asked, url: `${this.world.slots[slot]?.url}${asked.path}` });
     if (answer.status === 500 && !answer.isProviders) {
@@ -154,8 +149,8 @@ export class History {
 }
 
 /**
- * Creates accounts until every shard has one, and resolves with the key of the first account in each. From then on
- * Redis has keys that show the book's id. Only the very first of these accounts takes part in drawn steps.
+ * Creates accounts until every shard has one. Resolves with the key of the first account in each. From then on, Redis
+ * has keys that show the book's id. Only the first of these accounts takes part in drawn steps.
  */
 async function makeProbes(world: World): Promise<KeyModel[]> {
   const probes = new Map<Shard, KeyModel>();
@@ -180,7 +175,7 @@ async function makeProbe({ slots }: World, name: string): Promise<KeyModel> {
       body: { email, credits: 1_000_000, alert_threshold: 0 },
     });
   let made = await make();
-  // A busy machine lets Redis or the book be late, though nothing is broken yet. The account may have been made all the same.
+  // On a busy machine, Redis or the book may be late without a fault. The account may exist nevertheless.
   for (let again = 1; made.status === 503 && again <= PROBE_TRIES; again++) {
     email = `${name}-${again}@example.com`;
     made = await make();
@@ -208,16 +203,16 @@ export function firstThreshold(threshold: number): ThresholdModel {
 const TICK_MS = 10;
 /** Number of ticks that are remembered: those of three seconds. */
 const TICKS = 300;
-/** Lateness from which on a stall is told of: a command may then have no reply in time, though nothing is broken. */
+/** Minimum reported stall: a command may then get no reply in time, without a fault. */
 const LONG_MS = 1_000;
-/** Lateness that counts if calls wait for a replica, which has 200 ms (replica-wait.ts). */
+/** Minimum reported stall if calls wait for a replica, which has 200 ms (replica-wait.ts). */
 const UNHEARD_MS = 100;
-/** Time before a stall in which a busy machine may have let others wait. */
+/** Time before a stall in which a busy machine may have delayed other processes. */
 const AROUND_MS = 2_000;
 
 /**
- * Meter of how late the timers of this process fire. Gateways, Redis and the book share the machine and stall for as
- * long, so that a bound in milliseconds can be checked only while this is small.
+ * Measures how late the timers of this process fire. Gateways, Redis and the book share the machine and stall equally
+ * long, so bounds in milliseconds can be checked only while this is small.
  */
 export class StallMeter {
   readonly #late: number[] = [];

@@ -17,7 +17,7 @@ export interface AccountPlan {
   readonly overdraft: number;
 }
 
-/** Creates an account whose key has a webhook. One whose answer is lost is forgotten, because nobody has its key. */
+/** Creates an account whose key has a webhook. Forgets it if the answer is lost, because then nobody has its key. */
 export async function makeAccount(history: History, plan: AccountPlan): Promise<void> {
   const { model, world } = history;
   const email = `owner${model.accounts.length}-${Date.now()}@example.com`;
@@ -59,10 +59,10 @@ export interface OverdraftPlan {
   readonly overdraft: number;
 }
 
-/** The operator changes how far holds may go beyond the balance. */
+/** Changes the overdraft, as the operator. */
 export async function changeOverdraft(history: History, plan: OverdraftPlan): Promise<void> {
   const account = pick(history.model.accounts, plan.account);
-  // From here on it may be in force, whatever is answered.
+  // From here on it may be in force, whatever the answer.
   account.highestOverdraft = Math.max(account.highestOverdraft, plan.overdraft * MICRO);
   const answer = await history.ask(plan.slot % history.world.slots.length, {
     method: 'PATCH',
@@ -108,10 +108,7 @@ export interface KeyChangePlan {
   readonly change: Change;
 }
 
-/**
- * Changes a key, but not the first of an account, so that one is left that may manage. Undefined where there is no
- * other.
- */
+/** Changes a key other than the first of an account, which must be able to manage. Undefined if there is no other. */
 export async function changeKey(history: History, plan: KeyChangePlan): Promise<KeyModel | undefined> {
   const { world } = history;
   const key = managedKey(history, plan.key);
@@ -143,7 +140,7 @@ async function openOrRestrict(
   what: 'reactivate' | 'restrict' | 'open',
 ): Promise<void> {
   const opens = what !== 'restrict';
-  // From here on its calls may be admitted again, also those that are already on their way.
+  // From here on its calls may be admitted again, including those already sent.
   if (opens)
     for (const call of history.model.calls)
       if (call.key === key && !call.answer) call.mustBeRefused = undefined;
@@ -181,7 +178,7 @@ async function remove(history: History, slot: number, key: KeyModel): Promise<vo
   }
 }
 
-/** Sends a change of a key; resolves with true where the answer says that it is done. */
+/** Sends a change of a key. Resolves with true if the answer confirms it. */
 export async function change(history: History, slot: number, key: KeyModel, body: object): Promise<boolean> {
   const answer = await history.ask(slot, {
     method: 'PATCH',
@@ -243,10 +240,7 @@ export function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
   return owner;
 }
 
-/**
- * True for an answer of status `wanted`, false for a 503 and for none at all. Any other answer is recorded as a
- * violation, whatever trouble there is.
- */
+/** Returns true for status `wanted`, false for 503 or no answer. Records any other answer as a violation. */
 export function isDone({ model }: History, { status, text, isWhole }: Answered, wanted: number): boolean {
   if (status === wanted) return isWhole;
   if (status !== undefined && status !== 503 && status !== 500) {

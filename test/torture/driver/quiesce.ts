@@ -14,10 +14,10 @@ import { topUp } from './owners.ts';
 const RECOVERED_WITHIN_MS = 30_000;
 const QUIESCED_WITHIN_MS = 30_000;
 const AGAIN_MS = 20;
-/** Time that is beyond the deadline of every hold and within that for which idempotency markers are kept. */
+/** Longer than the deadline of any hold, and shorter than the lifetime of idempotency markers. */
 const LATER_MS = 3_600_000;
 
-/** Heals everything that was broken, and measures how long it takes after that until calls pass at every gateway. */
+/** Ends all faults, and measures the time until calls succeed at every gateway. */
 export async function heal(history: History): Promise<void> {
   const { world, summary, model } = history;
   world.failpoints.disarmAll();
@@ -47,7 +47,8 @@ export async function heal(history: History): Promise<void> {
 }
 
 /**
- * Waits until nothing is under way: every top-up is acknowledged, every journal drained, no running gateway has a hold.
+ * Waits until the system is at rest: every top-up is acknowledged, every journal drained, and no running gateway has a
+ * hold.
  */
 export async function quiesce(history: History): Promise<void> {
   const { model, world } = history;
@@ -83,7 +84,7 @@ export async function quiesce(history: History): Promise<void> {
   }
 }
 
-/** Charges that gateways have and Redis has not confirmed; an emptied Redis has no holds that show them. */
+/** Charges that Redis has not confirmed. After a loss, Redis has no holds that would show them. */
 async function openInGateways({ world }: History): Promise<string[]> {
   const open: string[] = [];
   for (const { url, index } of world.slots) {
@@ -110,7 +111,7 @@ async function openInRedis({ raw, world, model }: History): Promise<string[]> {
   return open;
 }
 
-/** Work in the book that the sweep and the alert worker have yet to do. */
+/** Pending work of the sweep and the alert worker in the book. */
 async function openInBook({ world }: History): Promise<string[]> {
   return await readBook(bookOf(world), async (rows) => {
     const grants = await rows<{ id: string }>("select id from grants where state = 'pending'");
@@ -120,8 +121,8 @@ async function openInBook({ world }: History): Promise<string[]> {
 }
 
 /**
- * Reads every account at a gateway, which rebuilds those that Redis lost. A silent connection is noticed after a second
- * or two, so that the first answer may still be a 503.
+ * Reads every account at a gateway, which rebuilds those that Redis lost. It takes a second or two to notice a silent
+ * connection, so the first answer may be 503.
  */
 export async function touchAll(history: History): Promise<void> {
   const { model } = history;
@@ -138,7 +139,7 @@ export async function touchAll(history: History): Promise<void> {
   }
 }
 
-/** Stops the gateways cleanly, and then expires the holds of those that were killed, as if past their deadline. */
+/** Stops the gateways cleanly, then expires the holds of killed ones as if after their deadline. */
 export async function end(history: History): Promise<void> {
   const { world, model } = history;
   for (const slot of world.slots) {

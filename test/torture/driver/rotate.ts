@@ -14,7 +14,9 @@ export interface RotationPlan {
 
 const MS_PER_S = 1_000;
 
-/** Rotates a key, but not the first of an account, and calls with both of its values in the grace and right after its end. */
+/**
+ * Rotates a key other than the first of an account. Calls with both values during the grace period and right after it.
+ */
 export async function rotate(history: History, plan: RotationPlan): Promise<void> {
   const key = managedKey(history, plan.key);
   if (!key) return;
@@ -22,7 +24,7 @@ export async function rotate(history: History, plan: RotationPlan): Promise<void
   if (plan.grace === 'end') return endGrace(history, slot, key);
   const before = newestOf(key);
   const askedAt = Date.now();
-  // Where there may be a newer value, which nobody knows, `before` may be the oldest, which ends at once.
+  // If there may be an unknown newer value, `before` may be the oldest one, which ends immediately.
   const graceMs = key.isNewestKnown ? plan.grace * MS_PER_S : 0;
   for (const value of key.values) doubt(value, value === before ? askedAt + graceMs : askedAt);
   const wasActive = key.isActive;
@@ -68,7 +70,7 @@ async function endGrace(history: History, slot: number, key: KeyModel): Promise<
   if (before) await callAround(history, key, before, Date.now());
 }
 
-/** Calls at every gateway with the newest value and the previous one: at once, and once that one has ended. */
+/** Calls at every gateway with the newest and the previous value: now, and after the previous one ends. */
 async function callAround(
   history: History,
   key: KeyModel,

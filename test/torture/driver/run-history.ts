@@ -24,16 +24,14 @@ class OwnScope implements Scope {
   }
 }
 
-/** Writes what the gateways have logged to files that outlast the history. Returns their folder. */
+/** Writes the logs of the gateways to files that outlast the history. Returns their folder. */
 function keepLogs({ world }: History): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-logs-'));
   for (const slot of world.slots) writeFileSync(join(folder, `gateway-${slot.index}.log`), slot.logs());
   return folder;
 }
 
-/**
- * Runs one history in a world of its own and checks it. Rejects with an error that lists the violations, a line each.
- */
+/** Runs one history in its own world and checks it. Rejects with an error that lists the violations, one line each. */
 export async function runHistory(
   plan: HistoryPlan,
   servers: BookServers,

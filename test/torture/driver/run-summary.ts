@@ -2,9 +2,9 @@
 export class RunSummary {
   histories = 0;
   calls = 0;
-  /** Calls that were refused by limits of calls. */
+  /** Calls refused by rate limits. */
   limited = 0;
-  /** Rotations that were answered. */
+  /** Rotations that got an answer. */
   rotations = 0;
   readonly #faults = new Map<string, number>();
   readonly #recoveriesMs: number[] = [];
@@ -29,8 +29,8 @@ export class RunSummary {
   }
 
   /**
-   * Records a loss while nothing else was wrong, whose oldest entry was `lagMs` old; undefined where nothing could be
-   * checked, as on a machine that was too busy.
+   * Records a loss without another fault, whose oldest entry was `lagMs` old; undefined if the machine was too busy to
+   * check.
    */
   lostWithoutFault(lagMs: number | undefined): void {
     if (lagMs === undefined) this.#unchecked++;

@@ -47,7 +47,7 @@ export interface StepPlans {
   'concurrent alert worker': { readonly lateMs: number };
 }
 
-/** What the first target does with the calls that come from now on, `afterMs` after the step before. */
+/** Behavior of the first target from now on, starting `afterMs` after the previous step. */
 interface FirstTargetPlan {
   readonly mood: MoodName;
   readonly afterMs: number;
@@ -58,7 +58,7 @@ const TRIES = 6;
 const RUNS: {
   readonly [Kind in keyof StepPlans]: (history: History, plan: StepPlans[Kind]) => Promise<void>;
 } = {
-  /** Makes calls, all at once. The next step begins when they have ended, or, unless `isAwaited`, while they go on. */
+  /** Makes concurrent calls. With `isAwaited`, the next step begins after they end, otherwise while they go on. */
   async calls(history, { plans, isAwaited }) {
     const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
     if (isAwaited) await all;
@@ -87,7 +87,7 @@ const RUNS: {
   'concurrent alert worker': concurrentAlertWorker,
 };
 
-/** Changes a key and then calls with it at every gateway, where the change must already hold. */
+/** Changes a key and then calls with it at every gateway, where the change must already be in force. */
 async function changeAndCall(history: History, plan: KeyChangePlan): Promise<void> {
   const key = await changeKey(history, plan);
   if (!key) return;
@@ -119,7 +119,7 @@ export class Step implements fc.AsyncCommand<Model, History> {
     return new Step(kind, plan, (history) => RUNS[kind](history, plan));
   }
 
-  /** Always true: drawn indexes are taken modulo what there is, so that every step is possible in every state. */
+  /** Always true: drawn indexes are taken modulo the number of elements, so every step is possible in every state. */
   check(): boolean {
     return true;
   }

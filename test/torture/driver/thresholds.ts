@@ -6,7 +6,7 @@ import type { History } from './history.ts';
 import { isDone } from './owners.ts';
 
 const MICRO = 1_000_000;
-/** Longest wait for a read of Redis, which may just be going down. */
+/** Maximum wait for a read of Redis, which may be going down. */
 const LOOK_MS = 200;
 
 export interface ThresholdPlan {
@@ -17,7 +17,7 @@ export interface ThresholdPlan {
 }
 
 /**
- * Changes the alert threshold as its owner. Redis is read before and after, to know between which entries it took
+ * Changes the alert threshold, as the owner. Reads Redis before and after, to know between which entries it took
  * effect.
  */
 export async function changeThreshold(history: History, plan: ThresholdPlan): Promise<void> {

@@ -7,8 +7,8 @@ import { MOODS, type MoodName } from '../world/targets.ts';
 import type { HistoryPlan } from './generator.ts';
 
 /**
- * A history for a kind of bug that drawn histories, or reviews of them, have found. It combines the faults under which
- * the bug was seen. Bugs that depended on an exact moment have tests of their own beside the code that was mended.
+ * A history for a kind of bug that drawn histories or reviews have found. It combines the faults under which the bug
+ * occurred. Bugs that depended on an exact moment have their own tests, next to the fixed code.
  */
 export interface FixedHistory extends HistoryPlan {
   readonly name: string;
@@ -36,8 +36,8 @@ export function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Ste
 }
 
 /**
- * Estimated calls with holds of 1.5 credits, all of which they cost; those of a sure account cost their estimate
- * (estimated-calls.ts). `estimate`: percent of the hold.
+ * Estimated calls that cost their whole hold of 1.5 credits; those of a sure account cost their estimate (estimated-
+ * calls.ts). `estimate`: percent of the hold.
  */
 function estimated(count: number, key: number, estimate = 10): Step {
   const plan = { key, hold: 1_500_000, estimate, cost: 100, lastsMs: 100 };
@@ -48,7 +48,7 @@ export const change = (key: number, what: Change) => Step.of('change', { slot: 0
 
 const firstTarget = (mood: MoodName, afterMs = 0) => Step.of('first target', { mood, afterMs });
 
-/** Calls at both gateways, of both models, that are awaited. */
+/** Awaited calls of both models at both gateways. */
 function ofBoth(count: number, manner: Manner = 'plain'): Step {
   const plans = (['flat', 'tokens'] as const).flatMap((model) =>
     Array.from({ length: 2 * count }, (_, at) => ({ key: at, slot: at, manner, model, leaving: undefined })),
@@ -71,7 +71,7 @@ const OVERDRAWN = [
   Step.of('key', { slot: 0, account: 3, limit: 3 }),
 ];
 
-/** Calls that would cost more than these accounts have, before each fault; then credits for the next. */
+/** Before each fault, calls that would cost more than these accounts have; then credits for the next. */
 function beyondTheBalance(...faults: readonly Step[]): Step[] {
   return faults.flatMap((befalls) => [
     estimated(12, 3, 40),

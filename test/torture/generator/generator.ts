@@ -44,7 +44,7 @@ const manyCalls = fc.array(call, { minLength: 4, maxLength: 20, size: 'max' });
 
 const calls = step('calls', fc.record({ plans: manyCalls, isAwaited: fc.boolean() }));
 
-/** Calls of one key, which meet its limits. */
+/** Calls of one key that reach its limits. */
 const callsOfOne = step(
   'calls',
   fc.record({
@@ -53,7 +53,7 @@ const callsOfOne = step(
   }),
 );
 
-/** Calls with a hold, an estimate of it and a charge that is mostly above the estimate, at any distance. */
+/** Calls with a hold, an estimate and a charge mostly above the estimate, with any differences. */
 const estimatedCalls = step(
   'estimated calls',
   fc.record({
@@ -75,14 +75,14 @@ const estimatedCalls = step(
 /** Whole credits. */
 const overdraft = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 8 }));
 
-/** Limits of calls that drawn calls meet: a call of calls.ts takes some 80 tokens. */
+/** Rate limits that drawn calls reach: a call of calls.ts takes some 80 tokens. */
 const LIMITS = {
   rpm_limit: fc.integer({ min: 3, max: 30 }),
   tpm_limit: fc.integer({ min: 40, max: 2_000 }),
   max_parallel_requests: fc.integer({ min: 1, max: 4 }),
 } as const satisfies Record<LimitField, fc.Arbitrary<number>>;
 
-/** None in one of three; `freq: 1` would be never anything else. */
+/** None in one of three; with `freq: 1` it would always be none. */
 const maybe = (limit: fc.Arbitrary<number>) => fc.option(limit, { nil: null, freq: 3 });
 
 /** None in half of them. */
@@ -145,7 +145,7 @@ const changes = step('change', fc.record({ slot, key: place, change: fc.constant
 
 const topUps = step('top-up', fc.record({ slot, account: place, credits: fc.integer({ min: 1, max: 20 }) }));
 
-/** Adjustments, of which some take the balance below 0, so that every call is refused until a top-up. */
+/** Adjustments. Some take the balance below 0, so every call is refused until a top-up. */
 const adjustments = step(
   'adjustment',
   fc.record({ slot, account: place, credits: fc.integer({ min: -12, max: -1 }) }),
@@ -180,8 +180,8 @@ const failpoints: fc.Arbitrary<FaultPlan> = fc.record({
       weight: 1,
     },
     {
-      // Around the 5 s after which Redis refuses an admission, the 6 s after which a gateway gives it up, and the 0.5 s within
-      // which it cancels it by another connection.
+      // Around three limits: 5 s, after which Redis refuses an admission; 6 s, after which a gateway gives it up; and
+      // 0.5 s, within which it cancels it on another connection.
       arbitrary: fc.record({
         point: fc.constantFrom(...SENT_TO_REDIS),
         effect: fc.constant('late' as const),
@@ -265,15 +265,15 @@ const lossesWithoutFault = fc.oneof(
 
 export interface HistoryPlan {
   readonly world: WorldKind;
-  /** True where calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); for clusters only. */
+  /** True if calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); only for clusters. */
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in limits of calls. */
+  /** Milliseconds that calls may wait for room in rate limits. */
   readonly maxQueueMs: number;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
 
-/** Number of rounds of a fault with calls, so that even a short history has faults while calls are under way. */
+/** Number of rounds of a fault with calls, so that even a short history has faults during calls. */
 const ROUNDS = { minLength: 2, maxLength: 4, size: 'max' } as const;
 
 /** Number of histories of eight for each kind of world. */

@@ -5,11 +5,11 @@ import { type Limits, NO_LIMITS } from '../model/limits-model.ts';
 import type { Failpoint } from '../nemesis/failpoints.ts';
 import { calls, change, type FixedHistory, failpoint, fault, history, slow } from './fixed-histories.ts';
 
-/** The account that these histories limit, and its keys as calls and changes name them (fixed-histories.ts). */
+/** The account that these histories limit, and its keys as numbered by calls and changes (fixed-histories.ts). */
 const ACCOUNT = 1;
 const OWNER = 1;
 const LIMITED = 3;
-/** Place of the limited key among the keys that are not the first of their account. */
+/** Index of the limited key among the keys that are not the first of their account. */
 const LIMITED_BUT_OWNERS = 1;
 
 const limited = (limits: Partial<Limits>) =>
@@ -27,7 +27,7 @@ function limit(
   whose: LimitPlan['of'] = 'key',
   slot = 0,
 ): Step {
-  // Places leave out the very first account and key.
+  // Indexes exclude the very first account and key.
   const place = whose === 'key' ? LIMITED - 1 : ACCOUNT - 1;
   return Step.of('limit', { slot, of: whose, place, field, limit: value });
 }
@@ -35,7 +35,7 @@ function limit(
 const rotation = (grace: number | 'end', slot = 0) =>
   Step.of('rotation', { slot, key: LIMITED_BUT_OWNERS, grace });
 
-/** A gateway that dies at each of these points, with more calls than the limits let through, before and after. */
+/** A gateway dies at each of these points, with more calls than the limits allow before and after. */
 function killedAt(...points: readonly Failpoint[]): Step[] {
   return points.flatMap((point) => [
     of(6, 'slow stream'),
@@ -136,7 +136,7 @@ export const LIMIT_HISTORIES: readonly FixedHistory[] = [
     limited({ max_parallel_requests: 2, rpm_limit: 3 }),
     limit('max_parallel_requests', 4, 'account'),
     of(6, 'stall within'),
-    // The entries of the owner's calls show that the account is to be rebuilt, while others are open.
+    // The entries of the owner's calls show that the account must be rebuilt, while other calls are open.
     Step.of('overtaken rebuild', { account: ACCOUNT }),
     calls(1, { key: OWNER, manner: 'late', isAwaited: true }),
     calls(1, { key: OWNER, manner: 'late', isAwaited: true }),

@@ -1,4 +1,4 @@
-/** Names of the limits of calls in the API and in the book (specification section 11). */
+/** Names of the rate limits in the API and the book (specification section 11). */
 export const LIMIT_FIELDS = ['rpm_limit', 'tpm_limit', 'max_parallel_requests'] as const;
 export type LimitField = (typeof LIMIT_FIELDS)[number];
 
@@ -6,25 +6,25 @@ export type Limits = Readonly<Record<LimitField, number | null>>;
 
 export const NO_LIMITS: Limits = { rpm_limit: null, tpm_limit: null, max_parallel_requests: null };
 
-/** A limit that was asked for. Times in milliseconds since the epoch. */
+/** A requested limit. Times in milliseconds since the epoch. */
 export interface LimitChange {
   /** Null for none. */
   readonly limit: number | null;
-  /** Time from which on it may be in force. */
+  /** Earliest time at which it may be in force. */
   readonly askedAt: number;
-  /** Time of the answer that it is in force; undefined where there was no such answer. */
+  /** Time of the answer that confirmed it; undefined without one. */
   answeredAt: number | undefined;
-  /** Time from which on a change that was not answered takes force no more, unless it has by then. */
+  /** Time after which an unanswered change can no longer take effect. */
   settledAt: number;
 }
 
-/** The limits of a key or an account that were asked for, in their order. */
+/** The requested limits of a key or an account, in order. */
 export type LimitsModel = Readonly<Record<LimitField, LimitChange[]>>;
 
-/** Time for which a change may still be on its way to the book after its client was refused, or got no answer. */
+/** Time for which a change may still reach the book after its client got a refusal or no answer. */
 export const STRAY_MS = 3_000;
 
-/** The limits of a key or an account that has had these from its creation on. */
+/** The limits of a key or an account that has had these since its creation. */
 export function limitsFrom(limits: Limits): LimitsModel {
   const first = (field: LimitField): LimitChange[] => [
     { limit: limits[field], askedAt: 0, answeredAt: 0, settledAt: 0 },
@@ -46,7 +46,7 @@ export function limitsWithin(changes: readonly LimitChange[], from: number, to: 
   return within;
 }
 
-/** Time at which a later change had surely taken its place. */
+/** Time by which a later change had certainly replaced it. */
 function endOf(change: LimitChange, later: readonly LimitChange[]): number {
   const next = later.find(
     ({ askedAt, answeredAt }) => answeredAt !== undefined && askedAt >= change.settledAt,
@@ -64,10 +64,10 @@ export function highestWithin(changes: readonly LimitChange[], from: number, to:
   return highest;
 }
 
-/** Whether there was surely no limit at some time between these, so that a later one is full and gets nothing back. */
+/** Whether there was certainly no limit at some time in between, so that a later limit starts full. */
 export function wasSurelyNoneWithin(changes: readonly LimitChange[], from: number, to: number): boolean {
   return changes.some(({ limit, answeredAt = 0 }) => {
-    // The change before it may be in force in the millisecond of the answer.
+    // In the millisecond of the answer, the previous change may be in force.
     const at = answeredAt + 1;
     const isWithin = limit === null && at > from && at < to;
     return isWithin && limitsWithin(changes, at, at).every((each) => each === null);

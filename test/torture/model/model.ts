@@ -2,7 +2,7 @@ import type { Answered } from '../driver/client.ts';
 import { type LimitsModel, limitsFrom, NO_LIMITS } from './limits-model.ts';
 import { type ValueModel, type ValuesModel, valuesFrom } from './values-model.ts';
 
-/** The driver's knowledge of a history: what was asked and what was answered. The checker compares the book with it. */
+/** The driver's knowledge of a history: its requests and their answers. The checker compares the book with it. */
 export class Model {
   readonly accounts: AccountModel[] = [];
   readonly keys: KeyModel[] = [];
@@ -11,7 +11,7 @@ export class Model {
   readonly estimatedCalls: EstimatedCallModel[] = [];
   /** Violations that were seen while the history ran. */
   readonly violations: string[] = [];
-  /** Losses of Redis, each read in the instant in which it happened. */
+  /** Losses of Redis, each read at the moment it happened. */
   readonly losses: Loss[] = [];
   /** Times in which Redis or the book was in trouble for a gateway. */
   readonly troubles: Trouble[] = [];
@@ -24,19 +24,19 @@ export interface AccountModel {
   readonly granted: number;
   /** The highest overdraft that it ever had, in micro-credits. */
   highestOverdraft: number;
-  /** Thresholds in the order in which they were asked for; the first is that of the account's creation. */
+  /** Requested thresholds in order; the first is from the creation of the account. */
   readonly thresholds: ThresholdModel[];
   /** Limits of the calls of its keys together. */
   readonly limits: LimitsModel;
 }
 
-/** A threshold that was asked for, and the entries of the ledger between which it came into force. */
+/** A requested threshold, and the ledger entries between which it took effect. */
 export interface ThresholdModel {
   /** Amount in micro-credits. */
   readonly threshold: number;
-  /** Last entry for which it was surely not in force, like all before; 0 where none is known. */
+  /** Last entry up to which it was certainly not in force; 0 if unknown. */
   readonly afterSeq: number;
-  /** Entry after which it was surely in force; undefined where it is unknown whether and when that was. */
+  /** Entry after which it was certainly in force; undefined if unknown. */
   surelyAfterSeq: number | undefined;
   readonly askedAt: number;
 }
@@ -46,13 +46,13 @@ export interface KeyModel extends ValuesModel {
   readonly account: AccountModel;
   /** Limits of its calls. */
   readonly limits: LimitsModel;
-  /** Highest spending limit that it ever had, in micro-credits; null where it had none at some time. */
+  /** Highest spending limit that it ever had, in micro-credits; null if it ever had none. */
   highestLimit: number | null;
-  /** Undefined where a change was not answered, so that either is possible. */
+  /** Undefined after a change without an answer. */
   isActive: boolean | undefined;
-  /** True where only the model `tokens` is allowed; undefined where a change was not answered. */
+  /** True if only the model `tokens` is allowed; undefined after a change without an answer. */
   isRestricted: boolean | undefined;
-  /** True where a change that lifts a refusal was not answered, so that it may come into force at any time. */
+  /** True after a change without an answer that would lift a refusal, and may take effect at any time. */
   mayOpen: boolean;
 }
 
@@ -64,27 +64,27 @@ export interface CallModel {
   readonly value: ValueModel;
   /** Slot of the gateway that it was sent to. */
   readonly slot: number;
-  /** Set where the answer that the key is deleted, or restricted to another model, came before the call was sent. */
+  /** Set if the deletion or restriction of the key was confirmed before the call was sent. */
   mustBeRefused: 'deleted' | 'restricted' | undefined;
   readonly startedAt: number;
   answer: Answered | undefined;
 }
 
-/** A call that was told to the ledger alone. In micro-credits. */
+/** A call made directly to the ledger. In micro-credits. */
 export interface EstimatedCallModel {
   readonly requestId: string;
   readonly keyId: number;
   readonly accountId: number;
   readonly estimate: number;
   readonly cost: number;
-  /** Tokens that it was likely to use. */
+  /** Estimated tokens. */
   readonly tokens: number;
   /** Tokens that it used. */
   readonly usedTokens: number;
   readonly askedAt: number;
-  /** Time of the answer that it is held. */
+  /** Time of the answer to its admission. */
   heldAt: number | undefined;
-  /** Time just before it was told to be settled. */
+  /** Time just before its settle. */
   settledAt: number | undefined;
   /** `asked`: no answer came. */
   state: 'asked' | 'refused' | 'held' | 'settled';
@@ -116,29 +116,29 @@ export interface LostEntry {
   readonly journalledAt: number;
 }
 
-/** The data that Redis lost when it was emptied or set back, or when a replica took over. */
+/** Data that Redis lost when it was emptied or set back, or when a replica took over. */
 export interface Loss {
-  /** Time from which on what was written may be lost. */
+  /** Writes after this time may be lost. */
   readonly from: number;
   readonly at: number;
   /** Buckets that are affected. */
   readonly buckets: ReadonlySet<number>;
-  /** Entries of its journals by id, none of which need be in the book. */
+  /** Entries of its journals by id; the book may lack each of them. */
   readonly entries: ReadonlyMap<string, LostEntry>;
   /** Holds of calls in flight, by request id. */
   readonly holds: ReadonlyMap<string, LostHold>;
   /** Age of the oldest entry in milliseconds, by the clock of Redis; undefined where it was not measured. */
   readonly lagMs?: number;
-  /** Request ids of holds that were settled and are there again. */
+  /** Request ids of settled holds that came back. */
   readonly revived: ReadonlySet<string>;
   /**
-   * Time in which running gateways make the loss good, where only the last moments were lost, as in a failover
-   * (docs/guarantees.md). Undefined where Redis was emptied, which no gateway makes good.
+   * Time in which running gateways restore the loss of the last moments, as in a failover (docs/guarantees.md).
+   * Undefined if Redis was emptied, which no gateway restores.
    */
   readonly trouble?: Trouble;
-  /** True where a replica took over, which has all older data. */
+  /** True if a replica took over; it has all older data. */
   readonly isFailover?: boolean;
-  /** True where the master had stood still, so that afterwards it ran commands which its replica never gets. */
+  /** True if the master was frozen, and afterwards ran commands that its replica never gets. */
   readonly wasFrozen?: boolean;
 }
 
@@ -153,7 +153,7 @@ export interface Trouble {
   to: number;
 }
 
-/** A key as it was just created; `highestLimit` (of its spending) in micro-credits. */
+/** A newly created key; `highestLimit` (of its spending) in micro-credits. */
 export function keyModel(
   id: number,
   value: string,

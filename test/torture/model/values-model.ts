@@ -3,19 +3,19 @@ import { STRAY_MS } from './limits-model.ts';
 /** One value of a key (specification section 2, "Rotate"). Times in milliseconds since the epoch. */
 export interface ValueModel {
   readonly value: string;
-  /** Time from which on it is surely refused for ever; Infinity while it may be valid. */
+  /** Time from which it is certainly refused forever; Infinity while it may be valid. */
   endedAt: number;
-  /** Times in which it is surely a value of an active key, so that no call with it is 401. */
+  /** Times in which it is certainly a value of an active key, so no call with it gets 401. */
   readonly valid: { readonly from: number; to: number }[];
 }
 
-/** The values of a key, and what is known of how they change. */
+/** The values of a key, and the knowledge about their changes. */
 export interface ValuesModel {
-  /** Values in the order in which they were made; never empty. */
+  /** Values in the order of their creation; never empty. */
   readonly values: ValueModel[];
-  /** False where a rotation was not answered since the last of them, so that there may be a newer one, which nobody knows. */
+  /** False if a later rotation got no answer, so there may be a newer, unknown value. */
   isNewestKnown: boolean;
-  /** Time until which a change that was not answered may still come into force. */
+  /** Time until which an unanswered change may still take effect. */
   strayUntil: number;
 }
 
@@ -36,25 +36,25 @@ export function valueToSend(key: ValuesModel, isBefore: boolean): ValueModel {
   return (isBefore ? key.values.at(-2) : undefined) ?? newestOf(key);
 }
 
-/** Records that from `at` on a value need not be valid. */
+/** Records that a value may be invalid from `at` on. */
 export function doubt({ valid }: ValueModel, at: number): void {
   for (const span of valid) span.to = Math.min(span.to, at);
 }
 
-/** Records that every value but the newest that is known is surely refused from `at` on. */
+/** Records that every value but the newest known one is certainly refused from `at` on. */
 export function endOlder({ values }: ValuesModel, at: number): void {
   for (const value of values.slice(0, -1)) value.endedAt = Math.min(value.endedAt, at);
 }
 
 /**
- * Records that the newest value is surely valid from `at` on, as an answer said to what was asked at `askedAt`: not where an
- * earlier change, which was not answered, may have come into force after it.
+ * Records that the newest value is certainly valid from `at` on, by the answer to a request sent at `askedAt`, unless
+ * an earlier unanswered change may have taken effect after it.
  */
 export function affirm(key: ValuesModel, askedAt: number, at: number): void {
   if (key.isNewestKnown && askedAt >= key.strayUntil) newestOf(key).valid.push({ from: at, to: Infinity });
 }
 
-/** Records that a change of the key was not answered at `at`, so that it may come into force or not. */
+/** Records a change of the key at `at` without an answer, which may or may not take effect. */
 export function leaveOpen(key: ValuesModel, at: number): void {
   key.strayUntil = Math.max(key.strayUntil, at + STRAY_MS);
 }

@@ -3,22 +3,22 @@ import type { Link } from '../world/wire.ts';
 import type { Failpoint } from './failpoints.ts';
 
 /**
- * A fault that happens when a failpoint is next reached: the gateway is killed there, or loses all replies from there
- * on, or what it sends from there on arrives late.
+ * A fault at the next pass through a failpoint: the gateway is killed, loses all replies from then on, or everything it
+ * sends from then on arrives late.
  */
 export interface ArmedFailpoint {
   readonly point: Failpoint;
   readonly effect: 'kill' | 'lose' | 'late';
-  /** Milliseconds for which a killed gateway stays away, or by which the gateway's bytes arrive late. */
+  /** Milliseconds that a killed gateway stays away, or that the gateway's bytes are delayed. */
   readonly forMs: number;
 }
 
-/** Failpoints whose bytes arrive even if the gateway is killed there, because it had already written them. */
+/** Failpoints whose bytes arrive even if the gateway is killed there, because it has already written them. */
 const ARRIVES: ReadonlySet<Failpoint> = new Set(['settle sent']);
 
-/** The failpoints that are armed; each triggers once. */
+/** The armed failpoints; each triggers once. */
 export class ArmedFailpoints {
-  /** Called when a failpoint has triggered at the gateway in this slot. */
+  /** Called when a failpoint triggers at the gateway in this slot. */
   onTriggered: (failpoint: ArmedFailpoint, slot: number) => void = () => {};
   #armed: ArmedFailpoint[] = [];
 

@@ -12,7 +12,7 @@ export type ClusterFault =
   | 'every node emptied'
   | 'scripts flushed everywhere';
 
-/** Injections of the faults that only a cluster can have. */
+/** Injects the faults that only a cluster can have. */
 export const CLUSTER_FAULTS: Record<ClusterFault, Injection> = {
   'replica promoted': (history, { shard, forMs }) => promote(history, shard, 'killed', forMs),
   'replica promoted, master frozen': (history, { shard, forMs }) => promote(history, shard, 'frozen', forMs),
@@ -47,7 +47,7 @@ export const CLUSTER_FAULTS: Record<ClusterFault, Injection> = {
 
 /** Lag of a replica after which gateways have noticed it. */
 const LAG_MS = 1_000;
-/** Number of buckets that are moved one after the other, each of which stays half-way for a while. */
+/** Number of buckets to move one after the other; each stays halfway for a while. */
 const BUCKETS_AT_ONCE = 3;
 
 async function promote(

@@ -50,18 +50,18 @@ export const ON_THE_WAY_TO_THE_BOOK: ReadonlySet<string> = new Set(['book commit
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Called when a failpoint is reached. Returns 'swallow' where the bytes that show it must not be passed on. */
+/** Called at a failpoint. Returns 'swallow' if the bytes that show it must not be passed on. */
 export type OnReached = (point: Failpoint, link: Link | undefined) => 'swallow' | undefined;
 
 interface Pattern {
   readonly point: Failpoint;
-  /** Bytes by which the failpoint is recognized: the gateway sends any one of these. */
+  /** Bytes that identify the failpoint: the gateway sends any one of these. */
   readonly marks: readonly string[];
-  /** True where the failpoint is the reply to those bytes and not their sending. */
+  /** True if the failpoint is the reply to those bytes rather than their sending. */
   readonly onReply: boolean;
 }
 
-/** Marks of a script: its SHA-1, and, for a Redis that does not know it and gets the whole text, its first line. */
+/** Marks of a script: its SHA-1, and its first line, for a Redis that gets the whole text. */
 function script(file: string): string[] {
   const text = scriptText(file);
   return [createHash('sha1').update(text).digest('hex'), text.slice(0, text.indexOf('\n'))];

@@ -4,24 +4,24 @@ import { AFTERMATH_MS, type History } from '../driver/history.ts';
 import { empty } from './losses.ts';
 import { noteLoss } from './redis-nemesis.ts';
 
-/** Longest time that an entry waits in the journal in normal running (specification section 5, Journal). */
+/** Maximum time that an entry waits in the journal in normal operation (specification section 5, Journal). */
 const LAG_MS = 250;
 /** Number of times that the messages of one drain pass through this process, there and back. */
 const PASSES = 20;
-/** Longest stall of this process for which the bound is checked; on a slower machine it would mean nothing. */
+/** Maximum stall of this process at which to check the bound; on a slower machine it would mean nothing. */
 const STALLED_MS = 25;
 const PAUSE_MS = 20;
 
 /**
- * Empties Redis while calls are made and nothing else is wrong. By the clock of Redis, no entry that is lost may have
- * waited in the journal for longer than specification section 5 allows.
+ * Empties Redis during calls, without another fault. By the clock of Redis, no lost entry may have waited in the
+ * journal for longer than specification section 5 allows.
  */
 export async function loseWithoutFault(
   history: History,
   { afterMs }: { readonly afterMs: number },
 ): Promise<void> {
   const { world, model, summary, stallMeter } = history;
-  // By then, the first calls and the rest of the start are over.
+  // By then, the start and its first calls are over.
   const until = Date.now() + afterMs;
   for (let call = 0; Date.now() < until; call++) {
     const plan = {

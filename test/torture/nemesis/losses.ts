@@ -10,9 +10,7 @@ import type { Shard } from '../world/shard.ts';
 
 type Volatile = Pick<Loss, 'entries' | 'holds'>;
 
-/**
- * Empties Redis, and resolves with what was lost. One script reads and empties it, so that nothing comes in between.
- */
+/** Empties Redis and resolves with the loss. One script reads and empties it atomically. */
 export async function empty(shard: Shard): Promise<Loss> {
   const { master, buckets } = shard;
   const from = Date.now();
@@ -28,8 +26,8 @@ export async function empty(shard: Shard): Promise<Loss> {
 }
 
 /**
- * Kills Redis and starts it again with the data that it had before `meanwhile`, as on a machine that died between two
- * syncs of the append-only file. Resolves with what was lost.
+ * Kills Redis and restarts it with its data from before `meanwhile`, like a machine that died between two syncs of the
+ * append-only file. Resolves with the loss.
  */
 export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promise<Loss> {
   const { master, buckets } = shard;
@@ -37,7 +35,7 @@ export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promis
   const from = Date.now();
   const size = statSync(file).size;
   await meanwhile;
-  // Writes wait from here on, so that the look shows exactly what there is when Redis dies.
+  // Writes wait from here on, so this reads exactly the state in which Redis dies.
   await master.raw.client('PAUSE', 60_000, 'WRITE');
   const before = await look(master.raw, buckets);
   await master.process.kill();
@@ -50,10 +48,10 @@ export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promis
   return lossBetween({ from, at, buckets }, before, after);
 }
 
-/** Way in which a master fails before its replica takes over. */
+/** How a master fails before its replica takes over. */
 export type Going = 'killed' | 'frozen';
 
-/** Time for which a master lets no write through before it is frozen; within it, the master is read and stopped. */
+/** Time for which a master blocks writes before it is frozen; meanwhile, this reads and stops the master. */
 const STOPPED_WITHIN_MS = 1_000;
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
@@ -80,7 +78,7 @@ export async function failOver(
   else master.process.freeze();
   const at = Date.now();
   if (!isKilled && at - pausedAt > STOPPED_WITHIN_MS / 2) {
-    // On a machine this busy, writes may have come after the look. Nothing has happened yet, so the fault is given up.
+    // On a machine this busy, writes may have followed the read. Nothing has happened yet, so this gives up the fault.
     master.process.thaw();
     master.wire.cut('replica');
     return await shard.whole();
@@ -118,7 +116,7 @@ function lossBetween(of: Pick<Loss, 'from' | 'at' | 'buckets'>, before: Volatile
 type Found = readonly [journal: readonly [string, [string, string]][], holds: readonly string[]];
 
 /**
- * Script that reads journal and holds of several buckets at once, which a transaction may not do across the slots of a
+ * Script that reads journal and holds of several buckets atomically, which a transaction can't do across the slots of a
  * cluster. ARGV: the Redis keys of journal and holds of each bucket.
  */
 const LOOK = `#!lua flags=no-writes,allow-cross-slot-keys
@@ -155,7 +153,7 @@ function read(found: readonly Found[]): Volatile {
     for (let at = 0; at < held.length; at += 2) {
       const [id, text] = [held[at], held[at + 1]] as [string, string];
       const { accountId, keyId } = parseHold(text);
-      // Idempotency markers are stored among the holds, and are none.
+      // Idempotency markers are stored among the holds.
       if (accountId === undefined || keyId === undefined) continue;
       const [amount = 0, , , , createdAt = 0] = text.split(' ').map(Number);
       holds.set(id, { accountId, keyId, amount, createdAt });

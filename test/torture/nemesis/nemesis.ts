@@ -7,18 +7,18 @@ import { type Injection, REDIS_FAULTS, type RedisFault, shardOf } from './redis-
 type GatewayFault = 'gateway killed' | 'gateway frozen' | 'gateway restarted';
 type BookFault = 'book stopped' | 'book slow' | 'book replies lost' | 'book cut';
 
-/** A fault that is injected into the world at once. One that lasts heals by itself after `forMs`. */
+/** A fault to inject immediately. A lasting one ends after `forMs`. */
 export type FaultPlan =
   | {
       readonly kind: RedisFault | ClusterFault | BookFault | GatewayFault;
       readonly slot: number;
       readonly forMs: number;
-      /** Account whose shard is the target of a fault in Redis. */
+      /** Account whose shard a fault of Redis affects. */
       readonly account: number;
     }
   | { readonly kind: 'failpoint'; readonly failpoint: ArmedFailpoint };
 
-/** Injects the fault, unless the world is not in a state for it. It is healed in the background. */
+/** Injects the fault, if the state of the world allows it. It heals in the background. */
 export async function injectFault(history: History, plan: FaultPlan): Promise<void> {
   if (plan.kind === 'failpoint') return history.world.failpoints.arm(plan.failpoint);
   const { world, summary } = history;
@@ -73,7 +73,7 @@ const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
   async 'gateway frozen'(history, { slot, forMs }) {
     const thawed = history.world.slots[slot]?.freeze(forMs);
     if (!thawed) return false;
-    // Trouble for all gateways, because the frozen one may be rebuilding accounts, for which the others wait.
+    // Trouble for all gateways, because they may wait for accounts that the frozen one is rebuilding.
     history.trouble(undefined, forMs + AFTERMATH_MS);
     history.inBackground(thawed);
     return undefined;
@@ -91,5 +91,5 @@ const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
   },
 };
 
-/** Delay of a slow book. A rebuild of some twenty statements still ends within the 5 s for which others wait for it. */
+/** Delay of a slow book. A rebuild of some twenty statements still ends within the 5 s that others wait for it. */
 const SLOW_BOOK_MS = 40;

@@ -15,8 +15,8 @@ const POLL_MS = 4;
 const STOP_MS = 5_000;
 
 /**
- * Runs the alert worker of another gateway until everything is healed. It looks for alerts all the time, and claims
- * what it saw only `lateMs` later. Does nothing with a SQLite book, which one gateway has to itself.
+ * Runs the alert worker of another gateway until everything is healed. It polls for alerts constantly, and claims them
+ * `lateMs` later. Does nothing with a SQLite book, which only one gateway can use.
  */
 export async function concurrentAlertWorker(
   history: History,
@@ -50,7 +50,9 @@ export async function concurrentAlertWorker(
   });
 }
 
-/** Opens a ledger in the driver's process, as of another gateway, whose connections no fault of a wire hits. */
+/**
+ * Opens a ledger in the driver's process, like another gateway, whose connections bypass the wires and their faults.
+ */
 export function openLedgerOf({ redis }: World, book: Book): Promise<OpenLedger> {
   return openLedger({
     address: parseRedisUrl(redis.url),
@@ -62,8 +64,8 @@ export function openLedgerOf({ redis }: World, book: Book): Promise<OpenLedger> 
 }
 
 /**
- * Runs the sweep of another gateway, which each gateway does every 15 s. It must release nothing, because no hold of a
- * history is due yet. Does nothing with a SQLite book, which one gateway has to itself.
+ * Runs the sweep of another gateway, as each gateway does every 15 s. It must release nothing, because no hold of a
+ * history is due yet. Does nothing with a SQLite book, which only one gateway can use.
  */
 export async function sweepNow(history: History): Promise<void> {
   const { world, isRedisUp, isBookUp } = history;
@@ -77,9 +79,9 @@ export async function sweepNow(history: History): Promise<void> {
 }
 
 /**
- * Acts as a gateway that stood still in the middle of a rebuild for longer than its lease, was overtaken by another
- * rebuild, and only now asks the book for a new epoch. The book then has an epoch that Redis lacks, and journalled
- * entries belong to an older one. Does nothing with a SQLite book, which one gateway has to itself.
+ * Acts as a gateway that froze during a rebuild for longer than its lease, was overtaken by another rebuild, and only
+ * now gets a new epoch from the book. The book then has an epoch that Redis lacks, and journal entries belong to an
+ * older one. Does nothing with a SQLite book, which only one gateway can use.
  */
 export async function overtakeRebuild(history: History, plan: { readonly account: number }): Promise<void> {
   const { model, world, isBookUp, summary } = history;

@@ -17,16 +17,16 @@ export type RedisFault =
   | 'redis set back';
 
 export interface Target {
-  /** Slot of the gateway that faults on connections hit; the others keep theirs. */
+  /** Slot of the gateway whose connections are affected; the others keep theirs. */
   readonly slot: number;
   readonly shard: Shard;
   readonly forMs: number;
 }
 
-/** Injects one fault. Resolves with false where the world is not in a state for it. */
+/** Injects one fault. Resolves with false if the state of the world doesn't allow it. */
 export type Injection = (history: History, target: Target) => Promise<false | undefined>;
 
-/** Injections of the faults of Redis, each into one shard, which is all of a single server. */
+/** Injects faults of Redis, each into one shard; a single server is one shard. */
 export const REDIS_FAULTS: Record<RedisFault, Injection> = {
   async 'redis killed'(history, { shard, forMs }) {
     return whileAway(history, shard, async () => {
@@ -81,10 +81,10 @@ export const REDIS_FAULTS: Record<RedisFault, Injection> = {
   },
 };
 
-/** Time whose writes Redis may lose with `appendfsync everysec` when its machine dies. */
+/** Time span of writes that Redis may lose with `appendfsync everysec` when its machine dies. */
 const UNSYNCED_MS = 1_000;
 
-/** Delay in each direction of a slow Redis, below the 1 s for which a call waits. */
+/** Delay of a slow Redis in each direction, below the 1 s that a call waits. */
 const SLOW_MS = 120;
 
 /**

@@ -14,14 +14,14 @@ export const PRICES = {
 export interface SoakCall {
   readonly id: number;
   readonly isStream: boolean;
-  /** Number of its conversation; undefined for calls that have none. */
+  /** Number of its conversation, if any. */
   readonly talk: number | undefined;
   readonly bytes: number;
   readonly startedAt: number;
   readonly answer: Answered | undefined;
 }
 
-/** What the checker reads of a call as the operator's API lists it. */
+/** The members of a call in the operator's API that the checker reads. */
 export interface CallView {
   readonly id: string;
   readonly charge: string;
@@ -38,14 +38,14 @@ export interface Seen {
   readonly views: readonly CallView[];
 }
 
-/** Time in which a connection that a dying provider closes may still be given a call. */
+/** Time for which a connection that a dying provider closes may still get a call. */
 const CLOSING_MS = 500;
-/** Time by which each gateway knows that a target is out: news of another gateway come once a second. */
+/** Time by which each gateway knows that a target is out: gateways exchange this once a second. */
 const KNOWN_MS = 1_500;
 const GATEWAYS = 2;
 const MODELS = 2;
 
-/** Redoes every row by hand from what providers and clients saw. */
+/** Recomputes every row from the observations of providers and clients. */
 export function checkSoak(seen: Seen): string[] {
   const { calls, rows, views } = seen;
   const charges = new Map(rows.filter(({ type }) => type !== 'top_up').map((row) => [row.id, row]));
@@ -69,7 +69,7 @@ export function checkSoak(seen: Seen): string[] {
         ? []
         : [`call ${call.id} need not have failed: ${shown(call)}`]),
     ];
-    // Nothing came of them, and their bodies are alike.
+    // They have no result, and their bodies are equal.
     if (row.outcome === 'timeout' && call.talk === undefined && its.at(-1)?.status === null) {
       const other = timeouts.get(row.upstream) ?? row.credits;
       if (other !== row.credits)
@@ -93,7 +93,7 @@ function isServed({ isStream, answer }: SoakCall): boolean {
   return answer?.status === 200 && answer.isWhole && isEnded;
 }
 
-/** Whether a provider that hung took all the time of the call: no call goes on after that. */
+/** Whether a hanging provider used up the time of the call, after which no call goes on. */
 function isOverdue(
   { isStream }: SoakCall,
   tries: readonly SoakArrival[],
@@ -121,7 +121,7 @@ function mayFail({ startedAt, answer }: SoakCall, tries: readonly SoakArrival[],
       at >= (death?.from ?? 0) && at < (last?.at ?? 0) && model === last?.model && way !== 'answers';
     return one.arrivals.some(isKnown);
   }
-  // It was sent on a connection that was being closed, so that the provider never read it.
+  // It was sent on a closing connection, so the provider never read it.
   const isClosing = ({ name, from }: Death) =>
     name === 'refuses connections' && startedAt <= from + CLOSING_MS && (answer?.endedAt ?? 0) >= from;
   return one.name !== last?.target
@@ -168,7 +168,7 @@ function checkView(row: LedgerRow, view: CallView | undefined): string[] {
 function checkOut({ providers }: Seen): string[] {
   return providers.flatMap(({ name, arrivals, deaths }) =>
     deaths.flatMap((death) => {
-      // One that breaks off stays in, and nobody sees who knocks in vain.
+      // A target that breaks off stays in, and vain attempts at a closed port are invisible.
       if (death.name === 'breaks off' || death.name === 'refuses connections') return [];
       const knownAt = death.from + KNOWN_MS + (death.name === 'hangs' ? HEAD_MS : 0);
       const trials = arrivals.filter(({ at }) => at > knownAt && at < death.to).length;
@@ -180,7 +180,7 @@ function checkOut({ providers }: Seen): string[] {
   );
 }
 
-/** A conversation leaves a target only after its death, and without one it goes to one target only. */
+/** A conversation leaves a target only after its death; without a death it stays at one target. */
 function checkTalks({ calls, providers }: Seen, rows: ReadonlyMap<string, LedgerRow>): string[] {
   const talks = Map.groupBy(
     calls.filter(({ talk }) => talk !== undefined),
@@ -213,7 +213,7 @@ function shown({ answer }: SoakCall): string {
   return answer ? `${answer.status} ${answer.text.slice(0, 200)}` : 'no answer';
 }
 
-/** What happened, a line each. */
+/** Events, one line each. */
 export function summaryOf(seen: Seen): string[] {
   const { calls, providers, rows } = seen;
   const tries = triesOf(seen);

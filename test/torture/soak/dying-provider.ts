@@ -7,7 +7,7 @@ import type { Scope } from '../../helper/start/scope.ts';
 import { BROKEN, FAILED_STREAM, failure, OUT_MS, SILENT, type Taken } from '../world/targets.ts';
 import { type Arrival, type Bill, billOf, CALL_HEADER } from '../world/upstream.ts';
 
-/** Ways in which a provider is dead; null for a call that it answers. At `refuses connections` nobody listens. */
+/** Ways in which a provider is dead; null for a call that it answers. With `refuses connections`, nobody listens. */
 export const DEATHS = {
   'answers 503': () => failure(503, OUT_MS),
   'refuses connections': () => undefined,
@@ -49,13 +49,13 @@ export type SoakTarget = 'first' | 'test';
 export interface SoakArrival extends Omit<Arrival, 'way'> {
   way: Arrival['way'];
   readonly bill: Bill;
-  /** Its place among the arrivals at all providers, which `at` leaves open within a millisecond. */
+  /** Its order among the arrivals at all providers, because `at` has only milliseconds. */
   readonly order: number;
 }
 
 let arrived = 0;
 
-/** A provider that dies and comes back as it is told. */
+/** A provider that dies and comes back on demand. */
 export class DyingProvider {
   readonly name: SoakTarget;
   readonly arrivals: SoakArrival[] = [];
@@ -98,7 +98,7 @@ export class DyingProvider {
     const { model, stream } = JSON.parse(body.toString()) as { model: string; stream: boolean };
     const taken = (this.#death && DEATHS[this.#death.name](stream)) ?? ANSWERS;
     const { input, output } = billOf(call);
-    // No two targets bill a call alike.
+    // No two targets bill a call the same amount.
     const bill = { input: input + (this.name === 'first' ? 0 : 100), output };
     const arrival: SoakArrival = {
       call,
@@ -114,7 +114,7 @@ export class DyingProvider {
     };
     this.arrivals.push(arrival);
     void ended.then((how) => {
-      // It died under way.
+      // It died during the call.
       if (how === 'broken' && arrival.way === 'answers') arrival.way = 'unsure';
     });
     const usage = {

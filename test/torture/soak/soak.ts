@@ -23,20 +23,20 @@ export interface SoakOptions {
   readonly tell?: (line: string) => void;
 }
 
-/** Longest time of one turn of a provider, in which it is dead for the first 60 %. */
+/** Maximum duration of one turn of a provider, which is dead for the first 60 % of it. */
 const LONGEST_TURN_MS = 10_000;
 const DEAD_SHARE = 0.6;
 const ACCOUNTS = 4;
 const SESSIONS = 40;
 const TURNS = 20;
-/** Longest wait for the head of a stream, and for a whole call: shorter than what a dead provider hangs. */
+/** Maximum wait for the head of a stream, and for a whole call: shorter than a dead provider hangs. */
 export const HEAD_MS = 1_500;
 export const CALL_MS = 4_000;
 const DRAIN_MS = 1_000;
 
 /**
- * Two gateways on one Redis and one PostgreSQL, whose two providers die and come back in turn under load, while conversations go on
- * and the gateways are restarted one after the other. Resolves with the faults, and with what happened.
+ * Runs two gateways on one Redis and one PostgreSQL. Under load, their two providers die and come back in turn,
+ * conversations go on, and the gateways restart one after the other. Resolves with the faults and a report.
  */
 export async function soak(
   scope: Scope,
@@ -92,7 +92,7 @@ export async function soak(
       body,
       headers,
     }).catch(
-      // Without an answer it is a fault.
+      // No answer is a fault.
       () => undefined,
     );
   };
@@ -113,7 +113,7 @@ export async function soak(
       const messages: { role: string; content: string }[] = [];
       for (let turn = 0; turn < TURNS && isOn; turn++) {
         messages.push({ role: 'user', content: `Question ${turn}` });
-        // Index 0 modulo 4: the model whose targets are equals.
+        // Index 0 modulo 4: the model with equal targets.
         await Promise.all([send(turn * 4, `talk ${talk}`, messages, talk), sleep((turnMs * 2) / TURNS)]);
         messages.push({ role: 'assistant', content: 'An answer.' });
       }

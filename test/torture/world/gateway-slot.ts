@@ -6,9 +6,11 @@ export interface Life {
   readonly slot: number;
   /** Prefix of the ids of its calls (domain/request-id.ts). */
   readonly prefix: string;
-  /** Time at which it was killed, in milliseconds since the epoch; undefined where it runs, or was stopped cleanly. */
+  /**
+   * Time at which it was killed, in milliseconds since the epoch; undefined if it is running or was stopped cleanly.
+   */
   killedAt: number | undefined;
-  /** Time by which it had been stopped cleanly; undefined where it runs, or was killed. */
+  /** Time by which it was stopped cleanly; undefined if it is running or was killed. */
   stoppedAt?: number | undefined;
 }
 
@@ -16,12 +18,12 @@ export interface Life {
 const PREFIX_LENGTH = 20;
 const AGAIN_MS = 100;
 
-/** A place for a gateway, which is started in it again and again, always at the same address. */
+/** A place for a gateway. It can be restarted any number of times, always at the same address. */
 export class GatewaySlot {
   readonly index: number;
   readonly url: string;
   readonly lives: Life[] = [];
-  /** Ends of the gateway that the driver did not cause, with what it wrote. */
+  /** Ends of the gateway that the driver did not cause, with its output. */
   readonly crashes: string[] = [];
   readonly #scope: Scope;
   readonly #place: Place;
@@ -59,10 +61,7 @@ export class GatewaySlot {
     });
   }
 
-  /**
-   * Sends SIGKILL; the gateway is started again after `downMs`, as often as it takes. Returns false where it is already
-   * down.
-   */
+  /** Sends SIGKILL. Restarts the gateway after `downMs`, as often as needed. Returns false if it is already down. */
   kill(downMs: number): boolean {
     const gateway = this.#gateway;
     if (!gateway || this.#stopped) return false;
@@ -75,7 +74,7 @@ export class GatewaySlot {
     return true;
   }
 
-  /** Stops the process for a time, as a machine that swaps; it goes on as if no time had passed. False where it is down. */
+  /** Suspends the process for a time, like a machine that swaps. Returns false if it is down. */
   freeze(forMs: number): Promise<void> | false {
     const gateway = this.#gateway;
     if (!gateway || this.#stopped) return false;
@@ -89,7 +88,7 @@ export class GatewaySlot {
     });
   }
 
-  /** Sends SIGTERM; the gateway is started again once its calls have ended. False where it is down. */
+  /** Sends SIGTERM. Restarts the gateway after its calls have ended. Returns false if it is down. */
   restart(): Promise<void> | false {
     const gateway = this.#gateway;
     if (!gateway || this.#stopped) return false;
@@ -108,7 +107,7 @@ export class GatewaySlot {
       try {
         return await this.start();
       } catch {
-        // Redis or the book is away, so it is started again, as a supervisor would.
+        // Redis or the book is away, so this restarts it, as a supervisor would.
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     }
@@ -119,7 +118,7 @@ export class GatewaySlot {
     await this.#reviving;
   }
 
-  /** Sends SIGTERM; resolves with the exit code and everything that the gateway wrote. */
+  /** Sends SIGTERM. Resolves with the exit code and the whole output of the gateway. */
   async stop(): Promise<{ code: number | null; errors: string; output: string }> {
     this.#stopped = true;
     await this.#reviving;
@@ -129,12 +128,12 @@ export class GatewaySlot {
     return ended ?? { code: null, errors: 'it was not up', output: '' };
   }
 
-  /** Everything that the gateways in this place have logged, one after the other. */
+  /** All logs of the gateways in this place. */
   logs(): string {
     return this.#outputs.map((output) => output()).join('');
   }
 
-  /** Ends the gateway at once, after a history of any outcome. */
+  /** Ends the gateway immediately, after a history of any outcome. */
   abandon(): void {
     this.#stopped = true;
     if (this.#gateway) process.kill(this.#gateway.pid, 'SIGKILL');

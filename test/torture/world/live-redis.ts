@@ -10,7 +10,7 @@ import { startWire, type Watcher, type Whose, type Wire } from './wire.ts';
 
 /** The Redis of a history: one server, or a cluster of three masters with a replica each. */
 export interface LiveRedis {
-  /** URL that belongs to no gateway, so that no fault of a gateway's connections hits its users. */
+  /** URL that belongs to no gateway, so its users have no faults of a gateway's connections. */
   readonly url: string;
   readonly shards: readonly Shard[];
   /** URL for the gateway in a slot, with a user name by which the wires recognize its connections. */
@@ -109,7 +109,7 @@ export async function startSharded(scope: Scope, plan: RedisPlan): Promise<LiveR
 }
 
 /**
- * Writes the file of Redis users: one for each gateway, by which a wire knows whose a connection is, with any password.
+ * Writes the file of Redis users: one for each gateway, with any password. A wire identifies connections by their user.
  */
 function usersFile({ folder, gateways }: RedisPlan): string {
   const users = Array.from({ length: gateways }, (_, slot) => `user ${NAME}${slot} on nopass ~* &* +@all`);

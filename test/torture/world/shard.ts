@@ -35,7 +35,7 @@ export class Shard {
     return this.#master;
   }
 
-  /** The replica; undefined where there is no cluster. */
+  /** The replica; undefined without a cluster. */
   get replica(): RedisNode | undefined {
     return this.#replica;
   }

@@ -5,8 +5,8 @@ export const GONE = 'gone';
 export type TargetName = 'first' | 'test';
 
 /**
- * What a target does with a call: `answers` as its behavior says; `fails` with an error before any content, after which the call
- * may go on at another target; `unsure`: breaks off or hangs, so that it may have begun to bill; or answers what is no answer.
+ * Behavior of a target. `answers`: as its behavior says. `fails`: an error before any content, after which the call may
+ * go on at another target. `unsure`: breaks off or hangs, so it may have begun to bill. `lies`: answers with nonsense.
  */
 export type Way = 'answers' | 'fails' | 'unsure' | 'lies';
 
@@ -15,25 +15,25 @@ export interface Taken {
   readonly way: Way;
   /** Status of the head of its answer; null for none. */
   readonly status: number | null;
-  /** Least time for which the target is left out after this, in milliseconds; undefined where it need not be. */
+  /** Minimum time that the target is out after this, in milliseconds; undefined if it may stay in. */
   readonly outMs: number | undefined;
   readonly behavior: Behavior;
 }
 
-/** Time for which a target is left out after a failure, at least; and one that refuses its credential. */
+/** Minimum time that a target is out after a failure, and after a refused credential. */
 export const OUT_MS = 1_000;
 const REFUSED_OUT_MS = 60_000;
 
-/** A failure by a status. `wait`: header that says for how long the target asks to be left alone. */
+/** A failure by a status. `wait`: header with the requested pause. */
 export function failure(status: number, outMs: number, wait: Readonly<Record<string, string>> = {}): Taken {
   const body = { error: { message: `The first target failed with ${status}.` } };
   return { way: 'fails', status, outMs, behavior: { status, headers: wait, body } };
 }
 
-/** Text that no answer has which a client gets. */
+/** Text that a client never gets. */
 export const FAILED_WORDS = 'The first target failed within its stream.';
 
-/** A stream that fails before its content. It is one to calls without a stream, too. */
+/** A stream that fails before its content; also the answer to calls without a stream. */
 export const FAILED_STREAM: Taken = {
   way: 'fails',
   status: 200,
@@ -47,7 +47,7 @@ export const FAILED_STREAM: Taken = {
   },
 };
 
-/** Ways in which a connection ends that had carried a request. */
+/** Ways in which a connection ends after it carried a request. */
 export const BROKEN: Taken = {
   way: 'unsure',
   status: null,
@@ -87,7 +87,7 @@ const OVERLOADS: readonly Taken[] = [
 
 const REFUSALS: readonly Taken[] = [failure(401, REFUSED_OUT_MS), failure(403, REFUSED_OUT_MS)];
 
-/** The n-th call at a target in a mood, streamed or not; undefined: it answers as it is told by the call. */
+/** Behavior of a target in a mood at its n-th call, streamed or not; undefined: it answers as the call says. */
 type Mood = (call: number, isStream: boolean) => Taken | undefined;
 
 const inTurn =
@@ -102,7 +102,7 @@ export const MOODS = {
   'is overloaded': inTurn(OVERLOADS),
   'refuses its credential': inTurn(REFUSALS),
   'breaks off': () => BROKEN,
-  // A whole answer may begin as late as a call may last, so only streams are kept waiting.
+  // A whole answer may begin at any time within the duration of a call, so only streams wait.
   hangs: (_call, isStream) => (isStream ? SILENT : BROKEN),
   lies: inTurn(LIES),
 } as const satisfies Record<string, Mood>;

@@ -21,7 +21,7 @@ async function started(t: Parameters<typeof startUpstream>[0]) {
   return { upstream, call };
 }
 
-// Calls whose clients had left there were taken to be open for two seconds more, and one too many for their limit.
+// The checker took abandoned calls there as open for two seconds more, and so found one too many for their limit.
 test('a call that only a failing target got has ended with its failure', async (t) => {
   const { upstream, call } = await started(t);
   t.equal(await call(4, 'first'), 500);

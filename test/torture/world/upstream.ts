@@ -6,7 +6,7 @@ import {
 import type { Scope } from '../../helper/start/scope.ts';
 import { MOODS, type MoodName, OUT_MS, type Taken, type TargetName } from './targets.ts';
 
-/** Headers with the number of a call and how to answer it, which the gateway passes on. */
+/** Headers with the number of a call and its behavior, which the gateway passes on. */
 export const CALL_HEADER = 'x-torture-call';
 export const BEHAVIOR_HEADER = 'x-torture-behavior';
 
@@ -14,8 +14,8 @@ export interface Upstream {
   /** Addresses of the targets at which somebody listens. */
   readonly urls: Readonly<Record<TargetName, string>>;
   /**
-   * Number of times that each call reached a target which may have billed it, by the number in CALL_HEADER; 1 for a call that only
-   * reached one which failed.
+   * Number of times that each call reached a target that may have billed it, by the number in CALL_HEADER; 1 for a call
+   * that reached only a failing target.
    */
   readonly reached: ReadonlyMap<number, number>;
   /** Times of each call that reached a target, by the number in CALL_HEADER. */
@@ -33,8 +33,7 @@ export interface Bill {
 }
 
 /**
- * The bill of a call, which no other of the first 3,000 has, so that a row can be told by it. Within what a call of calls.ts
- * holds.
+ * The bill of a call, unique among the first 3,000, so that it identifies a row. Within the hold of a call of calls.ts.
  */
 export function billOf(call: number): Bill {
   return { input: 20 + (call % 60), output: 1 + (Math.floor(call / 60) % 50) };
@@ -44,11 +43,14 @@ export function billOf(call: number): Bill {
 export interface Visit {
   /** Time at which it arrived at the first of them. */
   readonly arrivedAt: number;
-  /** Time until which surely nothing of the end of the last one's answer was written; undefined where it came never so far. */
+  /**
+   * Time until which certainly nothing of the end of the last target's answer was written; undefined if it never came
+   * that far.
+   */
   endingAt: number | undefined;
-  /** Time at which all of the answer was written; undefined where it never was. */
+  /** Time at which the whole answer was written; undefined if it never was. */
   answeredAt: number | undefined;
-  /** What the upstream billed; undefined where it did not answer whole, or refused. */
+  /** The upstream's bill; undefined if its answer was incomplete or a refusal. */
   bill: Bill | undefined;
 }
 
@@ -62,15 +64,15 @@ export interface Arrival extends Pick<Taken, 'way' | 'status' | 'outMs'> {
   endingAt: number | undefined;
 }
 
-/** What the body of a call of calls.ts says. */
+/** Content of the body of a call of calls.ts. */
 interface Told {
   readonly model: string;
   readonly stream: boolean;
 }
 
 /**
- * Starts the demo provider as the targets of all models, which count calls. `onFailpoint` is called when a call came or was
- * answered, with its gateway, which is known by the credential.
+ * Starts the demo provider as the targets of all models, which count calls. Calls `onFailpoint` at the arrival and the
+ * answer of a call, with its gateway, identified by the credential.
  */
 export async function startUpstream(
   scope: Scope,
@@ -109,7 +111,7 @@ export async function startUpstream(
     arrivals.push(arrival);
     const onEnding = () => {
       arrival.endingAt ??= Date.now();
-      // A call whose client left is not sent on, so it may end with the failure of this target.
+      // A gateway doesn't pass on an abandoned call, so it may end with the failure of this target.
       visit.endingAt ??= arrival.endingAt;
     };
     if (way === 'fails') return { ...behavior, onEnding };
@@ -144,7 +146,7 @@ export async function startUpstream(
   };
 }
 
-/** What a target does with a call that says itself how it is to be answered. */
+/** Behavior of a target for a call that names its own behavior. */
 function takenAs(told: Behavior): Taken {
   const { status = 200, breakAfter, stallAfter } = told;
   const isHeadless = breakAfter === 'nothing' || stallAfter === 'nothing';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Scope } from '../../helper/start/scope.ts';
 
-/** Sees every piece of bytes before it is passed on, which 'swallow' prevents. */
+/** Sees all bytes before they are passed on; 'swallow' drops them. */
 export interface Watcher {
   /** Called with bytes from the gateway to the server. */
   sent(bytes: Buffer, link: Link): 'swallow' | undefined;
@@ -15,7 +15,7 @@ export type Whose = number | 'replica';
 
 /** One connection through a wire. */
 export interface Link {
-  /** Owner of the connection; undefined where it is not known yet, or is anybody else. */
+  /** Owner of the connection; undefined while unknown, and for anybody else. */
   readonly whose: Whose | undefined;
   /** Drops all replies from now on; what the gateway sends still arrives. */
   deafen(): void;
@@ -23,20 +23,18 @@ export interface Link {
   holdUp(ms: number): void;
 }
 
-/**
- * Proxy to a server on loopback whose connections can be watched, slowed, muted and cut: those of one owner, or all.
- */
+/** Proxy to a server on loopback. Its connections can be watched, slowed, muted and cut, for one owner or all. */
 export interface Wire {
   readonly port: number;
-  /** Drops all replies from now on, on the connections that are open now. */
+  /** Drops all further replies on the open connections. */
   loseReplies(of?: Whose): void;
-  /** Ends every open connection. What was sent before still arrives. */
+  /** Ends every open connection. Bytes sent before still arrive. */
   cut(of?: Whose): void;
   /** Delays all bytes by `ms` in each direction; 0 ends the delay. */
   delay(ms: number, of?: Whose): void;
 }
 
-/** Starts a wire. `tell` returns the owner of a connection by its first bytes; undefined where they do not show it. */
+/** Starts a wire. `tell` returns the owner of a connection by its first bytes; undefined if they don't show it. */
 export async function startWire(
   scope: Scope,
   targetPort: number,
@@ -75,7 +73,7 @@ export async function startWire(
   };
 }
 
-/** Number of first pieces of a connection in which its owner shows by authenticating, or by following as a replica. */
+/** Number of first pieces of a connection that can show its owner, by authentication or replication. */
 const BEGINNING = 8;
 
 class Wired implements Link {
@@ -107,8 +105,8 @@ class Wired implements Link {
     far.on('data', (bytes) => {
       if (watcher.replied(bytes, this) !== 'swallow' && !this.#isDeaf) down.pass(bytes);
     });
-    // Ended and not destroyed: the server gets all that a killed gateway had written, and the gateway all that a killed
-    // server had.
+    // Ended, not destroyed: the server gets everything that a killed gateway wrote, and the gateway everything that a
+    // killed server wrote.
     near.on('error', () => {}).on('close', () => up.end());
     far.on('error', () => {}).on('close', () => (this.#isDeaf ? near.destroy() : down.end()));
   }
@@ -126,7 +124,7 @@ class Wired implements Link {
   }
 }
 
-/** Delay of one direction of a connection: each piece is written `delayMs()` after it came, and all in their order. */
+/** Delay of one direction of a connection: writes each piece `delayMs()` after its arrival, in order. */
 export class DelayQueue {
   readonly #to: Socket;
   readonly #delayMs: () => number;

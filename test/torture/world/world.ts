@@ -19,7 +19,7 @@ export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 export interface WorldPlan {
   readonly world: WorldKind;
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in limits of calls. */
+  /** Milliseconds that calls may wait for room in rate limits. */
   readonly maxQueueMs: number;
   /** PostgreSQL of the book; undefined for SQLite. */
   readonly book: BookServer | undefined;
@@ -36,7 +36,7 @@ export interface World {
   readonly book: BookServer | undefined;
   /** Place of the first gateway for reconcile and the checker, with addresses that bypass the wires. */
   readonly place: Place;
-  /** True where no call is sent before a replica has its hold. */
+  /** True if no call is sent before a replica has its hold. */
   readonly waitReplicas: boolean;
   readonly failpoints: ArmedFailpoints;
 }
@@ -55,7 +55,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   );
   const receiver = await startReceiver();
   scope.teardown(() => receiver.close());
-  // Counted for all gateways, because the receiver cannot see which one it is.
+  // Counted for all gateways, because the receiver can't tell them apart.
   receiver.onConnection(() => failpoints.reachAll('posting', slots));
   const count = book ? 2 : 1;
   const indexes = Array.from({ length: count }, (_, index) => index);
@@ -103,7 +103,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   return world;
 }
 
-/** Watcher that gives the bytes of each gateway's connections to that gateway's own watcher, and of no others. */
+/** Watcher that passes the bytes of each gateway's connections to that gateway's own watcher. */
 function byGateway(watchers: readonly Watcher[]): Watcher {
   const of = ({ whose }: Link) => (typeof whose === 'number' ? watchers[whose] : undefined);
   return {
@@ -115,9 +115,7 @@ function byGateway(watchers: readonly Watcher[]): Watcher {
 /** An address that refuses connections. */
 const NOBODY = 'http://127.0.0.1:1';
 
-/**
- * Makes a gateway's place with short limits, so that no history waits long for a stalled upstream: at most 6 s a call.
- */
+/** Makes a gateway's place with short limits, so that a stalled upstream delays a history by at most 6 s per call. */
 function makePlace(
   of: { folder: string; index: number; urls: Upstream['urls']; maxQueueMs: number },
   env: NodeJS.ProcessEnv,
