@@ -160,10 +160,13 @@ function KeyTick({ of: key, selection: { marked, onMarked } }: { of: KeyView; se
   );
 }
 
+/** The restrictions in brief; screen readers and the tooltip have all of them. */
 function Restrictions({ of: key }: { of: KeyView }) {
+  const words = restrictionsOf(key).join(', ');
   return (
-    <span className="key-restrictions" title={restrictionsOf(key).join(', ') || undefined}>
-      {briefRestrictions(key) || '–'}
+    <span className="key-restrictions" title={words || undefined}>
+      <span aria-hidden="true">{briefRestrictions(key) || '–'}</span>
+      <span className="unseen">{words || 'none'}</span>
     </span>
   );
 }
