@@ -18,7 +18,7 @@ const BASELINE = 'fastify + http-proxy';
 const TEXT = '#7d8590';
 const COLOURS = ['#8b949e', '#2f81f7', '#3fb950', '#a371f7', '#d29922'];
 
-/** The picture as SVG text; undefined where the result lacks a profile that it shows. */
+/** The picture as SVG text; undefined if the result lacks a profile that it shows. */
 function chartOf(result: Result): string | undefined {
   const reports = COMPARED.map(({ profile }) => result.profiles.find((report) => report.profile === profile));
   if (!reports.every((report): report is ProfileReport => report !== undefined && 'rows' in report)) {

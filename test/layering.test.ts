@@ -123,7 +123,7 @@ function unitOf(path: string): string {
   return first === 'bootstrap.mjs' ? BOOTSTRAP : first;
 }
 
-/** Index of the tier of a path; undefined where its folder is not in the list. */
+/** Index of the tier of a path; undefined if its folder is not in the list. */
 function tierOf(path: string): number | undefined {
   const tier = TIERS.findIndex((units) => units.includes(unitOf(path)));
   return tier === -1 ? undefined : tier;

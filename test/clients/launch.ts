@@ -12,7 +12,7 @@ export interface Run {
   shownAtMs(words: RegExp | string): number | undefined;
   /** Sends the signal to it and to what it started. */
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code; null where a signal ended it. */
+  /** Its exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 

@@ -19,7 +19,7 @@ interface SmallDisk {
   clear(): void;
 }
 
-/** False where this user may mount a file system, else the reason for skipping a test: only root may, and on Linux. */
+/** False if this user may mount a file system, else the reason for skipping a test: only root may, and on Linux. */
 function whyNoSmallDisk(): string | false {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   try {

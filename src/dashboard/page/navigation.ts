@@ -61,7 +61,7 @@ export function homeOf(role: Role): string {
   return DESTINATIONS[role][0]?.place ?? 'home';
 }
 
-/** True where the role has a page at this place. */
+/** True if the role has a page at this place. */
 export function isPlaceOf(role: Role, place: string): boolean {
   return LINKED[role].includes(place) || DESTINATIONS[role].some((known) => known.place === place);
 }

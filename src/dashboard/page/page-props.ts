@@ -7,7 +7,7 @@ export interface PageProps {
   readonly part: string | undefined;
 }
 
-/** The number in a part of the address; undefined where there is none. */
+/** The number in a part of the address; undefined if there is none. */
 export function numberIn(part: string | undefined): number | undefined {
   return part !== undefined && /^\d+$/.test(part) ? Number(part) : undefined;
 }

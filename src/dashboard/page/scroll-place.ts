@@ -22,7 +22,7 @@ export function leavePlace(): void {
   places.set(entry, { top: scrollY, href: document.activeElement?.getAttribute('href') });
 }
 
-/** Called when the history entry has changed. Returns true where the new entry has a stored position. */
+/** Called when the history entry has changed. Returns true if the new entry has a stored position. */
 export function returnTo(): boolean {
   const known = numberOf(history.state);
   setOut();

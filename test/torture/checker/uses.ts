@@ -16,7 +16,7 @@ export interface Use {
   readonly until: number;
   /** Bounds of the tokens that its admission took, if the limit had that many. */
   readonly tookTokens: { readonly least: number; readonly most: number };
-  /** Tokens that it used; undefined where that is not known. */
+  /** Tokens that it used; undefined if that is not known. */
   readonly usedTokens: number | undefined;
   /** Time by which its tokens were certainly corrected to its usage. */
   readonly correctedAt: number;

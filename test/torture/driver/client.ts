@@ -14,13 +14,13 @@ export interface Asked {
 
 /** Outcome of a request, as its client sees it. */
 export interface Answered {
-  /** Status of the answer; undefined where no head came. */
+  /** Status of the answer; undefined if no head came. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly charge: string | undefined;
   /** True if the answer is a provider's error, not the gateway's own. */
   readonly isProviders: boolean;
-  /** True where the whole answer came. */
+  /** True if the whole answer came. */
   readonly isWhole: boolean;
   readonly text: string;
   readonly endedAt: number;

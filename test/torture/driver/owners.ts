@@ -120,7 +120,7 @@ export async function changeKey(history: History, plan: KeyChangePlan): Promise<
   return key;
 }
 
-/** A key that is not the first of its account; undefined where there is none. */
+/** A key that is not the first of its account; undefined if there is none. */
 export function managedKey(history: History, place: number): KeyModel | undefined {
   const managing = new Set(ownersOf(history));
   const keys = history.model.keys.filter((key) => !managing.has(key));

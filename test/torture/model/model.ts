@@ -127,7 +127,7 @@ export interface Loss {
   readonly entries: ReadonlyMap<string, LostEntry>;
   /** Holds of calls in flight, by request id. */
   readonly holds: ReadonlyMap<string, LostHold>;
-  /** Age of the oldest entry in milliseconds, by the clock of Redis; undefined where it was not measured. */
+  /** Age of the oldest entry in milliseconds, by the clock of Redis; undefined if it was not measured. */
   readonly lagMs?: number;
   /** Request ids of settled holds that came back. */
   readonly revived: ReadonlySet<string>;

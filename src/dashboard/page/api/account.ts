@@ -53,7 +53,7 @@ export async function readKeys(base: Base, signal: AbortSignal): Promise<readonl
   return keys;
 }
 
-/** Names of the ledger's filters, each empty where it is not used. `from` and `to` are UTC days, both included. */
+/** Names of the ledger's filters, each empty if it is not used. `from` and `to` are UTC days, both included. */
 export const LEDGER_FILTERS = ['key_id', 'type', 'model', 'from', 'to'] as const;
 export type LedgerFilter = Readonly<Record<(typeof LEDGER_FILTERS)[number], string>>;
 

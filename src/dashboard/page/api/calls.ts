@@ -9,7 +9,7 @@ export type CallsBase = Base | '/api/admin/';
 export type ListedCall = CallView & Partial<Pick<OperatorCallView, 'account_id'>>;
 export type CallListView = Omit<CallPageView, 'calls'> & { readonly calls: readonly ListedCall[] };
 
-/** Names of the filters of calls, each empty where it is not used. `from` and `to` are UTC days, both included. */
+/** Names of the filters of calls, each empty if it is not used. `from` and `to` are UTC days, both included. */
 export const CALL_FILTERS = [
   'account_id',
   'key_id',

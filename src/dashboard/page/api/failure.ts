@@ -16,7 +16,7 @@ export function wordsOf(error: unknown): string {
   return `${error.message} The restrictions of the key you signed in with also apply to this page.`;
 }
 
-/** The field that a refusal names; undefined where that is none of `names`. */
+/** The field that a refusal names; undefined if that is none of `names`. */
 export function fieldOf<Name extends string>(error: unknown, names: readonly Name[]): Name | undefined {
   return error instanceof ApiFailure ? names.find((name) => name === error.param) : undefined;
 }

@@ -5,7 +5,7 @@ import { ApiFailure, ask, askRaw } from './request.ts';
 
 export interface TestAnswer {
   readonly text: string;
-  /** Decimal string of credits; undefined where the call is not recorded yet. */
+  /** Decimal string of credits; undefined if the call is not recorded yet. */
   readonly charge: string | undefined;
   readonly id: string;
 }

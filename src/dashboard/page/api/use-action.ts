@@ -2,10 +2,10 @@ import { useCallback, useRef, useState } from 'react';
 
 /** An asynchronous action that the user starts. */
 export interface Action<Input> {
-  /** Runs the action; resolves with true where it succeeded. Does nothing while a run is under way. */
+  /** Runs the action; resolves with true if it succeeded. Does nothing while a run is under way. */
   run(input: Input): Promise<boolean>;
   readonly isBusy: boolean;
-  /** Error of the last run; undefined where it succeeded. */
+  /** Error of the last run; undefined if it succeeded. */
   readonly error: unknown;
   forget(): void;
 }

@@ -79,7 +79,7 @@ export function Entries({ of: base }: { of: Base }) {
     JSON.stringify([filter, before]),
   );
   const keys = names.data?.keys;
-  /** True where the whole account is seen, and not one key only. */
+  /** True if the whole account is seen, and not one key only. */
   const hasAll = base !== OWN || manages();
   return (
     <>

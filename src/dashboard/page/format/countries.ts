@@ -36,7 +36,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...COUNTRIES.map(({ code, name }) => [folded(name), code] as const),
 ]);
 
-/** Two-letter code of a country given by its name or its two- or three-letter code; undefined where there is none. */
+/** Two-letter code of a country given by its name or its two- or three-letter code; undefined if there is none. */
 export function countryCode(text: string): string | undefined {
   return BY_NAME.get(folded(text)) ?? normalizeCountry(text.trim());
 }

@@ -7,7 +7,7 @@ export function credits(amount: number | string): string {
   return DECIMALS.format(String(amount) as `${number}`).replace('-', '−');
 }
 
-/** True where a change of a balance, as the API writes it, adds to it. */
+/** True if a change of a balance, as the API writes it, adds to it. */
 export function isGain(amount: string): boolean {
   return !amount.startsWith('-') && !isNothing(amount);
 }

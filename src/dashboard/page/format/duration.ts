@@ -51,12 +51,12 @@ export function agoWords(iso: string, nowMs = Date.now()): string {
 /** Days without a call after which a key counts as unused. */
 export const UNUSED_AFTER_DAYS = 30;
 
-/** True where a key is younger than `UNUSED_AFTER_DAYS`, so that it says nothing if it was never used. */
+/** True if a key is younger than `UNUSED_AFTER_DAYS`, so that it says nothing if it was never used. */
 export function isNew(createdAt: string, nowMs = Date.now()): boolean {
   return nowMs - Date.parse(createdAt) <= UNUSED_AFTER_DAYS * DAY;
 }
 
-/** True where a key's latest call is longer ago than `UNUSED_AFTER_DAYS`, or there was none. */
+/** True if a key's latest call is longer ago than `UNUSED_AFTER_DAYS`, or there was none. */
 export function isUnused(lastUsedAt: string | null, nowMs = Date.now()): boolean {
   return lastUsedAt === null || nowMs - Date.parse(lastUsedAt) > UNUSED_AFTER_DAYS * DAY;
 }

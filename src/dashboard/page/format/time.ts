@@ -44,7 +44,7 @@ export function toLocalInput(iso: string | null): string {
   return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** Timestamp for the value of a datetime-local input; undefined where that is no time. */
+/** Timestamp for the value of a datetime-local input; undefined if that is no time. */
 export function fromLocalInput(text: string): string | undefined {
   const ms = new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();

@@ -29,7 +29,7 @@ export function thisPeriod(period: string): string {
   return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
 }
 
-/** A restriction of a key in words, such as `2 IPs`; empty where the value is none. */
+/** A restriction of a key in words, such as `2 IPs`; empty if the value is none. */
 export function restrictionWords(name: WireName, value: unknown): string[] {
   const row = rowAt(name);
   const isSet = value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);

@@ -29,7 +29,7 @@ export function paceOf(rows: readonly DaySums[], days: number, now: number): Pac
   return { spent: within(0, days), before: within(days, 2 * days) };
 }
 
-/** Change against the span before, in percent; undefined where nothing was spent then. */
+/** Change against the span before, in percent; undefined if nothing was spent then. */
 export function changeOf({ spent, before }: Pace): number | undefined {
   const base = Number(before);
   return base === 0 ? undefined : Math.round(((Number(spent) - base) / base) * 100);
@@ -37,7 +37,7 @@ export function changeOf({ spent, before }: Pace): number | undefined {
 
 /**
  * Days that a balance lasts: balance ÷ (spend of the last seven days ÷ 7, or ÷ the days since the first call if fewer).
- * Undefined where nothing was spent, or nothing is left (specification section 8).
+ * Undefined if nothing was spent, or nothing is left (specification section 8).
  */
 export function daysLeft(balance: number, rows: readonly DaySums[], now: number): number | undefined {
   const spent = Number(paceOf(rows, 7, now).spent);

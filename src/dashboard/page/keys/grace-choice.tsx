@@ -34,7 +34,7 @@ export function graceSeconds({ chosen, amount, unit }: Grace): number {
   return number * UNITS[unit];
 }
 
-/** Seconds of a grace, or undefined where the typed text is no length of time yet. */
+/** Seconds of a grace, or undefined if the typed text is no length of time yet. */
 export function graceSecondsSoFar(grace: Grace): number | undefined {
   try {
     return graceSeconds(grace);

@@ -75,7 +75,7 @@ function labelOf(key: KeyView): string {
   return `${key.name} (${key.prefix}…, no. ${key.id})`;
 }
 
-/** The only key with this name or prefix; undefined where there is none, or several. */
+/** The only key with this name or prefix; undefined if there is none, or several. */
 function keyNamed(text: string, keys: readonly KeyView[]): KeyView | undefined {
   const typed = text.trim().toLowerCase();
   const named = keys.filter(({ name, prefix }) => [name.toLowerCase(), prefix.toLowerCase()].includes(typed));

@@ -39,7 +39,7 @@ export function changesBetween(before: KeyView, now: KeyView): Change[] {
   return [...settings, ...rest.filter((change) => change.before !== change.now)];
 }
 
-/** True where two versions of a key are equal in everything that its form shows. */
+/** True if two versions of a key are equal in everything that its form shows. */
 export function isSameSettings(one: KeyView, other: KeyView): boolean {
   return FORM_FIELDS.every((field) => isEqual(one[field], other[field]));
 }

@@ -11,9 +11,9 @@ export interface KeyDraft {
   readonly description: string;
   /** Value of a datetime-local input; "" for never. */
   readonly expires: string;
-  /** True where the date is only partly typed, for which browsers give "" as its value. */
+  /** True if the date is only partly typed, for which browsers give "" as its value. */
   readonly isExpiryHalf: boolean;
-  /** State of the tick; undefined where the gateway decides. */
+  /** State of the tick; undefined if the gateway decides. */
   readonly canManage: boolean | undefined;
   readonly categories: readonly Category[];
   readonly models: readonly string[];
@@ -102,7 +102,7 @@ export function draftOf(key: KeyView): KeyDraft {
   };
 }
 
-/** True where two drafts are equal in every typed character. */
+/** True if two drafts are equal in every typed character. */
 export function isSameDraft(one: KeyDraft, other: KeyDraft): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -29,7 +29,7 @@ export function KeyForm(props: {
   faults: KeyErrors;
   save: Action<void>;
   verb: string;
-  /** True where nothing is changed, so that there is nothing to save. */
+  /** True if nothing is changed, so that there is nothing to save. */
   isUnchanged?: boolean;
   /** Content to show where saving failed; default: the message of the failure. */
   failure?: ReactNode;

@@ -8,7 +8,7 @@ export function keyName(id: number | null, keys: readonly KeyView[]): string {
   return keys.find((key) => key.id === id)?.name ?? `Key ${id}`;
 }
 
-/** True where a key is that of the session, whichever of its values that was begun with. */
+/** True if a key is that of the session, whichever of its values that was begun with. */
 export function isOwnKey(key: KeyView): boolean {
   return session.value?.keyId === key.id;
 }
@@ -20,7 +20,7 @@ export function KeyLink({ id, keys }: { id: number | null; keys: readonly KeyVie
   return <a href={`#/keys/${id}`}>{name}</a>;
 }
 
-/** True where the expiry of a key has passed, by the browser's clock. */
+/** True if the expiry of a key has passed, by the browser's clock. */
 export function isExpired(key: KeyView): boolean {
   return key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
 }

@@ -16,7 +16,7 @@ interface Place {
 
 /**
  * Reasons why the session's key could no longer be used here, or could no longer manage, after `changes`. A restriction
- * counts as a reason too where its effect is not known. Empty where nothing is lost.
+ * counts as a reason too where its effect is not known. Empty if nothing is lost.
  */
 export async function lockOutOf(key: KeyView, changes: KeyPatchBody): Promise<string[]> {
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;

@@ -54,7 +54,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   );
 }
 
-/** The limit as a number; undefined where there is none, or the typed text is no number yet. */
+/** The limit as a number; undefined if there is none, or the typed text is no number yet. */
 function limitOf({ hasLimit, limit }: KeyFormPart['draft']): number | undefined {
   const amount = hasLimit && limit.trim() !== '' ? Number(limit) : Number.NaN;
   return amount >= 0 ? amount : undefined;

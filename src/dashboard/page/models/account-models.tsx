@@ -105,7 +105,7 @@ function MayCall({ of: model, by: key }: { of: ModelView; by: KeyView | undefine
   );
 }
 
-/** The key's restriction that refuses a model; undefined where none does. Empty lists restrict nothing. */
+/** The key's restriction that refuses a model; undefined if none does. Empty lists restrict nothing. */
 function reasonAgainst(key: KeyView, { id, category }: ModelView): string | undefined {
   const refuses = (list: readonly string[], value: string) => list.length > 0 && !list.includes(value);
   if (refuses(key.allowed_categories, category)) return 'Modality not allowed';

@@ -51,7 +51,7 @@ function parsed(draft: AccountDraft, field: AccountField): string | number | nul
   return callLimitOf(draft, field);
 }
 
-/** True where one of the changed fields was given another value meanwhile: `now` has neither the old nor the new. */
+/** True if one of the changed fields was given another value meanwhile: `now` has neither the old nor the new. */
 export function isContested(
   changes: AccountPatchBody,
   before: OperatorAccountView,

@@ -117,7 +117,7 @@ function Question(props: {
   );
 }
 
-/** Sum of two amounts of credits, in micro-credits so that 0.1 and 0.2 are 0.3; undefined where it would be inexact. */
+/** Sum of two amounts of credits, in micro-credits so that 0.1 and 0.2 are 0.3; undefined if it would be inexact. */
 function sum(balance: number, amount: number): string | undefined {
   const total = (microFromCredits(balance) ?? Number.NaN) + (microFromCredits(amount) ?? Number.NaN);
   return Number.isSafeInteger(total) ? creditsString(micro(total)) : undefined;

@@ -180,7 +180,7 @@ function GroupName({ of: row }: { of: MarginRowView }) {
   return <>{groupOf(row)}</>;
 }
 
-/** True where the hour is the group, and not one of a group's. */
+/** True if the hour is the group, and not one of a group's. */
 function isHour(row: MarginRowView): row is MarginRowView & { hour: string } {
   return row.hour !== undefined && groupOf(row) === row.hour;
 }

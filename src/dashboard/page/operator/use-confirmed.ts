@@ -3,7 +3,7 @@ import { type Action, useAction } from '../api/use-action.ts';
 
 /** An action with a confirmation: `run` reads the form and asks, and `act` carries the task out. */
 export interface Confirmed<Task> extends Action<void> {
-  /** The task that waits for confirmation; undefined where there is none. */
+  /** The task that waits for confirmation; undefined if there is none. */
   readonly pending: Task | undefined;
   act(): Promise<void>;
   close(): void;

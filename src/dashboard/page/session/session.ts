@@ -61,7 +61,7 @@ export function mayChange(): boolean {
   return manages() && session.value?.isPrevious !== true;
 }
 
-/** True where the session sees the whole account, and not one key only. */
+/** True if the session sees the whole account, and not one key only. */
 export function manages(): boolean {
   return session.value?.role !== 'key';
 }

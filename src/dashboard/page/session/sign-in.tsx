@@ -105,7 +105,7 @@ function operatorWith(token: string): Session {
   return { token, role: 'operator', keyId: undefined, name: 'Operator' };
 }
 
-/** Why a token is not the operator's; undefined where it is. */
+/** Why a token is not the operator's; undefined if it is. */
 async function refusalOfOperator(token: string): Promise<unknown> {
   try {
     await listAccounts('', 1, { token });

@@ -7,7 +7,7 @@ import { FailureNote } from './note.tsx';
 /** Form that runs an action. Where that fails, the first field with a fault gets the focus, else the message. */
 export function ActionForm(props: {
   action: Action<void>;
-  /** True where the failure is shown at one of the fields; otherwise it is shown below them. */
+  /** True if the failure is shown at one of the fields; otherwise it is shown below them. */
   isAtField: boolean;
   verb: string;
   className?: string;

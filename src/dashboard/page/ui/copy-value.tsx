@@ -46,7 +46,7 @@ export function CopyButton({ label, value }: { label: string; value: string }) {
 }
 
 /**
- * Copies a value; resolves with true where that worked. Over plain HTTP, where browsers have no clipboard API, the
+ * Copies a value; resolves with true if that worked. Over plain HTTP, where browsers have no clipboard API, the
  * value is selected and copied by execCommand.
  */
 export async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {

@@ -7,7 +7,7 @@ export function filtersIn<Name extends string>(names: readonly Name[]): Readonly
   return Object.fromEntries(filters) as Record<Name, string>;
 }
 
-/** True where any filter is used. */
+/** True if any filter is used. */
 export function isFiltered(filters: Readonly<Record<string, string>>): boolean {
   return Object.values(filters).some((value) => value !== '');
 }

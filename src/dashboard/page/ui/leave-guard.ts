@@ -81,7 +81,7 @@ addEventListener(
 );
 
 /**
- * Asks after Back, Forward or a typed address; true where the page stays until the user answers. The browser has already
+ * Asks after Back, Forward or a typed address; true if the page stays until the user answers. The browser has already
  * changed the address, which is put back. The listener in route.ts calls this before it shows another page.
  */
 export function asksBeforeLeaving({ oldURL, newURL }: HashChangeEvent): boolean {
@@ -92,7 +92,7 @@ export function asksBeforeLeaving({ oldURL, newURL }: HashChangeEvent): boolean 
 }
 
 /**
- * True where two addresses name different pages, whatever the query in their hashes, which says how a page is shown.
+ * True if two addresses name different pages, whatever the query in their hashes, which says how a page is shown.
  */
 function isOtherPage(one: string, other: string): boolean {
   return pageOf(one) !== pageOf(other);

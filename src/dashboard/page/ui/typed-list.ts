@@ -6,11 +6,11 @@ export interface TypedList {
 
 /** A kind of list items. */
 export interface ItemKind {
-  /** Parses an item to its normal form; undefined where the text is no such item. */
+  /** Parses an item to its normal form; undefined if the text is no such item. */
   readonly read: (text: string) => string | undefined;
   /** Name of the kind for messages: "an address or range". */
   readonly wanted: string;
-  /** True where a space separates two items, as in a pasted list. */
+  /** True if a space separates two items, as in a pasted list. */
   readonly spaceParts?: boolean;
 }
 

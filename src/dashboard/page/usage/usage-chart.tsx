@@ -67,7 +67,7 @@ export function UsageChart<
   );
 }
 
-/** The sum over a range, and the change against the previous period; `before` is undefined where there is none. */
+/** The sum over a range, and the change against the previous period; `before` is undefined if there is none. */
 function Total(props: { of: number; before: number | undefined; format: (value: number) => string }) {
   const { of: all, before, format } = props;
   return (
