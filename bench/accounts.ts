@@ -11,7 +11,7 @@ import { CALLER_ORIGIN, MODEL, TARGETS_MODEL } from './wire.ts';
 const DAY_MS = 86_400_000;
 /** Enough for any run. */
 export const CREDITS = 1_000_000;
-/** A few calls below: every account crosses it once in a run, and checks have alerts to count. */
+/** Reached after a few calls: every account crosses it once in a run, so the checks have alerts to count. */
 export const THRESHOLD = 999_999;
 
 export interface Account {
@@ -26,7 +26,7 @@ const OPEN: KeySettings = {
   canManage: true,
 };
 
-/** Every restriction that a key can have, each of which the load's calls pass. */
+/** Every restriction that a key can have. The calls of the load pass them all. */
 export const RESTRICTED: KeySettings = {
   ...OPEN,
   expiresAt: Date.now() + 30 * DAY_MS,
@@ -40,8 +40,8 @@ export const RESTRICTED: KeySettings = {
 };
 
 /**
- * Makes accounts without credits straight in the book, before a gateway has it: ten thousand keys through the API would
- * take longer than the load.
+ * Makes accounts without credits directly in the book, before a gateway opens it. Making ten thousand keys through the
+ * API would take longer than the load.
  */
 export async function makeAccounts(
   place: Place,
@@ -72,7 +72,7 @@ export async function makeAccounts(
   return made;
 }
 
-/** Changes the balance by so many credits; the balance after it, in credits. */
+/** Changes the balance by this many credits. Returns the new balance in credits. */
 export async function changeCredits(gateway: Server, accountId: number, amount: number): Promise<number> {
   const path = `/api/admin/accounts/${accountId}/credits/`;
   const body = { amount, note: 'bench' };

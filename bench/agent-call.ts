@@ -6,7 +6,9 @@ const TOOLS = 32;
 /** Rounds of "call a tool, read its result" in the history. */
 const ROUNDS = 48;
 
-/** A chat call as a coding agent sends it late in a session: 228 KB of tools, calls and results of tools. The same for every target. */
+/**
+ * A chat call of a coding agent late in a session: 228 KB of tools, tool calls and results. The same for every target.
+ */
 export function agentCall(
   key: string,
   { stream = false, behavior }: { stream?: boolean; behavior?: Behavior } = {},
@@ -40,7 +42,7 @@ const INSTRUCTIONS =
   'You are a coding agent. Read a file before you change it — never guess. Run the tests after each change:\n' +
   '- explain in one sentence what you do next;\n- prefer small changes;\n- say "done" when all tests pass.\n';
 
-/** Source code as a tool returns it: lines, indentation, quotes, and some letters beyond ASCII. */
+/** Source code, as returned by a tool: lines, indentation, quotes, and some non-ASCII letters. */
 function sourceOf(round: number): string {
   const lines = Array.from({ length: 42 }, (_, line) =>
     line % 7 === 0

@@ -1,4 +1,4 @@
-/** Types for the parts of autocannon 9 that the load generator uses; it ships none. */
+/** Types for the parts of autocannon 9 that the load generator uses. The package has none. */
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 
@@ -9,13 +9,13 @@ declare module 'autocannon' {
   interface Options {
     url: string | string[];
     connections: number;
-    /** Calls in all; each connection makes its share and closes after the last answer. */
+    /** Total number of calls. Each connection makes its share and closes after the last answer. */
     amount: number;
     /** Seconds without an answer after which a call counts as failed. */
     timeout: number;
-    /** Milliseconds between looks at whether all is done. */
+    /** Milliseconds between checks for the end. */
     sampleInt: number;
-    /** Ends the run at so many failures. */
+    /** Ends the run at this number of failures. */
     bailout: number;
     setupClient(client: Client): void;
     verifyBody(body: string): boolean;

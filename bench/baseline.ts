@@ -6,7 +6,7 @@ const upstream = process.argv[2] ?? '';
 const app = Fastify();
 await app.register(httpProxy, {
   upstream,
-  // Its default of 128 would let the other open streams wait; it makes no difference to the other profiles.
+  // With the default of 128, other open streams would wait. It makes no difference to the other profiles.
   undici: { connections: 10_000 },
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -11,11 +11,11 @@ import { newKeyValue } from '../src/domain/key-value.ts';
 
 const DAY_MS = 86_400_000;
 const YEAR_DAYS = 365;
-/** Of the owner whose account has half of all rows; with three models, 300 sums a day. */
+/** Keys of the owner whose account has half of all rows. With three models, that makes 300 sums a day. */
 const OWNER_KEYS = 100;
 const MAX_OTHERS = 10_000;
 const ALERTS = 10_000;
-/** Micro-credits of every charge; each account begins with as much as a year of them costs, and something over. */
+/** Micro-credits of every charge. Each account starts with the cost of a year, and some more. */
 const CHARGE = 120;
 const START = 1_000_000_000_000;
 
@@ -35,8 +35,8 @@ export interface BigBook {
 export type Run = (sql: string) => Promise<void>;
 
 /**
- * Fills an empty book with so many ledger rows of the last year, and with the sums, keys, accounts and alerts that go
- * with them, by a dozen statements: ten million rows through the gateway would take hours. The balances agree.
+ * Fills an empty book with this many ledger rows of the last year, and the matching sums, keys, accounts and alerts, by
+ * a dozen statements. Ten million rows through the gateway would take hours. The balances agree.
  */
 export async function fillBook(place: BookPlace, rows: number): Promise<BigBook> {
   const book = await openBook(place);
@@ -135,11 +135,11 @@ async function fill(run: Run, engine: Engine, big: BigBook, otherRows: number): 
     select id, ${firstKey}, 'https://example.com/hook', 'delivered', 200, 12, created_at from alerts`);
   await run(refusalRows(engine, accountId, firstKey, entries));
   await run('commit');
-  // What autovacuum does within minutes.
+  // As autovacuum does within minutes.
   if (engine === 'postgres') await run('vacuum analyze');
 }
 
-/** The first day of the month that a column's day lies in, in days since the epoch. */
+/** The first day of the month of a column's day, in days since the epoch. */
 function monthOf(engine: Engine): string {
   return engine === 'postgres'
     ? "cast(date_trunc('month', date '1970-01-01' + day) as date) - date '1970-01-01'"
@@ -167,7 +167,10 @@ function keyRows(ownerId: number): string {
     from accounts where id > ${ownerId} order by id`;
 }
 
-/** Entries of one or many accounts, evenly over the year that ends today. The first of each is its top-up. */
+/**
+ * Entries of one or many accounts, spread evenly over the year that ends today. The first entry of each account is its
+ * top-up.
+ */
 function ledgerRows(rows: {
   numbers: string;
   account: string;
@@ -191,7 +194,7 @@ function ledgerRows(rows: {
     from ${rows.numbers}`;
 }
 
-/** As many refused calls of the owner as of its ledger's entries, evenly over the last 30 days. */
+/** Refused calls of the owner, as many as its ledger entries, spread evenly over the last 30 days. */
 function refusalRows(engine: Engine, accountId: number, keyId: number, count: number): string {
   const at = `${Date.now() - 30 * DAY_MS} + cast(i as bigint) * ${Math.floor((30 * DAY_MS) / count)}`;
   return `insert into refusals (id, account_id, key_id, created_at, minute, is_rest, repeated, model, category, endpoint, streamed,

@@ -7,17 +7,17 @@ import type { BigBook } from './big-book.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** What a bucket gives to a batch of the journal at most. */
+/** Maximum number of entries that a bucket adds to a batch of the journal. */
 const BATCH = 500;
 
 export interface BookQuery {
   readonly name: string;
-  /** Not part of the time. */
+  /** Not measured. */
   prepare?(): Promise<void>;
   run(): Promise<unknown>;
 }
 
-/** What a running gateway asks of its book: through the same code that serves requests. */
+/** The queries of a running gateway to its book, through the code that serves requests. */
 export function bookQueries(book: Book, big: BigBook): BookQuery[] {
   const { accountId, others } = big;
   const since = Date.now() - HOUR_MS;
@@ -97,7 +97,7 @@ function callQueries(book: Book, { accountId, keyId }: { accountId: number; keyI
   ];
 }
 
-/** Posts a batch of fresh entries, each at the next place of its account, as the drain does. */
+/** Posts a batch of new entries, each next in its account, as the drain does. */
 function posting(book: Book, accounts: readonly number[], keyId: number): Pick<BookQuery, 'prepare' | 'run'> {
   let batch: JournalEntry[] = [];
   return {

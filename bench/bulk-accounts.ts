@@ -11,14 +11,15 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ROWS_A_STATEMENT = 1_000;
 /**
- * Of so many accounts, one crosses its threshold: checks have alerts to count. An alert takes a transaction of its own, once
- * in an account's life. While 10,000 crossed in turn, a call cost some 50 µs more, which says nothing of a call.
+ * One in this many accounts crosses its threshold, so the checks have alerts to count. An alert takes its own
+ * transaction, once in the life of an account. With 10,000 crossings in turn, a call cost some 50 µs more, which says
+ * nothing about a call.
  */
 const ACCOUNTS_AN_ALERT = 100;
 
 /**
- * Makes accounts with credits and restricted keys in an empty book by a few statements, as if they had been there for long:
- * a hundred thousand keys one by one take minutes. Redis knows none of them, so the gateway learns of each when it is used.
+ * Makes accounts with credits and restricted keys in an empty book by a few statements. A hundred thousand keys one by
+ * one would take minutes. Redis has none of them, so the gateway loads each on first use.
  */
 export async function makeManyAccounts(
   place: Place,
@@ -34,7 +35,7 @@ export async function makeManyAccounts(
     await run('commit');
     if (engine === 'postgres') await run('vacuum analyze');
   });
-  // The book was empty: ids count from 1.
+  // The book was empty, so ids start at 1.
   return Array.from({ length: accounts }, (_, index) => ({
     id: index + 1,
     keys: values.slice(index * keysEach, (index + 1) * keysEach).map(({ value }) => value),

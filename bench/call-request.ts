@@ -1,7 +1,7 @@
 import type { Behavior } from '../test/helper/stand-ins/scripted-provider.ts';
 import { BEHAVIOR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 
-/** One HTTP call as the load generator sends it. */
+/** One HTTP call of the load generator. */
 export interface CallRequest {
   readonly method: 'POST';
   readonly path: string;
@@ -9,7 +9,10 @@ export interface CallRequest {
   readonly body: string;
 }
 
-/** A chat call of about so many bytes of prompt, from a browser page behind a load balancer. The same for every target. */
+/**
+ * A chat call with a prompt of about this many bytes, from a browser page behind a load balancer. The same for every
+ * target.
+ */
 export function chatCall(
   key: string,
   { promptBytes, stream = false, behavior }: { promptBytes: number; stream?: boolean; behavior?: Behavior },

@@ -10,24 +10,24 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** Makes single calls over kept-alive connections, for loads that a generator of equal calls cannot make. */
+/** Makes single calls over keep-alive connections, for loads that a generator of equal calls can't make. */
 export class Caller {
   readonly #pool: Pool;
 
-  /** `localAddress`: address that the connections come from. */
+  /** `localAddress`: source address of the connections. */
   constructor(url: string, connections: number, localAddress?: string) {
     const from = localAddress === undefined ? {} : { localAddress };
     this.#pool = new Pool(url, { connections, pipelining: 1, ...from });
   }
 
-  /** Rejects with UnexpectedStatus unless the answer has this status; it has then ended. */
+  /** Resolves at the end of the answer. Rejects with UnexpectedStatus if it has another status. */
   call({ method, path, headers, body }: CallRequest, status: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pool.dispatch({ method, path, headers, body }, new Answer(status, resolve, reject));
     });
   }
 
-  /** Leaves when the first bytes of the answer have come. */
+  /** Leaves after the first bytes of the answer. */
   async leave({ method, path, headers, body }: CallRequest): Promise<void> {
     const answer = await this.#pool.request({ method, path, headers, body });
     await new Promise<void>((resolve, reject) => {
@@ -42,7 +42,7 @@ export class Caller {
 }
 
 /**
- * An answer that is only waited for. `Pool.request` makes a stream of each, which took a generator of 2,500 calls a second
+ * An answer of which only the end matters. `Pool.request` makes a stream for each, which at 2,500 calls a second caused
  * 10 to 20 ms of garbage collection twice a second: the p99 of a load was that of its generator.
  */
 class Answer implements Dispatcher.DispatchHandler {
@@ -50,7 +50,7 @@ class Answer implements Dispatcher.DispatchHandler {
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
   #status = 0;
-  /** Of an answer that was not expected. */
+  /** Status of the unexpected answer. */
   #text = '';
 
   constructor(expected: number, resolve: () => void, reject: (error: Error) => void) {

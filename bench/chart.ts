@@ -1,4 +1,4 @@
-/** Draws bench/chart.svg from the last result: `npm run bench` does so at its end where every profile was run. */
+/** Draws bench/chart.svg from the last result. `npm run bench` does so after a run of all profiles. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { init } from 'echarts';
@@ -6,7 +6,7 @@ import type { ProfileReport, Result } from './report.ts';
 
 const FILE = fileURLToPath(new URL('chart.svg', import.meta.url));
 const SIZE = { width: 760, height: 320 };
-/** What is compared with the plain proxy: the profile, its column, and the words below its bars. */
+/** Comparisons with the plain proxy: the profile, its column, and the label of its bars. */
 const COMPARED = [
   { profile: 'json', column: 'cpuMicros', label: 'JSON 1 KB\nCPU per call' },
   { profile: 'sse', column: 'cpuMicros', label: 'SSE 100 chunks\nCPU per stream' },
@@ -14,11 +14,11 @@ const COMPARED = [
   { profile: 'body', column: 'cpuMicros', label: 'JSON 1 MB\nCPU per call' },
 ] as const;
 const BASELINE = 'fastify + http-proxy';
-/** Readable on light and on dark pages. */
+/** Readable on light and dark pages. */
 const TEXT = '#7d8590';
 const COLOURS = ['#8b949e', '#2f81f7', '#3fb950', '#a371f7', '#d29922'];
 
-/** The picture as SVG text; undefined if the result lacks a profile that it shows. */
+/** Returns the chart as SVG; undefined if the result lacks one of its profiles. */
 function chartOf(result: Result): string | undefined {
   const reports = COMPARED.map(({ profile }) => result.profiles.find((report) => report.profile === profile));
   if (!reports.every((report): report is ProfileReport => report !== undefined && 'rows' in report)) {
@@ -68,7 +68,7 @@ function chartOf(result: Result): string | undefined {
   return svg;
 }
 
-/** Where it was written; undefined: not every profile was run, and the last picture stays. */
+/** Returns the path of the chart; undefined if a profile is missing, so the last chart stays. */
 export function drawChart(result: Result): string | undefined {
   const svg = chartOf(result);
   if (svg === undefined) return undefined;

@@ -6,16 +6,16 @@ import type { Server } from './program.ts';
 export interface Check {
   readonly name: string;
   readonly holds: boolean;
-  /** What was counted. */
+  /** Counted values. */
   readonly detail: string;
 }
 
-/** The first number of the first row, exactly. */
+/** The exact first number of the first row. */
 type Ask = (sql: string) => Promise<bigint>;
 
 /**
- * Invariants 1 to 4 of specification section 5, in SQL of its own and over a connection of its own, after the gateways have
- * stopped: none of the gateway's code takes part. `upstreamCalls`: how many calls of gateways the upstream saw.
+ * Checks invariants 1 to 4 of specification section 5 after the gateways have stopped, with its own SQL and connection
+ * and without any code of the gateway. `upstreamCalls`: number of gateway calls that the upstream saw.
  */
 export async function checkBook(place: Place, upstreamCalls: number): Promise<Check[]> {
   return await readBook(place, (rows) => {
@@ -70,7 +70,7 @@ async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {
 
 const ASKED_AT_ONCE = 16;
 
-/** Asked of the running gateway: once traffic is quiet, nothing is held, and no live balance is below 0. */
+/** Checks at the running gateway that without traffic nothing is held, and no live balance is below 0. */
 export async function checkLive(gateway: Server, accounts: readonly Account[]): Promise<Check> {
   let held = 0;
   let negative = 0;

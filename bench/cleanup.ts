@@ -1,4 +1,4 @@
-/** What must be ended, in reverse order of its start. */
+/** Things to end, in reverse order of their start. */
 export class Cleanup {
   readonly #enders: (() => unknown)[] = [];
 
@@ -6,7 +6,7 @@ export class Cleanup {
     this.#enders.push(end);
   }
 
-  /** Ends everything, also where one of them fails; then rejects with the first failure. */
+  /** Ends everything, even if one of them fails. Then rejects with the first failure. */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (const end of this.#enders.splice(0).reverse()) {

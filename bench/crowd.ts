@@ -1,6 +1,6 @@
 /**
- * A provider; and, with `POST /crowd` and a `Crowd`, callers that crowd a gateway in front of one: connections of a few
- * accounts that send slowly or read nothing.
+ * A provider. `POST /crowd` with a `Crowd` starts callers that crowd a gateway: connections of a few accounts that send
+ * slowly or read nothing.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -56,7 +56,7 @@ function stream(response: ServerResponse, left: number): void {
   else response.once('drain', () => stream(response, left - EVENTS.length));
 }
 
-/** Body of a call of this kind, and how much of it is sent. */
+/** Body of a call of this kind, and the number of bytes to send. */
 function callOf(kind: Kind): { body: string; sent: number } {
   const call = {
     model: CROWD_MODEL,
@@ -92,7 +92,7 @@ async function crowd({ url, keys, kinds }: Crowd): Promise<void> {
   await Promise.all(sent);
 }
 
-/** Sends `bytes` on a connection that is never read. */
+/** Sends `bytes` on a connection and never reads from it. */
 function unread(host: string, port: number, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

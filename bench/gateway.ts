@@ -20,7 +20,7 @@ import {
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
 
-/** Where gateways keep what they know; undefined addresses: SQLite and a private Redis in the folder. */
+/** Data of the gateways. Without addresses: SQLite and a private Redis in the folder. */
 export interface Place {
   readonly folder: string;
   readonly dataDir: string;
@@ -37,12 +37,12 @@ export function makePlace(
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const dataDir = join(folder, 'data');
   cleanup.add(async () => {
-    // A gateway that was killed leaves its Redis running.
+    // A killed gateway leaves its Redis running.
     const redis = join(dataDir, 'redis');
     if (existsSync(redis)) await endLeftovers(socketPathFor(redis), pino({ level: 'silent' }));
     rmSync(folder, { recursive: true, force: true });
   });
-  // Without the header, streams through the gateway would be other ones than through the plain proxy.
+  // Without the header, the gateway's streams would differ from those through the plain proxy.
   const passHeaders = [BEHAVIOR_HEADER];
   const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai', passHeaders };
   const model = {
@@ -66,7 +66,7 @@ export function makePlace(
   return { folder, dataDir, ...shared };
 }
 
-/** A gateway as it is run in production, in a process of its own; any number in one place where that has servers. */
+/** A gateway as in production, in its own process. A place with servers can have any number of them. */
 export async function startGateway(
   cleanup: Cleanup,
   place: Place,
@@ -98,7 +98,7 @@ export function connectRedis(cleanup: Cleanup, place: Place): Redis {
   return redis;
 }
 
-/** One call of the operator's or the owner's API; throws unless it is answered 2xx. */
+/** Calls the operator's or the owner's API. Throws unless the status is 2xx. */
 export async function api<T>(
   gateway: Server,
   method: string,

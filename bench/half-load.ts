@@ -26,12 +26,12 @@ export interface HalfLoadOptions {
   readonly rounds: number;
 }
 
-/** Calls a second: half of what the slowest of them can. */
+/** Calls per second: half the maximum of the slowest target. */
 export function halfOf(targets: readonly Target[], measured: ReadonlyMap<string, Measured>): number {
   return Math.floor(Math.min(...targets.map(({ name }) => measured.get(name)?.callsPerSecond ?? 0)) / 2);
 }
 
-/** Adds what each of the targets takes, in turns, at the same fixed pace: where no queue is full, what a caller waits. */
+/** Measures the targets in turn at the same fixed pace: the wait of a caller without full queues. */
 export async function withHalfLoad(
   table: { columns: readonly Column[]; rows: readonly Row[] },
   targets: readonly Target[],

@@ -6,11 +6,11 @@ const TIMEOUT_S = 30;
 export interface LoadOptions {
   readonly urls: readonly string[];
   readonly connections: number;
-  /** Calls to make in all: a load ends with a last answer, never by cutting calls off. */
+  /** Total number of calls: a load ends with the last answer, never by cutting off calls. */
   readonly amount: number;
-  /** Each connection goes through its own share of them, again and again. */
+  /** Each connection repeats its own share of them. */
   readonly requests: readonly CallRequest[];
-  /** Statuses that are not failures. */
+  /** Expected statuses. */
   readonly accepts: readonly number[];
 }
 
@@ -18,12 +18,12 @@ export interface LoadResult {
   /** From the first request to the last answer. */
   readonly seconds: number;
   readonly statuses: ReadonlyMap<number, number>;
-  /** Of answers to requests on an open connection, ascending: to the last byte, and to the head. */
+  /** Milliseconds of answers on an open connection, ascending: to the last byte, and to the head. */
   readonly answerMs: readonly number[];
   readonly headMs: readonly number[];
 }
 
-/** Sends the calls, each connection one after the other. Throws where any of them failed: that is no measurement. */
+/** Sends the calls, sequentially on each connection. Throws if any of them fails, because that is no measurement. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { urls, amount, requests, accepts } = options;
   const connections = Math.min(options.connections, amount);

@@ -2,9 +2,9 @@ import { Agent, request } from 'node:http';
 import type { CallRequest } from './call-request.ts';
 
 export interface OpenStreams {
-  /** Resolves when every stream has given its first chunk; rejects where one fails or ends before that. */
+  /** Resolves when every stream has its first chunk. Rejects if one fails or ends before. */
   readonly allOpen: Promise<void>;
-  /** Resolves when every stream has ended whole. */
+  /** Resolves when every stream is complete. */
   readonly allEnded: Promise<void>;
 }
 
@@ -35,7 +35,7 @@ async function openStream(url: string, call: CallRequest, agent: Agent, opened: 
       response.setEncoding('utf8');
       response.once('data', opened);
       response.on('data', (text: string) => {
-        // Enough to see whether it ended whole.
+        // Enough to see whether it is complete.
         answer = (answer + text).slice(-64);
       });
       response.on('error', reject);

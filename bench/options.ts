@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export interface Options {
   /** Names of the profiles to run; empty: all. */
   readonly profiles: readonly string[];
-  /** Length of one measured round, about, in seconds. */
+  /** Approximate duration of one measured round, in seconds. */
   readonly seconds: number;
   /** Length of the profile `soak`. */
   readonly soakSeconds: number;
@@ -12,15 +12,15 @@ export interface Options {
   readonly quick: boolean;
   readonly streams: number;
   readonly keys: number;
-  /** That the keys of the profile `keys` belong to. */
+  /** Number of accounts with the keys of the profile `keys`. */
   readonly accounts: number;
-  /** Of the ledger in the profile `ledger`. */
+  /** Rows of the ledger in the profile `ledger`. */
   readonly rows: number;
   /** The result as JSON on stdout, the table on stderr. */
   readonly json: boolean;
-  /** 0: any that is free. */
+  /** 0: any free one. */
   readonly upstreamPort: number;
-  /** Another gateway, started by whoever runs this, that passes calls to the upstream. */
+  /** Another gateway, started by the user, that passes calls to the upstream. */
   readonly peer: Peer | undefined;
 }
 
@@ -52,7 +52,7 @@ To put another gateway beside this one, on the same upstream (profiles json, sse
   --peer-model NAME             what it calls the model (default bench-chat)
   --peer-pid N                  its process, to measure CPU and memory`;
 
-/** Throws Error with a line for the user where the arguments cannot be read. */
+/** Throws Error with a line for the user if the arguments are invalid. */
 export function readOptions(args: readonly string[], known: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

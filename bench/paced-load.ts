@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface PacedLoad {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Makes the call of this number, from 0, and resolves when its answer has come whole. */
+  /** Makes the call with this number, from 0. Resolves when its answer is complete. */
   readonly send: (index: number) => Promise<void>;
 }
 
 /**
- * Makes calls at a fixed pace, however long the answers take. Milliseconds from the moment when each call was due to the end
- * of its answer, ascending: what a call waits because those before it were slow counts, which a load generator hides that
- * waits itself (coordinated omission). Rejects with the first call that fails.
+ * Makes calls at a fixed pace, however long the answers take. Resolves with the milliseconds from the due time of each
+ * call to the end of its answer, ascending. That includes the wait for earlier slow calls, which a load generator that
+ * waits itself would hide (coordinated omission). Rejects with the first failed call.
  */
 export async function pacedLoad({ perSecond, seconds, send }: PacedLoad): Promise<number[]> {
   const amount = Math.round(perSecond * seconds);

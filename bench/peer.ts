@@ -3,7 +3,7 @@ import type { Peer } from './options.ts';
 import type { Target } from './target.ts';
 import { MODEL } from './wire.ts';
 
-/** The other gateway as a target: the calls that all get, with its own headers and its name of the model. */
+/** The other gateway as a target: the same calls, with its own headers and model name. */
 export function peerTarget(peer: Peer, requests: readonly CallRequest[]): Target {
   return {
     name: `peer ${new URL(peer.url).host}`,
@@ -15,7 +15,7 @@ export function peerTarget(peer: Peer, requests: readonly CallRequest[]): Target
   };
 }
 
-/** Without Tollgate's key, which is no business of another program. */
+/** Without Tollgate's key, which another program must not see. */
 export function peerRequest({ headers, model }: Peer, request: CallRequest): CallRequest {
   const { authorization: _key, ...others } = request.headers;
   const body = model === undefined ? request.body : request.body.replace(MODEL, () => model);

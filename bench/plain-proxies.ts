@@ -7,7 +7,7 @@ import type { Cleanup } from './cleanup.ts';
 import { startListener } from './program.ts';
 import type { Target } from './target.ts';
 
-/** nginx and HAProxy as plain proxies on one core each, of which the machine has installed; else none of them. */
+/** nginx and HAProxy as plain proxies on one core each, if installed. */
 export async function startPlainProxies(cleanup: Cleanup, upstreamUrl: string): Promise<Target[]> {
   const upstream = new URL(upstreamUrl).host;
   const targets: Target[] = [];
@@ -38,7 +38,7 @@ export async function startPlainProxies(cleanup: Cleanup, upstreamUrl: string): 
   return targets;
 }
 
-/** One process, no access log, kept-alive connections upstream, streams and bodies not gathered on disk. */
+/** One process, no access log, keep-alive connections upstream, no buffering of streams and bodies on disk. */
 function nginxConfig(folder: string, port: number, upstream: string): string {
   return `daemon off;
 master_process off;

@@ -12,17 +12,17 @@ import { usageOf } from './usage.ts';
 
 /** A kilobyte of request and half a kilobyte of answer. */
 const PROMPT_BYTES = 750;
-/** A model writes a token every few milliseconds; this is a fast one. */
+/** A fast model; models write a token every few milliseconds. */
 const SSE = { chunks: 100, intervalMs: 4 };
 const AGENT_SSE = { chunks: 20, intervalMs: 4 };
 
 /**
- * V8 goes on compiling what is used much: of a call's CPU, the gateway's other threads took 17 µs after 15,000 calls, and
- * 11 after 120,000.
+ * V8 keeps compiling hot code: the gateway's other threads took 17 µs of a call's CPU after 15,000 calls, and 11 µs
+ * after 120,000.
  */
 const WARM_UP_ROUNDS = 5;
 
-/** One account, whose one key has every restriction set, behind the gateway and behind every baseline. */
+/** One account with one key with every restriction, through the gateway and every baseline. */
 async function againstBaselines(
   options: Options,
   profile: {
@@ -90,7 +90,7 @@ export function body(options: Options): Promise<ProfileReport> {
   );
 }
 
-/** What an agent sends with each step: tools, the whole history, results of tools. Answers in full, and as streams. */
+/** The requests of an agent: tools, the whole history and tool results. With whole and streamed answers. */
 export async function agent(options: Options): Promise<ProfileReport> {
   const about =
     'chat calls of an agent of 228 KB; 8 connections; streams: 20 chunks, one every 4 ms; 32 connections';
@@ -123,7 +123,7 @@ export async function agent(options: Options): Promise<ProfileReport> {
   return { profile: 'agent', about, ...result, checks };
 }
 
-/** Many keys in turn, and the first keys of many accounts in turn, against one key. */
+/** Compares many keys in turn, and the first keys of many accounts in turn, with one key. */
 export async function keys(options: Options): Promise<ProfileReport> {
   const about = `restricted keys in turn, each seen once before, against one of them; ${options.accounts} accounts; 32 connections`;
   const keysEach = Math.ceil(options.keys / options.accounts);
@@ -155,7 +155,7 @@ async function memoryOf({ gateway, redis }: Stage): Promise<{ gateway: string; r
   return { gateway: megabytes(usageOf(gateway.pids).rssBytes), redis: megabytes(used) };
 }
 
-/** Every call on one account against the same calls on many; then the account runs dry under the load. */
+/** Compares calls on one account with the same calls on many. Then the account runs dry under the load. */
 export async function hot(options: Options): Promise<ProfileReport> {
   const about = 'every call on one account, against 100 accounts; 100 connections; then it runs dry';
   const shape = { accounts: 100, keysEach: 1, restricted: false };
@@ -170,11 +170,11 @@ export async function hot(options: Options): Promise<ProfileReport> {
   return { profile: 'hot', about, ...result, checks };
 }
 
-/** Leaves the account credits for some of the calls that then come at once: some are served, and the others refused. */
+/** Leaves credits for some of the concurrent calls: some are served, the others refused. */
 async function runDry({ accounts, gateway, gateways }: Stage, requests: ReturnType<typeof chatCall>[]) {
   const [account, server] = [accounts[0], gateways[0]];
   if (!account || !server) throw new RangeError('the stage has an account and a gateway');
-  // What is left pays for about a hundred calls.
+  // The rest pays for about a hundred calls.
   const left = 5;
   const balance = await changeCredits(server, account.id, left);
   await changeCredits(server, account.id, Math.round(2 * left - balance));

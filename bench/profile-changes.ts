@@ -7,12 +7,12 @@ import type { Column, ProfileReport, Row } from './report.ts';
 import { percentile } from './rounds.ts';
 import { onStage, type Stage } from './stage.ts';
 
-/** A pace at which nothing queues, so that what a call waits is what the changes cost it. */
+/** A pace without queues, so the wait of a call is the cost of the changes. */
 const CALLS_PER_SECOND = 200;
 const CHANGES_PER_SECOND = 20;
 const CONNECTIONS = 64;
 const BAR_MS = 50;
-/** More than any run can spend, and different each time, so that each change is one. */
+/** More than any run can spend, and different each time, so that each request changes something. */
 const LIMIT = 900_000;
 
 const COLUMNS: readonly Column[] = [
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column[] = [
 
 type Change = (index: number) => Promise<unknown>;
 
-/** Calls of one key while its account and its record are changed all the time: none may fail, and none wait for long. */
+/** Calls of one key during constant changes of its account and record: none may fail or wait long. */
 export async function changes({ seconds, rounds }: Options): Promise<ProfileReport> {
   const about = `${CALLS_PER_SECOND} calls a second of one key, while its account or record is changed ${CHANGES_PER_SECOND} times a second`;
   const { result, checks } = await onStage({ accounts: 1, keysEach: 1, restricted: true }, async (stage) => {
@@ -73,7 +73,7 @@ export async function changes({ seconds, rounds }: Options): Promise<ProfileRepo
   return { profile: 'changes', about, columns: COLUMNS, rows, checks: [...checks, bar], notes: [] };
 }
 
-/** By name; null: nothing is changed. */
+/** Changes by name; null: none. */
 async function changesOf(stage: Stage): Promise<ReadonlyMap<string, Change | null>> {
   const [account, server] = [stage.accounts[0], stage.gateways[0]];
   if (!account || !server) throw new RangeError('the stage has an account and a gateway');
@@ -96,7 +96,7 @@ async function changesOf(stage: Stage): Promise<ReadonlyMap<string, Change | nul
   ]);
 }
 
-/** Makes changes at their pace for so long; how many were made. Rejects with the first that fails. */
+/** Makes changes at their pace for this long. Resolves with their number. Rejects with the first failure. */
 async function makeChanges(change: Change, seconds: number, from: number): Promise<number> {
   const tookMs = await pacedLoad({
     perSecond: CHANGES_PER_SECOND,

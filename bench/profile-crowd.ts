@@ -12,15 +12,17 @@ import { startServer } from './program.ts';
 import type { Column, ProfileReport, Row } from './report.ts';
 import { percentile } from './rounds.ts';
 
-/** What connections of a crowd do: send a body of many parts, withhold its end, or read nothing of a stream or an answer. */
+/**
+ * Behavior of a crowd's connections: send a body of many parts, withhold its end, or never read a stream or an answer.
+ */
 export type Kind = 'bodies' | 'uploads' | 'streams' | 'answers';
 
 export interface Crowd {
   /** The gateway's address. */
   readonly url: string;
-  /** One of each account. */
+  /** One key per account. */
   readonly keys: readonly string[];
-  /** Connections of each account. */
+  /** Connections per account. */
   readonly kinds: Readonly<Partial<Record<Kind, number>>>;
 }
 
@@ -40,15 +42,15 @@ const SCENES: readonly {
   { name: '3 × all of it', accounts: 3, kinds: { streams: 400, answers: 400, uploads: 250, bodies: 250 } },
 ];
 
-/** Memory of the container that a gateway is given here, and the heap that Node has by default in one. */
+/** Memory of the gateway's container, and Node's default heap in one. */
 const MEMORY_MB = 512;
 const HEAP_MB = 259;
 const CALLS_PER_SECOND = 50;
 const WARM_UP_SECONDS = 4;
-/** Fewer than the 64 that are kept for an address (src/shares/pools.ts). */
+/** Fewer than the 64 connections reserved for an address (src/shares/pools.ts). */
 const CONNECTIONS = 48;
 
-/** Of the loopback addresses of Linux, one that the crowd does not come from. */
+/** A loopback address of Linux that the crowd doesn't use. */
 const OTHER_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : undefined;
 
 const COLUMNS: readonly Column[] = [
@@ -58,7 +60,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'peakMb', title: 'peak MB', digits: 0 },
 ];
 
-/** What the calls of one account wait while others crowd a small gateway, and the memory that this takes (Linux). */
+/** The wait of one account's calls while others crowd a small gateway, and the memory used (Linux). */
 export async function crowd({ quick }: Options): Promise<ProfileReport> {
   const rows: Row[] = [];
   const checks: Check[] = [];
@@ -80,7 +82,7 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
   const cleanup = new Cleanup();
   try {
     const program = [new URL('crowd.ts', import.meta.url).pathname];
-    // In processes of their own, so that the neighbor's answers do not wait for them.
+    // In separate processes, so the neighbor's answers don't wait for them.
     const callers = await startServer(cleanup, 'the crowd', program);
     const crowdProvider = await startServer(cleanup, "the crowd's provider", program);
     const provider = await startServer(cleanup, 'the provider', program);
@@ -100,7 +102,7 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     const failures: string[] = [];
     const send = () => caller.call(call, 200).catch((error: Error) => void failures.push(error.message));
     const load = { perSecond: CALLS_PER_SECOND, send };
-    // Opens the connections: a new one would wait until those of the crowd that come before it are accepted.
+    // Opens the connections first: a new one would wait behind those of the crowd.
     await Promise.all(Array.from({ length: CONNECTIONS }, send));
     await pacedLoad({ ...load, seconds: WARM_UP_SECONDS });
     let peakMb = 0;
@@ -111,12 +113,12 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
     const measured = pacedLoad({ ...load, seconds });
     await sleep(500);
     const begun = { url: gateway.url, keys: others.flatMap(({ keys }) => keys), kinds } satisfies Crowd;
-    // It is never answered: the crowd's connections end with its process.
+    // It gets no answer: the crowd's connections end with its process.
     const crowded = fetch(`${callers.url}/crowd`, { method: 'POST', body: JSON.stringify(begun) });
     crowded.catch(() => {});
     const answerMs = await measured;
     await caller.close();
-    // First, so that the gateway has nothing to wait for when it stops.
+    // First, so the gateway has nothing to wait for when it stops.
     await Promise.all([callers, crowdProvider, provider].map((server) => server.stop()));
     const values = {
       p50Ms: percentile(answerMs, 0.5),
@@ -130,7 +132,10 @@ async function play({ accounts, kinds }: (typeof SCENES)[number], seconds: numbe
   }
 }
 
-/** Memory that a container's limit is for: pages of files, such as the program's 60 MB, are dropped before it kills. */
+/**
+ * Memory that counts against a container's limit: the kernel drops file pages, such as the program's 60 MB, before it
+ * kills.
+ */
 function anonymousMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1]) / 1024;

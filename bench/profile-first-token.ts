@@ -7,10 +7,10 @@ import { percentile } from './rounds.ts';
 import { onStage } from './stage.ts';
 import { MODEL, TARGETS_MODEL } from './wire.ts';
 
-/** The role comes at once and the first content 10 ms later: a target may fail in between. */
+/** The role comes immediately and the first content 10 ms later; a target may fail in between. */
 const STREAM = { chunks: 2, intervalMs: 10 };
 const AT_ONCE = 8;
-/** Of the calls, so many are made before code is compiled. */
+/** Number of calls before the code is compiled. */
 const WARM_UP_SHARE = 0.3;
 const CONTENT = /"content":"[^"]/;
 
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'addedMs', title: 'added p50', digits: 2 },
 ];
 
-/** The time from a call to the first content of its stream; every call is followed by one through the next target. */
+/** The time from a call to the first content of its stream, with calls through the targets in turn. */
 export async function firstToken(options: Options): Promise<ProfileReport> {
   const { peer, upstreamPort, quick } = options;
   const about = `the first content of a stream, ${STREAM.intervalMs} ms after its opening; ${AT_ONCE} streams at once, through each in turn`;
@@ -68,7 +68,7 @@ export async function firstToken(options: Options): Promise<ProfileReport> {
   return { profile: 'first-token', about, columns: COLUMNS, rows, checks, notes: [] };
 }
 
-/** Milliseconds until the first content of a stream; resolves when the stream has ended whole. */
+/** Milliseconds until the first content of a stream. Resolves when the stream is complete. */
 function untilContent(pool: Pool, { method, path, headers, body }: CallRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     const sentAt = performance.now();

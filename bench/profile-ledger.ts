@@ -11,11 +11,11 @@ import type { Column, ProfileReport, Row } from './report.ts';
 import { percentile } from './rounds.ts';
 import { startSharedRedis } from './shared-redis.ts';
 
-/** What every query is to stay under, however long the ledger. */
+/** Limit for every query, however long the ledger. */
 const BAR_MS = 50;
 const REPEATS = 9;
 const DAY_MS = 86_400_000;
-/** A gateway on a big book is asked for what it forwards never. */
+/** This gateway never forwards a call. */
 const NO_UPSTREAM = 'http://127.0.0.1:9';
 
 const COLUMNS: readonly Column[] = [
@@ -30,7 +30,7 @@ interface Timed {
   readonly max: number;
 }
 
-/** A book with many rows, half of them of one account: how long everything takes that a gateway and its owners ask of it. */
+/** Times of all queries of a gateway and its owners in a book with many rows, half of them of one account. */
 export async function ledger({ rows }: Options): Promise<ProfileReport> {
   const about = `a year's ledger of ${rows} rows, half of them of one account with 100 keys; each query ${REPEATS} times`;
   const sqlite = await onBook(rows, undefined);

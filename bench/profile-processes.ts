@@ -11,7 +11,7 @@ import { onStage, type Stage } from './stage.ts';
 import type { Target } from './target.ts';
 import { familyOf } from './usage.ts';
 
-/** A gateway of one process, of two, and on large machines of more, on one Redis and one PostgreSQL. */
+/** A gateway with one process, with two, and on large machines with more, on one Redis and one PostgreSQL. */
 export async function processes(options: Options): Promise<ProfileReport | Skipped> {
   if (!isPostgresInstalled()) {
     return {

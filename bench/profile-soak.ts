@@ -13,12 +13,12 @@ import { MODEL } from './wire.ts';
 
 const PRELOAD = fileURLToPath(new URL('collect-on-signal.mjs', import.meta.url));
 const TENTHS = 10;
-/** Before a look: the journal is in the book, and what the last calls left can be collected. */
+/** Pause before a sample, in which the journal drains and the garbage of the last calls becomes collectable. */
 const QUIET_MS = 2_000;
-/** What the heap may grow by from the second to the last tenth: caches of the process fill, code is compiled. */
+/** Allowed growth of the heap from the second to the last tenth: caches fill and code is compiled. */
 const SLACK_MB = 2;
 const CONNECTIONS = 128;
-/** Callers that find out how much the machine can. */
+/** Callers that measure the capacity of the machine. */
 const CLOSED_LOOP = 64;
 const SHORT_STREAM = { chunks: 20, intervalMs: 5 };
 
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'redisMb', title: 'Redis MB', digits: 1 },
 ];
 
-/** Everything at once at half of what the machine can, for minutes: what grows that should not. */
+/** A mixed load at half the capacity of the machine, for minutes, to find unwanted growth. */
 export async function soak({ soakSeconds: seconds }: Options): Promise<ProfileReport> {
   const shape = {
     accounts: 100,
@@ -46,7 +46,7 @@ export async function soak({ soakSeconds: seconds }: Options): Promise<ProfileRe
     const sendOne = sender(stage);
     const send = (index: number) =>
       sendOne(index).catch((error: unknown) => {
-        // Where the machine starves Redis, a gateway says so: no growth, but worth knowing.
+        // If the machine starves Redis, the gateway logs it: no growth, but worth knowing.
         if (!(error instanceof UnexpectedStatus) || error.status !== 503) throw error;
         unavailable += 1;
       });
@@ -57,7 +57,7 @@ export async function soak({ soakSeconds: seconds }: Options): Promise<ProfileRe
       const before = answerMs.length;
       const load = { perSecond, seconds: seconds / TENTHS, send: (index: number) => send(before + index) };
       for (const milliseconds of await pacedLoad(load)) answerMs.push(milliseconds);
-      // Calls under way would count as heap.
+      // Calls in flight would count as heap.
       await sleep(QUIET_MS);
       tenths.push(await sampleOf(stage, (tenth * seconds) / TENTHS, answerMs.length));
     }
@@ -81,7 +81,7 @@ function flat(tenths: readonly Sample[]): Check {
   };
 }
 
-/** Calls a second of the same kinds that come through where each waits for the previous one. */
+/** Calls per second of the same kinds if each waits for the previous one. */
 async function most(send: (index: number) => Promise<void>): Promise<number> {
   let next = 0;
   const run = async (amount: number) => {
@@ -97,7 +97,7 @@ async function most(send: (index: number) => Promise<void>): Promise<number> {
   return await run(6_000);
 }
 
-/** Of twenty calls: 13 JSON, 3 streams, 1 client that leaves a stream, and 3 that are refused. */
+/** Of twenty calls: 13 JSON, 3 streams, 1 client that leaves a stream, and 3 refused. */
 function sender({ gateway, accounts }: Stage): (index: number) => Promise<void> {
   const caller = new Caller(gateway.urls[0] ?? '', CONNECTIONS);
   const calls = accounts.map(({ keys: [first = '', second = ''] }) => ({

@@ -24,7 +24,10 @@ const COLUMNS: readonly Column[] = [
   { key: 'anonMb', title: 'of it private MB', digits: 0 },
 ];
 
-/** From the start of the process to the first answer of a model, with files that were read before; and what an idle gateway takes. */
+/**
+ * The time from the start of the process to the first answer of a model, with files in the page cache, and the memory
+ * of an idle gateway.
+ */
 export async function start(): Promise<ProfileReport> {
   const about = `from the start of the process to the first answer of a model, the fastest and the median of ${STARTS}; memory of one that was called never, after ${IDLE_AFTER_MS / 1_000} s`;
   const cleanup = new Cleanup();
@@ -89,7 +92,7 @@ function checksOf({ leastMs, rssMb }: { leastMs: number; rssMb: number }): Check
   ];
 }
 
-/** What no other process shares; Linux alone tells. */
+/** Memory that no other process shares; only Linux reports it. */
 function privateMb(pid: number): number | null {
   const status = `/proc/${pid}/status`;
   if (!existsSync(status)) return null;

@@ -8,9 +8,9 @@ import { onStage } from './stage.ts';
 import type { Target } from './target.ts';
 import { redisCpuMicros, usageOf } from './usage.ts';
 
-/** Slow enough that all are open for seconds before the first of them ends. */
+/** Slow enough that all are open for seconds before the first one ends. */
 const SLOW = { chunks: 16, intervalMs: 500 };
-/** A few: more would leave freed memory behind, in which the measured streams would then find room. */
+/** Only a few: more would leave freed memory that the measured streams would then reuse. */
 const WARM_UP_STREAMS = 10;
 const QUIET_MS = 1_000;
 
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'rssMb', title: 'RSS MB', digits: 0 },
 ];
 
-/** Many streams open at once: what each of them takes of memory. */
+/** Memory of each of many concurrent streams. */
 export async function streams(options: Options): Promise<ProfileReport> {
   const about = `${options.streams} streams open at once, a chunk every ${SLOW.intervalMs} ms each`;
   const { peer, upstreamPort, streams: count } = options;
@@ -37,7 +37,7 @@ export async function streams(options: Options): Promise<ProfileReport> {
         const call = chatCall(key, { promptBytes: 200, stream: true, behavior });
         return peer && others.includes(target) ? peerRequest(peer, call) : call;
       };
-      // What a process takes cannot be seen from outside.
+      // The memory of a process can't be seen from outside.
       if (target.pids.length === 0) continue;
       rows.push({ target: target.name, values: await measureStreams(target, count, requestOf) });
     }

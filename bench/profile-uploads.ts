@@ -55,7 +55,7 @@ function peakMegabytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Sends the same call so many times at once, the bytes of its body shared. Rejects where one is not answered 200. */
+/** Sends the same call this many times concurrently, sharing the bytes of its body. Rejects if one doesn't get 200. */
 async function send(target: Target, { path, headers, body }: CallRequest, times: number): Promise<void> {
   const agent = new Agent({ maxSockets: times });
   const bytes = Buffer.from(body);

@@ -11,7 +11,7 @@ import { streams } from './profile-streams.ts';
 import { uploads } from './profile-uploads.ts';
 import type { ProfileReport, Skipped } from './report.ts';
 
-/** Specification section 9, in the order in which they run. */
+/** The profiles of specification section 9, in the order of their run. */
 export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<ProfileReport | Skipped>> = new Map<
   string,
   (options: Options) => Promise<ProfileReport | Skipped>
@@ -33,5 +33,5 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['soak', soak],
 ]);
 
-/** Too long for a run of everything: run where they are named. */
+/** Too long for a run of everything; run only by name. */
 export const ONLY_BY_NAME: ReadonlySet<string> = new Set(['soak']);

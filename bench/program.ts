@@ -5,16 +5,16 @@ import type { Cleanup } from './cleanup.ts';
 
 const READY_WITHIN_MS = 30_000;
 const STOPPED_WITHIN_MS = 60_000;
-/** How much of what a program writes is kept, to be shown where it fails. */
+/** Size of the kept output of a program, shown if it fails. */
 const KEPT_OUTPUT = 8_192;
 
 const running = new Set<ChildProcess>();
 let isInterrupted = false;
 
-/** Tells every program to end: what waits for one then fails, and whoever started it cleans up. */
+/** Ends every program. Waits for one then fail, and its starter cleans up. */
 export function interruptPrograms(): void {
   isInterrupted = true;
-  // SIGTERM, for a gateway takes its Redis along only where it may end by itself.
+  // SIGTERM, because a gateway stops its Redis only in a clean stop.
   for (const child of running) child.kill('SIGTERM');
 }
 
@@ -22,7 +22,7 @@ process.on('exit', interruptPrograms);
 
 export interface Program {
   readonly pid: number;
-  /** SIGTERM; rejects where the program then fails or does not end. Safe to call twice. */
+  /** Sends SIGTERM. Rejects if the program then fails or doesn't end. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface Server extends Program {
   readonly url: string;
 }
 
-/** Starts a Node program of ours that prints a line with its `"url"` when it listens. Stopped by `cleanup`. */
+/** Starts a Node program of ours that prints a line with its `"url"` when it listens. `cleanup` stops it. */
 export async function startServer(
   cleanup: Cleanup,
   name: string,
@@ -43,7 +43,7 @@ export async function startServer(
   return { ...program, url };
 }
 
-/** Starts a program that listens on the loopback port; resolves when it takes connections. Stopped by `cleanup`. */
+/** Starts a program that listens on the loopback port. Resolves when it accepts connections. `cleanup` stops it. */
 export async function startListener(
   cleanup: Cleanup,
   command: string,

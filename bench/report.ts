@@ -16,7 +16,7 @@ export interface Column {
 
 export interface Row {
   readonly target: string;
-  /** By key of the column; null or absent: not measured here. */
+  /** By key of the column; null or absent: not measured. */
   readonly values: Readonly<Record<string, number | null>>;
 }
 
@@ -29,7 +29,7 @@ export interface ProfileReport {
   readonly notes: readonly string[];
 }
 
-/** A profile that was left out, and why. */
+/** A skipped profile and the reason. */
 export interface Skipped {
   readonly profile: string;
   readonly skipped: string;
@@ -48,8 +48,8 @@ const CALL_COLUMNS: readonly Column[] = [
 ];
 
 /**
- * Columns and rows of measured calls. `base`: whose CPU is 1. `direct`: whose times are taken off the others', which leaves
- * what a proxy adds to one call; without one, the columns of added times are left out.
+ * Columns and rows of measured calls. `base`: its CPU is 1. `direct`: its times are subtracted from the others, which
+ * leaves the time that a proxy adds to a call. Without it, there are no columns of added times.
  */
 export function callTable(
   measured: ReadonlyMap<string, Measured>,
@@ -129,7 +129,7 @@ export function resultOf(
   };
 }
 
-/** Written to bench/results/latest.json; where it is. */
+/** Writes bench/results/latest.json and returns its path. */
 export function store(result: Result): string {
   mkdirSync(dirname(LATEST), { recursive: true });
   writeFileSync(LATEST, `${JSON.stringify(result, null, 2)}\n`);

@@ -4,13 +4,13 @@ import { load } from './load.ts';
 import type { Target } from './target.ts';
 import { redisCpuMicros, usageOf } from './usage.ts';
 
-/** Calls sent through each target so far. */
+/** Number of calls sent through each target so far. */
 const sent = new WeakMap<Target, number>();
 
-/** What a call leaves to be done counts as its cost: the journal is in the book within this. */
+/** Deferred work of a call counts as its cost: the journal drains within this time. */
 const SETTLE_MS = 300;
 const FIRST_CALLS_PER_CONNECTION = 4;
-/** Of the share of a round that goes to calls one at a time, whose times show what a proxy adds. */
+/** Share of a round for sequential calls, whose times show what a proxy adds. */
 const ALONE_SHARE = 0.5;
 
 export interface RoundOptions {
@@ -18,13 +18,13 @@ export interface RoundOptions {
   readonly requests: readonly CallRequest[];
   readonly seconds: number;
   readonly rounds: number;
-  /** So many times as long as a round, what is compiled in use is given calls before it is measured; others: once. */
+  /** Warm-up of targets that are compiled in use, in rounds; others get one. */
   readonly warmUpRounds?: number;
-  /** Whether to send calls one at a time as well. */
+  /** Whether to send sequential calls as well. */
   readonly alone: boolean;
 }
 
-/** Medians over the rounds. Null: not measured at this target. */
+/** Medians over the rounds; null: not measured at this target. */
 export interface Measured {
   readonly callsPerSecond: number;
   readonly p50Ms: number;
@@ -39,8 +39,8 @@ export interface Measured {
 }
 
 /**
- * Measures the targets in turn, A B C A B C …, so that whatever else the machine does meets all of them; after a warm-up
- * of each, which also tells how many calls make a round.
+ * Measures the targets in turn, A B C A B C …, so that other load on the machine affects all of them. First warms up
+ * each one, which also determines the number of calls of a round.
  */
 export async function measure(
   targets: readonly Target[],
@@ -61,7 +61,10 @@ export async function measure(
   return new Map([...samples].map(([name, all]) => [name, medians(all)]));
 }
 
-/** Until the code is compiled and every key was seen once; how many calls take about `seconds`. */
+/**
+ * Makes calls until the code is compiled and every key was used once. Returns the number of calls that take about
+ * `seconds`.
+ */
 async function warmUp(target: Target, options: RoundOptions): Promise<number> {
   const { connections, seconds, warmUpRounds = 1 } = options;
   const enough = target.isCompiledInUse ? warmUpRounds * seconds : seconds;
@@ -72,7 +75,7 @@ async function warmUp(target: Target, options: RoundOptions): Promise<number> {
     spent += result.seconds;
     amount = Math.max(connections, Math.round((amount / result.seconds) * seconds));
     const unseen = requests.length - (sent.get(target) ?? 0);
-    // All in one load: each takes time to prepare.
+    // All in one load, because each load takes time to prepare.
     if (unseen > amount) {
       spent += (await loadOn(target, options, connections, unseen)).seconds;
     }
@@ -102,13 +105,13 @@ async function measureOnce(target: Target, options: RoundOptions, amount: number
   };
 }
 
-/** One call at a time: how long each takes where nothing queues. */
+/** Sequential calls: the duration of each without queues. */
 async function measureAlone(
   target: Target,
   options: RoundOptions,
   loadedMs: readonly number[],
 ): Promise<readonly number[]> {
-  // One of `connections` calls at once takes up to so many times longer than one alone.
+  // One of `connections` concurrent calls takes up to this many times as long as one alone.
   const aloneMs = percentile(loadedMs, 0.5) / options.connections;
   const amount = Math.max(20, Math.round((options.seconds * ALONE_SHARE * 1_000) / (4 * aloneMs)));
   return (await loadOn(target, options, 1, amount)).answerMs;
@@ -116,7 +119,7 @@ async function measureAlone(
 
 function loadOn(target: Target, options: RoundOptions, connections: number, amount: number) {
   const all = target.requests ?? options.requests;
-  // Goes on where the last load ended, or a short one would only ever see the first of many requests.
+  // Continues where the last load ended; otherwise short loads would only ever send the first of many requests.
   const from = (sent.get(target) ?? 0) % all.length;
   sent.set(target, from + amount);
   const requests = [...all.slice(from), ...all.slice(0, from)].slice(0, amount);
@@ -148,7 +151,7 @@ function medians(samples: readonly Measured[]): Measured {
   };
 }
 
-/** Of ascending values; NaN where there are none. */
+/** Percentile of ascending values; NaN if there are none. */
 export function percentile(ascending: readonly number[], share: number): number {
   return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
 }

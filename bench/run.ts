@@ -22,7 +22,7 @@ const options = optionsOrExit();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     interruptPrograms();
-    // A second one means now.
+    // A second signal ends the program immediately.
     process.once(signal, () => process.exit(130));
   });
 }

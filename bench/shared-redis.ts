@@ -6,7 +6,9 @@ import { freePort } from '../test/helper/start/redis-process.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startListener } from './program.ts';
 
-/** A Redis that several gateways can share, with the persistence of a gateway's own; its `redis://` address. */
+/**
+ * Starts a Redis that several gateways can share, with the persistence of a private one. Returns its `redis://` URL.
+ */
 export async function startSharedRedis(cleanup: Cleanup): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'tollgate-bench-redis-'));
   cleanup.add(() => rmSync(dir, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { usageOf } from './usage.ts';
 const COLLECTED_MS = 1_000;
 const MEBIBYTE = 2 ** 20;
 
-/** The gateway at one moment, right after all garbage was thrown away. */
+/** A sample of the gateway right after a full garbage collection. */
 export type Sample = {
   readonly seconds: number;
   readonly calls: number;
@@ -14,12 +14,12 @@ export type Sample = {
   readonly externalMb: number;
   readonly rssMb: number;
   readonly handles: number;
-  /** Entries of the journal that are not in the book yet. */
+  /** Journal entries that the book lacks. */
   readonly journal: number;
   readonly redisMb: number;
 };
 
-/** Asks the gateway by its own metrics; it must have been started with collect-on-signal.mjs. */
+/** Reads the gateway's metrics. The gateway must have been started with collect-on-signal.mjs. */
 export async function sampleOf({ gateway, redis }: Stage, seconds: number, calls: number): Promise<Sample> {
   const [pid = 0] = gateway.pids;
   process.kill(pid, 'SIGUSR2');

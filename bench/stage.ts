@@ -14,37 +14,37 @@ export interface StageOptions {
   readonly accounts: number;
   readonly keysEach: number;
   readonly restricted: boolean;
-  /** So many that they are made by a few statements; restricted, with credits. */
+  /** Number of restricted accounts with credits, made by a few statements. */
   readonly many?: boolean;
-  /** Given to the gateways' Node. */
+  /** Options of the gateways' Node. */
   readonly nodeArgs?: readonly string[];
-  /** Gateways in one place, by how many processes each runs; default: one of one. */
+  /** Number of processes of each gateway in one place; default: one gateway with one. */
   readonly workers?: readonly number[];
   readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
-  /** Default: any that is free. */
+  /** Default: any free one. */
   readonly upstreamPort?: number;
 }
 
-/** Everything that one profile runs on, made for it and gone after it. */
+/** Everything that one profile runs on, made for it and removed after it. */
 export interface Stage {
   readonly upstream: Server;
   readonly gateways: readonly Server[];
   readonly redis: Redis;
   readonly accounts: readonly Account[];
   readonly cleanup: Cleanup;
-  /** Straight to the upstream: what the machine and the load generator themselves take. */
+  /** Directly to the upstream: the cost of the machine and the load generator. */
   readonly direct: Target;
   /** The baseline. */
   readonly baseline: Target;
   /** One gateway. */
   readonly gateway: Target;
-  /** nginx, HAProxy: what is installed. */
+  /** nginx and HAProxy, if installed. */
   plainProxies(): Promise<Target[]>;
-  /** Stops the gateways, then reads the book behind their backs (specification section 5, invariants 1 to 4). */
+  /** Stops the gateways, then checks the book directly (specification section 5, invariants 1 to 4). */
   close(): Promise<Check[]>;
 }
 
-/** Opens the stage, runs the profile on it and closes it whatever happens; the profile's result, and the checks. */
+/** Opens the stage, runs the profile on it and always closes it. Returns the result and the checks. */
 export async function onStage<T>(
   options: StageOptions,
   run: (stage: Stage) => Promise<T>,

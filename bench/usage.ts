@@ -11,7 +11,7 @@ export interface Usage {
   readonly rssBytes: number;
 }
 
-/** Of these processes together. Throws where one is gone. */
+/** Sum over these processes. Throws if one is gone. */
 export function usageOf(pids: readonly number[]): Usage {
   const all = pids.map(existsSync('/proc/self/stat') ? readProc : askPs);
   return {
@@ -37,7 +37,7 @@ export function familyOf(pid: number): number[] {
 
 function readProc(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th field after it.
+  // The name, in parentheses, can contain anything; utime and stime are the 12th and 13th field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const rssKb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   return {

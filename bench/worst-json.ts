@@ -3,8 +3,8 @@ import { InspectedNames } from '../src/gateway/request/members.ts';
 import { WORST_SHAPES, worstJson } from '../test/helper/fixtures/worst-json.ts';
 
 /**
- * What JSON.parse takes of the thread's CPU time for the largest body of each bad shape that the bounds of json-counts.ts
- * let through, of at most 6 MiB. `node bench/worst-json.ts`
+ * CPU time of JSON.parse for the largest body of each bad shape, up to 6 MiB, that the bounds of json-counts.ts accept.
+ * Run `node bench/worst-json.ts`.
  */
 const MOST_BYTES = 6 * 2 ** 20;
 
