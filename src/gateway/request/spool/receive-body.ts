@@ -120,8 +120,9 @@ async function receiveSpool(
   };
   try {
     if (Number(request.headers['content-length'] ?? 0) > parts.bodyLimitBytes) throw tooLarge();
-    for (const chunk of begun) await append(chunk);
+    // First, because a client that leaves while the file is written would go unnoticed, and the file stay.
     const chunks = new Chunks(payload, () => parts.turns.next(accountId, READ_MS));
+    for (const chunk of begun) await append(chunk);
     for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) await append(chunk);
     if (!spool) throw new Error('a body to be spooled that is empty');
     return spool;
