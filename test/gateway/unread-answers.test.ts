@@ -161,7 +161,7 @@ t.test('a stream of small events that nobody reads kept 385 KiB', async (t) => {
   const world = await startGatewayInProcess(t, { config: { catalog, server } });
   const { key } = await world.account({ credits: 10_000 });
   const body = JSON.stringify({ model: 'tokens', stream: true, max_tokens: 100, messages: [] });
-  const count = 100;
+  const count = 50;
   const before = keptBytes();
   const readers = await Promise.all(
     Array.from({ length: count }, () => unread(world, key, 'POST /v1/chat/completions', body)),
@@ -169,8 +169,8 @@ t.test('a stream of small events that nobody reads kept 385 KiB', async (t) => {
   // On a busy machine, Redis may be late for some, which get 503.
   await until(
     'most of them to be behind',
-    async () => (await poolOf(world, 'unread')) >= 0.8 * count,
-    120_000,
+    async () => (await poolOf(world, 'unread')) >= 0.9 * count,
+    300_000,
   );
   // With its sockets at both ends. Measured: 130 to 190 KiB.
   await until('what each keeps', () => keptBytes() - before < count * 250 * 1024);
