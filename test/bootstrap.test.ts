@@ -226,7 +226,7 @@ test('an unknown verb is refused with those that are known', async (t) => {
 test('a slow step says every few seconds how long it takes already', async (t) => {
   const root = t.testdir({ 'out.txt': '' });
   const out = join(root, 'out.txt');
-  // The step ends when two such lines are there, so that the speed of the machine does not matter.
+  // The step ends once two such lines are there, so the speed of the machine does not matter.
   const step = `until [ "$(grep -c 'waiting ([0-9]* s)' ${out})" -ge 2 ]; do sleep 0.1; done`;
   const script = `
     import { during } from ${JSON.stringify(pathToFileURL(join(SOURCE, 'bootstrap', 'shared.mjs')).href)};

@@ -6,16 +6,16 @@ import { MESSAGES } from '../src/metering/messages.ts';
 import { RESPONSES } from '../src/metering/responses.ts';
 
 const page = readFileSync(new URL('../docs/charges.md', import.meta.url), 'utf8');
-/** How the page begins to say of a field what becomes of it. */
+/** How the page begins a statement about what happens to a field. */
 const WORDS: Readonly<Record<Treatment, RegExp>> = {
   priced: /^priced/,
   held: /^held/,
-  // Ids of what an account may not own.
+  // Ids of objects that an account may not own.
   refused: /^(refused|404)/,
   free: /^nothing/,
 };
 
-/** Rows of the table under a heading: the names in its first column, and the beginning of its second. */
+/** Rows of the table under a heading: the names in the first column, and how the second column begins. */
 function rowsUnder(heading: string): { readonly names: readonly string[]; readonly says: string }[] {
   const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ', 1)[0] ?? '';
   return section
@@ -39,7 +39,7 @@ for (const [heading, table] of [
     const wrong = [...table].filter(([name, { treatment }]) => {
       const about = rows.filter(({ names }) => names.includes(name)).map(({ says }) => says);
       const isRight = about.some((says) => WORDS[treatment].test(says));
-      // What the provider takes nothing for need not be named.
+      // The page need not name what the provider does not charge for.
       return treatment === 'free' ? about.length > 0 && !isRight : !isRight;
     });
     t.same(

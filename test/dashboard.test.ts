@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { ERRORS } from '../src/domain/errors.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from './helper/start/gateway-in-process.ts';
 
-/** What Grafana draws and Prometheus watches must be what a gateway shows. */
+/** Grafana may draw and Prometheus may watch only series that a gateway exposes. */
 const read = (path: string) => readFileSync(new URL(`../config/${path}`, import.meta.url), 'utf8');
 
 interface Panel {
@@ -28,12 +28,12 @@ function rules(): { alert: string; expr: string; annotations: { summary: string 
 
 const panelTargets = () => dashboard().panels.flatMap(({ targets = [] }) => targets);
 
-/** Names of metrics in an expression; those of a histogram's parts included. */
+/** Names of metrics in an expression, including the parts of a histogram. */
 function namesIn(expression: string): string[] {
   return [...expression.matchAll(/\b(?:tollgate|nodejs|process)_\w+/g)].map(([name]) => name);
 }
 
-/** Every series that a gateway shows, by name, after one call. */
+/** The names of all series that a gateway exposes after one call. */
 async function shownNames(t: Test): Promise<Set<string>> {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
@@ -53,7 +53,7 @@ test('every metric of the dashboard and the alert rules is one that a gateway sh
 
 test('every metric of the gateway’s own is on the dashboard', async (t) => {
   const drawn = new Set(panelTargets().flatMap(({ expr }) => namesIn(expr)));
-  // The version is for tables and annotations of your own; it counts the gateways here.
+  // The version is for your own tables and annotations; here it counts the gateways.
   for (const name of await shownNames(t)) {
     if (!name.startsWith('tollgate_') || /_(sum|count)$/.test(name)) continue;
     t.ok(drawn.has(name), name);

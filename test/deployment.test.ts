@@ -5,11 +5,14 @@ import { test } from 'tap';
 import { parse } from 'yaml';
 import { loadConfig } from '../src/config/load.ts';
 
-/** What an operator deploys with must fit the program: names, paths and times that stand in both. */
+/** The deployment files must agree with the program on names, paths and times. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** What a stop takes at most: calls in flight, settles and journal, alerts that are due, the last traces (specification section 1, "Stop"). */
+/**
+ * The longest that a stop takes: calls in flight, settles and journal, alerts that are due, and the last traces
+ * (specification section 1, "Stop").
+ */
 const STOP_S = 54;
 
 interface Service {

@@ -87,7 +87,7 @@ function boundsOf(field: Field): string[] {
 const code = (text: string) => `\`${text}\``;
 const number = (value: number) => value.toLocaleString('en-US');
 
-/** What users, operators and contributors read must not say anything else than the code does. */
+/** What users, operators and contributors read must agree with the code. */
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
@@ -105,7 +105,7 @@ function read(path: string): string {
   return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 }
 
-/** Lines of a page outside of its blocks of code. */
+/** The lines of a page that are not in code blocks. */
 function prose(page: string): string[] {
   let isCode = false;
   return read(page)
@@ -177,7 +177,7 @@ test('every page of docs is listed in the README', async (t) => {
 });
 
 test('files and folders that pages name by their path exist', async (t) => {
-  // The changelog names what is gone; results of the load tests are there once they have run.
+  // The changelog may name files that are gone; results of the load tests exist only after a run.
   for (const page of PAGES.filter((path) => path !== 'CHANGELOG.md')) {
     const named = prose(page)
       .join('\n')
@@ -249,7 +249,7 @@ test('the configuration page lists exactly the environment variables', async (t)
     },
   );
   loadConfig({ env });
-  // The program itself reads more.
+  // The program itself reads further variables.
   for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
     asked.push(name);
   const told = [...read('docs/configuration.md').matchAll(/^- `([A-Z_]+)`/gm)].map(([, name]) => name);
@@ -330,7 +330,7 @@ test('the list of metrics has the help of each', async (t) => {
   holdTables(t, 'docs/operating.md', { metrics: items.join('\n') });
 });
 
-/** The figures above the bars of the chart: of each target in turn, one a group of bars. */
+/** The figures above the bars of the chart: for each target in turn, one for each group of bars. */
 function chartFigures(): number[] {
   const labels = read('bench/chart.svg').matchAll(/<text[^>]*font-size:10px[^>]*>([\d.]+)<\/text>/g);
   return [...labels].map(([, figure]) => Number(figure));

@@ -33,7 +33,7 @@ const IO =
 
 const IMPORT = /(?:^|[\s;}])(import type\b[^'"]*?|)(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 
-/** Violations of the rules, a line each, in files given as path below src → source. */
+/** Violations of the rules, one a line. The files are given as path below src → source. */
 function layeringFaults(files: ReadonlyMap<string, string>): string[] {
   const faults: string[] = [];
   for (const [path, source] of files) {

@@ -16,16 +16,19 @@ import { startPostgres } from './helper/start/postgres-server.ts';
 import { buildPageOnce } from './helper/suite/build-page-once.ts';
 import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
-/** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
+/** More than the cores, because many files spend half of their time waiting for a deadline, a restart or a browser. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
 /** A file's. */
 const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
 const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/together.ts'));
 
-/** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
+/** Folders whose files take long and mostly wait. They are spread over the run so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
-/** Folders from the one whose processes take longest; the others come last, so that the end of a run is short. */
+/**
+ * Folders in the order of how long their processes take. The others come last, so that a run does not end on one long
+ * file.
+ */
 const LONGEST_FIRST = [
   ...['test/torture', 'test/dashboard', 'test/gateway/broken-streams', 'test/gateway', 'test/gateway/edge'],
   ...['test/gateway/limits', 'test/ledger', 'test/process', 'test/api', 'test/cli', 'test/book', 'test'],
@@ -36,14 +39,14 @@ const LONGEST_FIRST = [
  * which Node would load the gateway and compile what is used most.
  */
 const TOGETHER = 12;
-/** Where files take long, fewer share a process, so that the last of these does not keep the run waiting. */
+/** Fewer long files share a process, so that the run does not wait for the last of them. */
 const FEWER = [
   { folder: 'test/dashboard', together: 7 },
   { folder: 'test/cli', together: 4 },
 ];
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
 const APART = /^test\/(?:torture\/[^/]+$|process|redis-server|[^/]+$)/;
-/** What changes the whole process, or measures it: a file with this in it has a process to itself. */
+/** Code that changes or measures the whole process. A file that contains it has its own process. */
 const OF_THE_PROCESS =
   /keptBytes|setFlagsFromString|setDefaultCACertificates|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
 
@@ -72,13 +75,13 @@ function together(all: readonly string[]): Run[] {
   const parts = [...byFolder].flatMap(([folder, files]) => {
     const most = FEWER.find((few) => few.folder === folder)?.together ?? TOGETHER;
     const count = Math.ceil(files.length / most);
-    // Neighbours are of a kind, so that each process gets some of the long ones.
+    // Neighbouring files are alike, so each process gets some of the long ones.
     return Array.from({ length: count }, (_, part) => files.filter((_file, at) => at % count === part));
   });
   return [...all.filter(isApart).map((file) => [file]), ...parts];
 }
 
-/** Folder below `test/` that a file is of, unless one within it has a place in the order. */
+/** The folder directly below `test/` that contains a file, or a deeper folder if the order names that one. */
 function folderOf(file: string): string {
   const folder = dirname(file);
   return LONGEST_FIRST.includes(folder) ? folder : folder.split('/').slice(0, 2).join('/');
@@ -95,14 +98,14 @@ function inOrder(all: readonly Run[]): Run[] {
   return [...spread(waiting), ...spread(others)].sort((a, b) => a.place - b.place).map(({ run }) => run);
 }
 
-/** Where among all each run stands: from 0, the begin, to 1. */
+/** The position of each run among all of them, from 0 (first) to 1 (last). */
 function spread(all: readonly Run[]): { run: Run; place: number }[] {
   return all.map((run, at) => ({ run, place: at / all.length }));
 }
 
 const shared = found.length < 5 ? {} : await startShared();
 
-/** Starts and builds what files share; a few start and build it by themselves. Resolves with its part of the environment. */
+/** Starts and builds what most files share. Resolves with the environment variables that point to it. */
 async function startShared(): Promise<Record<string, string>> {
   const [postgres, programs] = await Promise.all([
     startPostgres({ fsync: 'off', max_connections: '500' }),
@@ -145,7 +148,7 @@ for (const files of runs) {
     at: null,
     buffered: JOBS > 1,
     timeout: timeoutS * 1_000,
-    // A test process gives up by itself after 30 s otherwise.
+    // Otherwise a test process gives up by itself after 30 s.
     env: { ...env, TAP_TIMEOUT: String(timeoutS) },
   });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 
-/** Licences that ask for no more than to be named; the tree has these and the list is to grow on purpose only. */
+/** Licences that require only attribution. The tree has these, and the list may grow only on purpose. */
 const LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -56,7 +56,7 @@ test('every package is locked to one version and the SHA-512 of its content', as
   for (const [path, { version, integrity, inBundle, link }] of all) {
     t.notOk(link, path);
     t.match(version, /^\d+\.\d+\.\d+/, path);
-    // What is packed within another package is covered by that one's.
+    // The licence of a package covers what is bundled in it.
     if (!inBundle) t.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, path);
   }
 });
@@ -82,7 +82,7 @@ test('every package of production has a license that lets it be passed on', asyn
     try {
       ({ license } = read<{ license?: unknown }>(`${path}/package.json`));
     } catch (error) {
-      // Left out on platforms that it is not for.
+      // Not installed on other platforms.
       if (optional) continue;
       throw error;
     }

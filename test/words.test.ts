@@ -25,7 +25,7 @@ const RETIRED: Retired = [
   [/\b(?:class|new|type) Objects\b/, 'provider resources, resource ownership'],
 ];
 
-/** Words that are retired in src alone; elsewhere they mean something else, as the seed of a random test does. */
+/** Words that are retired in src alone. Elsewhere they mean something else, such as the seed of a random test. */
 const RETIRED_IN_SRC: Retired = [
   ...RETIRED,
   [/\bSlots\b/, 'FairPool, permits'],
@@ -34,7 +34,7 @@ const RETIRED_IN_SRC: Retired = [
   [/\bthe seed\b|\(seed,|\bSeed, "/, 'specification section'],
 ];
 
-/** Where retired words stand in these files, given as path → source: a line each. */
+/** Where these files use retired words, one a line. The files are given as path → source. */
 function retiredWords(files: ReadonlyMap<string, string>, retired: Retired): string[] {
   const faults: string[] = [];
   for (const [path, source] of files) {

@@ -29,7 +29,7 @@ export async function dataFolder(t: Test): Promise<string> {
   return folder;
 }
 
-/** The SQLite book of the folder; a new folder unless one is given. */
+/** The SQLite book in the folder. Default: a new folder. */
 export async function openTestBook(t: Test, folder?: string): Promise<Book> {
   const book = await openBook({ dataDir: folder ?? (await dataFolder(t)), databaseUrl: undefined });
   t.teardown(() => book.close());

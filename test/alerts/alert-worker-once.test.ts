@@ -36,7 +36,7 @@ function newWorker(
   return worker;
 }
 
-/** Alerts go out oldest first: once a later one has arrived, an earlier one that is still missing never comes. */
+/** Alerts go out oldest first: an earlier one that is missing once a later one has arrived never comes. */
 async function sendAnother(t: Test, book: Book, owner: Owner, receiver: { next(): Promise<unknown> }) {
   await queueCrossing(book, owner);
   const worker = newWorker(t, { book });
@@ -148,7 +148,7 @@ test('a stopped worker claims nothing', async (t) => {
 
 test('a gateway killed between claim and POST leaves unknown, and the alert is never sent again', async (t) => {
   const folder = await dataFolder(t);
-  // The sender stands still where it waits for the TLS handshake: the alert is claimed, no byte of the POST is out.
+  // The sender hangs in the TLS handshake: the alert is claimed, and no byte of the POST is sent.
   const connected = Promise.withResolvers<void>();
   const server = createServer((socket) =>
     socket.on('error', () => {}).once('data', () => connected.resolve()),
@@ -185,7 +185,7 @@ test('a gateway killed between POST and outcome leaves unknown, and the alert is
   t.equal(receiver.requests.length, 1);
 });
 
-/** Queues an alert for the URL, lets a process send it, and kills that with SIGKILL at the point named. */
+/** Queues an alert for the URL, lets a process send it, and kills that process with SIGKILL at the named point. */
 async function killSender(t: Test, folder: string, url: string, point: Promise<unknown>): Promise<Owner> {
   const book = await openTestBook(t, folder);
   const owner = await createOwner(book, [url]);
@@ -200,7 +200,7 @@ async function killSender(t: Test, folder: string, url: string, point: Promise<u
   return owner;
 }
 
-/** Moves the owner's webhook elsewhere and has a later alert arrive there. */
+/** Moves the owner's webhook to another address, and waits until a later alert arrives there. */
 async function sendToOther(t: Test, book: Book, owner: Owner): Promise<void> {
   const receiver = await startReceiver();
   t.teardown(receiver.close);
@@ -251,7 +251,7 @@ function pick(book: Book): WorkerBook {
   };
 }
 
-/** The book, out of reach for as many calls of a method as it is told. */
+/** The book, unreachable for a given number of calls of one method. */
 function breakable(book: Book) {
   const broken = { dueAlerts: 0, claimAlert: 0, plannedDeliveries: 0, finishDelivery: 0 };
   let failures = 0;

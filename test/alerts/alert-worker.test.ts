@@ -18,7 +18,7 @@ import {
 
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A worker that hears of alerts by `notify` only: its poll is far away. */
+/** A worker that learns of alerts by `notify` only, because its next poll is far away. */
 function newWorker(t: Test, book: Book, options: Partial<AlertWorkerOptions> = {}): AlertWorker {
   const worker = new AlertWorker({
     book,
@@ -234,11 +234,11 @@ test("one account's hundred dead receivers and six test alerts delay no other ac
   const addresses = Array.from({ length: 100 }, (_, index) => `${silent.url}/${index}`);
   const crowd = await createOwner(book, addresses);
   await book.updateAccount(crowd.accountId, { email: 'crowd@example.com' }, Date.now());
-  // A minute apart, as an account may have five of them within one.
+  // A minute apart, because an account may have five in one minute.
   for (let minutesAgo = 5; minutesAgo >= 0; minutesAgo--) {
     await book.createTestAlert(crowd.accountId, 0, micro(1), Date.now() - minutesAgo * 60_000);
   }
-  // Longer than a test may take: what waits for one of these receivers never comes.
+  // Longer than a test may take: an answer of these receivers never comes.
   const worker = newWorker(t, book, { timeoutMs: 600_000, permits: permitsOf(512) });
   worker.start();
   for (let waits = 0; waits < 16; waits++) await silent.next();

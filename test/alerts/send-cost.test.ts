@@ -10,13 +10,13 @@ const post: Omit<Post, 'url' | 'timeoutMs'> = {
   allowPrivateNetworks: true,
   signal: new AbortController().signal,
 };
-/** One read of a socket, which these fill. */
+/** The size of one socket read, which these fill. */
 const MOST_BYTES = 64 * 1024;
-/** What a post may take beyond its time on a loaded machine. */
+/** How much longer than its timeout a post may take on a busy machine. */
 const GRACE_MS = 20_000;
 
 const MEBIBYTE = Buffer.alloc(1024 * 1024, 'a');
-/** Writes as fast as it is taken, without an end. */
+/** Writes without end, as fast as the other side reads. */
 const flood = (socket: Socket, piece: string | Buffer) => {
   const fill = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -30,7 +30,7 @@ const drip = (socket: Socket, piece: string) => {
 };
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** What each does with a connection, and what becomes of the post. */
+/** What each receiver does with a connection, and the result of the post. */
 const RECEIVERS: Record<string, readonly [act: (socket: Socket) => void, status: string]> = {
   'takes the connection and says nothing': [() => {}, 'timeout'],
   'drips the status line': [(socket) => drip(socket, 'H'), 'failed'],

@@ -12,7 +12,7 @@ const post: Omit<Post, 'url'> = {
   signal: new AbortController().signal,
 };
 
-/** What an attacker wants reached: this machine, its network, and what clouds keep their credentials behind. */
+/** Addresses that an attacker wants to reach: this machine, its network, and the metadata services of clouds. */
 const TARGETS = {
   loopback: '127.0.0.1',
   unspecified: '0.0.0.0',
@@ -27,7 +27,7 @@ const TARGETS = {
   multicast: '224.0.0.1',
 };
 
-/** Spellings that the parser of URLs, a resolver, or a translating router takes for the IPv4 address. */
+/** Spellings that a URL parser, a resolver or a translating router reads as the IPv4 address. */
 function spellingsOf(address: string): Record<string, string> {
   const bytes = address.split('.').map(Number);
   const [a = 0, b = 0, c = 0, d = 0] = bytes;

@@ -168,7 +168,7 @@ test('a body without measure is cut after the first 64 KiB or so', async (t) => 
   });
   t.teardown(receiver.close);
   t.match(await send({ ...post, url: receiver.url }), { status: 'delivered', httpStatus: 200 });
-  // What the kernel takes into its buffers on both sides counts as written, so the bound is a loose one.
+  // Data in the kernel's buffers on both sides counts as written, so the bound is loose.
   t.ok((await written.promise) < 32 * 1024 * 1024);
 });
 

@@ -1,6 +1,6 @@
 /**
- * A process with one AlertWorker on the book in the folder that its argument names, for tests that kill it: once it
- * is ready it prints a line. Its receivers decide where it is when it dies.
+ * A process with one AlertWorker on the book in the folder named by its argument, for tests that kill it. It prints a
+ * line once it is ready. The receivers decide at which point it dies.
  */
 import { AlertWorker } from '../../src/alerts/alert-worker.ts';
 import { openBook } from '../../src/book/open-book.ts';

@@ -3,7 +3,7 @@ import type { OperatorAccountView } from '../../src/api/account/account-view.ts'
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-/** An operator who was asked about an account had to ask its owner for a key, or the database. */
+/** An operator with a question about an account had to ask its owner for a key, or query the database. */
 const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 

@@ -7,7 +7,7 @@ import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
-/** `tokens` is sold at twice what the provider takes; the cost of `flat` is not known. */
+/** `tokens` is sold at twice the provider's price; the cost of `flat` is unknown. */
 const provider = await startScriptedProvider({
   behave: () => ({ usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }),
 });

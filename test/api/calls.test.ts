@@ -21,7 +21,7 @@ const world = await startGatewayInProcess(t, {
     return {
       status: 400,
       headers: { 'content-type': 'application/json' },
-      // As encoders write it that escape what need not be.
+      // As written by encoders that escape more than they must.
       body: JSON.stringify({ error }).replace('org-', 'org\\u002d'),
     };
   },

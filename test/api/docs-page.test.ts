@@ -6,8 +6,8 @@ import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 const world = await startGatewayInProcess(t);
 
 /**
- * The page in a browser context of its own, what it asked for, and what went wrong in it. Two tests share each, because
- * loading it takes three seconds of processor time.
+ * The page in its own browser context, its requests, and its errors. Two tests share each page, because loading it
+ * takes three seconds of processor time.
  */
 async function openPage(view: { width: number; scheme?: 'light' | 'dark' }) {
   const context = await (await startChromium()).newContext({
@@ -39,7 +39,7 @@ t.test(
       paths: Record<string, object>;
     };
     const described = Object.values(paths).flatMap((methods) => Object.keys(methods)).length;
-    // The webhook is one more.
+    // Plus one for the webhook.
     t.equal(await page.locator('.opblock').count(), described + 1);
     t.equal(await page.title(), 'Tollgate API');
     t.same(

@@ -20,14 +20,14 @@ interface Beyond {
   readonly value: unknown;
 }
 
-/** Texts of which at least one violates each pattern in our schemas. */
+/** For each pattern in our schemas, at least one of these texts violates it. */
 const BREAKING = ['?', ' ', '\u0000'];
 
 /** A value just beyond each constraint that a schema states. */
 function beyond(schema: Schema): Beyond[] {
   const branches = (schema.anyOf ?? []) as Schema[];
   if (branches.length > 0) {
-    // The other branch is always null, so that a value that violates the one violates both.
+    // The other branch is always null, so a value that violates this one violates both.
     return branches.filter(({ type }) => type !== 'null').flatMap(beyond);
   }
   const { minimum, maximum, minLength, maxLength, maxItems, items, pattern } = schema;
@@ -61,14 +61,14 @@ function textOfLength({ description = '', pattern }: Schema, length: number): st
 }
 
 /**
- * Requests are checked by the functions of the domain, which name the field and say what would be right, and described by
- * schemas: this is what keeps the two one. What a schema of settings forbids, the gateway must refuse.
+ * The domain's functions check requests, with errors that name the field and say what would be right; schemas describe
+ * them. This test keeps the two in step: the gateway must refuse whatever a schema of settings forbids.
  */
 const world = await startDocumentedGateway(t);
 const caller = await world.account();
 const document = await readDocument(world.url);
 const validate = validatorOf(document);
-/** Model calls have bodies of the provider: a test of their own says what of them is checked. */
+/** Model calls have the provider's bodies; another test covers what the gateway checks of them. */
 const operations = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));
 
 for (const operation of operations.filter(({ requestBody }) => requestBody)) {

@@ -17,8 +17,8 @@ import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-p
 import fc from '../helper/suite/fast-check.ts';
 
 /**
- * The description let values through that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a
- * webhook_url. Values at the edges of each field are checked by both.
+ * The description once allowed values that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a
+ * webhook_url. This test gives the edge values of each field to both.
  */
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
@@ -123,7 +123,10 @@ function valuesOf(field: Field): unknown[] {
   return [...NUMBERS, ...texts, ...OTHERS, ...(field.type === 'array' ? lists : [])];
 }
 
-/** What a schema cannot say, or not so that every validator understands it: the page says it, and the route refuses. */
+/**
+ * Rules that a schema cannot state, or not so that every validator understands them. The page states them, and the
+ * route refuses.
+ */
 const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'allowed_ips',
   'allowed_origins',
@@ -160,7 +163,8 @@ t.test('the route accepts every value that the description of a field allows', a
 });
 
 t.test('the description of a field allows every value that the route accepts', async (t) => {
-  // A name is trimmed first, and times may lack what RFC 3339 wants: what is taken beyond the description harms nobody.
+  // The route trims names and accepts times that RFC 3339 does not: accepting more than the description says harms
+  // nobody.
   const wider = new Set(['name', 'expires_at', 'at']);
   for (const [name, schema, isTaken] of FIELDS.filter(([name]) => !wider.has(name))) {
     const isDescribed = ajv.compile(schema);
@@ -222,7 +226,7 @@ t.test('route and description accept the same amounts of credits', async (t) => 
         isDescribed(value),
         `${index}: ${JSON.stringify(value)?.slice(0, 40)}: ${status}`,
       );
-      // Taken back, so that the balance has room for the next amount.
+      // Taken back to leave the balance room for the next amount.
       if (index === 0 && status === 200) await send(-Number(value));
     }
   }

@@ -20,7 +20,7 @@ const OF_THE_MODEL = [
   'credits',
 ];
 
-/** A key with these settings, and what is explained of it. */
+/** A key with these settings, and its explanation. */
 async function explained(settings: object, asked: object): Promise<Explanation> {
   const { body: key } = await api.post<CreatedKeyView>('/api/keys/', { name: 'x', ...settings });
   const { status, body } = await api.post<Explanation>(`/api/keys/${key.id}/explain/`, asked);

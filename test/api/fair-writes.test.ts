@@ -8,10 +8,10 @@ import { ADMIN_TOKEN, startGatewayInProcess, type TestAccount } from '../helper/
 
 const world = await startGatewayInProcess(t);
 const BODY = JSON.stringify({ name: 'slow' });
-/** Writes of one account that are under way at once (specification section 1). */
+/** How many writes of one account may be in flight (specification section 1). */
 const PLACES = 16;
 
-/** Begins to create a key, and keeps the body back until `end`. */
+/** Begins to create a key, and holds the body back until `end`. */
 function begun(t: Test, { key }: TestAccount) {
   const headers = {
     authorization: `Bearer ${key}`,

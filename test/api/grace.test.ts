@@ -6,7 +6,7 @@ import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 
-/** An owner whose managing key leaked and was rotated with a grace, and whoever has its previous value. */
+/** An owner whose managing key leaked and was rotated with a grace period, and the holder of its previous value. */
 async function leaked() {
   const owner = await world.account();
   const { body } = await apiOf(world, owner.key).post<RotatedKeyView>(`/api/keys/${owner.keyId}/rotate/`, {

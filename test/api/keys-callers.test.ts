@@ -55,7 +55,7 @@ t.test('models, categories and credits do not hold on these routes', async (t) =
   t.equal((await apiOf(world, key).get('/api/keys/')).status, 200);
 });
 
-/** Two hours that begin an hour from now, at least an hour away from this moment whenever it is. */
+/** Two hours that begin between one and two hours from now, so this moment is never within them. */
 function otherHours(): string {
   const hour = new Date().getUTCHours();
   const text = (hours: number) => `${String(hours % 24).padStart(2, '0')}:00`;

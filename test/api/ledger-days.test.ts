@@ -11,7 +11,7 @@ const owner = await world.account({ credits: 100 });
 await world.settled();
 const api = apiOf(world, owner.key);
 
-/** Charges of 1 credit on these days, in this order, as the journal would bring them. */
+/** Charges of 1 credit on these days, in this order, as the journal's drain would post them. */
 const DAYS = ['2026-01-31', '2026-02-01', '2026-02-01', '2026-02-28', '2026-03-01'];
 const [first] = await world.book.ledger({ accountId: owner.accountId, limit: 1 });
 const [place] = (await world.book.recentAccounts(0)).filter(({ id }) => id === owner.accountId);

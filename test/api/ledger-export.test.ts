@@ -14,7 +14,7 @@ const owner = await world.account({ credits: 10_000 });
 await world.settled();
 await charge(owner, CHARGES);
 
-/** Writes charges to the book as the journal would bring them. */
+/** Posts charges to the book as the journal's drain would. */
 async function charge({ accountId, keyId }: TestAccount, count: number): Promise<void> {
   const [last] = await world.book.ledger({ accountId, limit: 1 });
   const [place] = await world.book.recentAccounts(0).then((all) => all.filter(({ id }) => id === accountId));

@@ -7,7 +7,7 @@ const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 const PATH = '/api/account/ledger/';
 
-/** What an operator wrote of a top-up was in the database and shown nowhere. */
+/** An operator's note on a top-up was in the database, but nothing showed it. */
 t.test('the note of a top-up and of an adjustment is in the ledger, in every form of it', async (t) => {
   const { accountId, key } = await world.account({ credits: 10 });
   const change = (amount: number, note?: string) =>

@@ -30,7 +30,7 @@ function seriesIn(text: string): Map<string, number> {
   );
 }
 
-/** Waits for what the gateway does on its own: nobody is answered when it is done. */
+/** Waits for something that the gateway does in the background, which no answer announces. */
 async function onceCounted(world: InProcessGateway, series: string): Promise<number> {
   for (;;) {
     const value = (await scrape(world)).get(series);

@@ -3,7 +3,7 @@ import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-/** A slip in `allowed_models` was told nowhere but in the dashboard: the key refused every call, days later. */
+/** Only the dashboard warned of a typing error in `allowed_models`; the key refused every call, days later. */
 const world = await startGatewayInProcess(t);
 const owner = await world.account();
 const WARNING = 'x-tollgate-warning';

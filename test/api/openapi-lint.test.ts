@@ -2,11 +2,11 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import t from 'tap';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-/** Rules of the linter that the API does not follow, and why. */
+/** The linter's rules that the API does not follow, with the reasons. */
 const NOT_FOLLOWED = {
-  // The interface that users wrote has them (specification section 2); both spellings are answered.
+  // The users' own interface has them (specification section 2); the gateway answers both spellings.
   'no-path-trailing-slash': 'off',
-  // /healthz and /readyz refuse nobody; of all others, every refusal is provoked by a test.
+  // /healthz and /readyz refuse nobody. A test provokes every refusal of all other routes.
   'operation-4xx-response': 'off',
 } as const;
 

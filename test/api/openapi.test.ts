@@ -10,7 +10,7 @@ const response = await fetch(`${world.url}/openapi.json`);
 const document = await readDocument(world.url);
 const operations = operationsOf(document);
 
-/** A test file calls the operations of each: test/api/documented-….test.ts. */
+/** A test file, test/api/documented-….test.ts, calls the operations of each. */
 const TAGS = ['Keys', 'Account', 'Models', 'Operator', 'Operations'];
 
 t.test('the document is OpenAPI 3.1 in JSON', async (t) => {
@@ -116,7 +116,7 @@ t.test('every parameter and every field is explained', async (t) => {
   for (const [name, schema] of Object.entries(document.components.schemas ?? {})) explained(t, name, schema);
 });
 
-/** Constants say what they are; so does what is made of a schema with a name. */
+/** Constants need no description, nor does anything made from a named schema. */
 function explained(t: Test, at: string, schema: Record<string, unknown>): void {
   for (const [name, field] of Object.entries((schema.properties ?? {}) as Record<string, typeof schema>)) {
     const here = `${at}.${name}`;

@@ -8,7 +8,7 @@ import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/start/
 
 const READY = { redis: { ok: true, durable: true }, book: { ok: true }, draining: false };
 
-/** The operations routes by themselves: addresses and states that a whole gateway on loopback cannot be put in. */
+/** The operations routes alone, with addresses and states that a whole gateway on loopback cannot have. */
 async function opsApp(
   options: { adminToken?: string | undefined; readiness?: Awaited<ReturnType<OpsDeps['readiness']>> } = {},
 ) {

@@ -38,7 +38,7 @@ t.test('a new account has the overdraft of the configuration, unless the request
   t.equal(await create({ overdraft: 7.000001 }), 7.000001);
 });
 
-/** A call of the key that stays open, with hold and estimate in credits. */
+/** A call of the key that stays open. Hold and estimate are in credits. */
 async function openCall(
   { book, ledger }: InProcessGateway,
   account: { accountId: number; keyId: number },

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { readEntry } from '../../src/api/ledger/ledger-routes.ts';
 import type { Book } from '../../src/book/book.ts';
 
-/** Asks for an entry that the book does not have; `isFlushed`: the journal was drained in time. */
+/** Asks for an entry that the book does not have. `isFlushed` says whether the journal was drained in time. */
 function askedFor({ isFlushed }: { isFlushed: boolean }) {
   const book = { entry: async () => undefined } as unknown as Book;
   const request = { params: { entry_id: 'req_1' } } as unknown as FastifyRequest;

@@ -36,7 +36,7 @@ t.test('a rotation that cannot be put into force is undone: no value is lost, an
   await world.settled();
   const before = await world.book.key(accountId, keyId);
 
-  // The row is held, so that Redis can be stopped between the question for its time and the publication.
+  // The row is locked, so that the test can stop Redis between reading its time and the publication.
   const holder = new pg.Client(databaseUrl);
   await holder.connect();
   await holder.query('begin');

@@ -34,7 +34,7 @@ t.test('a rotation answers like a creation, with until when the previous value i
   t.not(body.key, value);
   t.ok(body.key.startsWith(body.prefix));
   t.match(body.previous_valid_until, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  // Redis runs on this machine; what this process knows of its clock is late by a reply's way.
+  // Redis runs on this machine; this process knows its clock as of one reply ago.
   const graceMs = Date.parse(body.previous_valid_until ?? '') - earliest;
   t.ok(graceMs > 3_595_000 && graceMs < 3_660_000, `${graceMs} ms`);
   const record = await world.book.key(accountId, id);
@@ -98,7 +98,7 @@ t.test('Redis’ clock, not the gateway’s, decides whether a grace is shown', 
   t.teardown(() => {
     Date.now = now;
   });
-  // The previous value would change nothing.
+  // The previous value itself would change nothing.
   api = apiOf(world, own.body.key);
   const { body: rotated } = await api.post<RotatedKeyView>(path, { grace_seconds: 1 });
   t.ok(rotated.previous_valid_until);

@@ -11,8 +11,8 @@ import {
 import { ADMIN_TOKEN } from '../helper/start/gateway-in-process.ts';
 
 /**
- * A parameter that is not known was left unread: `?from=2030-01-01` answered the whole ledger. Specification section 2: nobody
- * gets another answer than they asked for.
+ * Unknown parameters were ignored: `?from=2030-01-01` returned the whole ledger. Specification section 2 refuses them,
+ * so that nobody gets another answer than they asked for.
  */
 const world = await startDocumentedGateway(t);
 const caller = await world.account();

@@ -19,7 +19,7 @@ for (const [key, model] of [
 }
 await world.settled();
 const [charge] = (await api.get<{ entries: EntryView[] }>('/api/account/ledger/')).body.entries;
-/** The UTC day of the calls above, whatever day it is by the time a test runs. */
+/** The UTC day of the calls above, even if a test runs after midnight. */
 const DAY = charge?.created_at.slice(0, 10) ?? '';
 
 interface Sums {

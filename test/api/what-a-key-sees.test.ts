@@ -10,7 +10,10 @@ import {
   startGatewayInProcess,
 } from '../helper/start/gateway-in-process.ts';
 
-/** Specification section 2, "What a key sees": one that was handed out showed its holder the owner's balance and other keys. */
+/**
+ * Specification section 2, "What a key sees". A key that was handed out used to show its holder the owner's balance and
+ * other keys.
+ */
 const world = await startGatewayInProcess(t);
 const LEDGER = '/api/account/ledger/';
 const USAGE = '/api/account/usage/';
@@ -21,7 +24,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** An account with a balance that nobody else has, its managing key and one that was handed out; each has called once. */
+/** An account with a unique balance, its managing key and one that was handed out. Each key has made one call. */
 async function family(from: InProcessGateway = world) {
   await dayThatLasts();
   const owner = await from.account({ credits: 777 });

@@ -12,7 +12,7 @@ const CREDIT = 1_000_000;
 interface Fixture {
   /** Runs SQL on the book. */
   run(sql: string): Promise<unknown>;
-  /** Names of the checks that do not hold, where the upstream saw so many calls. */
+  /** The names of the checks that fail if the upstream saw this many calls. */
   broken(upstreamCalls: number): Promise<string[]>;
 }
 

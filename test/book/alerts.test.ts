@@ -123,7 +123,7 @@ eachBook('alerts are listed newest first, each with its own deliveries', async (
   t.equal((await book.alerts(other.id, 10)).length, 1);
 });
 
-/** How long until another test alert may be made; undefined: this one was. */
+/** How long to wait before another test alert. Undefined: this one was made. */
 function refusedFor(book: Book, accountId: number, now: number): Promise<number | undefined> {
   return book.createTestAlert(accountId, 0, micro(7), now).then(
     () => undefined,
@@ -249,7 +249,7 @@ eachBook(
   async (t, book, { run }) => {
     const { account, id } = await crossed(book);
     await book.claimAlert(id, NOW);
-    // One after the other, as their ids say which is newer.
+    // One after the other, because their ids say which is newer.
     const sent = (at: number) => book.createTestAlert(account.id, 0, micro(7), at);
     const [first, second, third] = [await sent(NOW), await sent(NOW + 1), await sent(NOW + 2)];
     const many = (alert: number, count: number) =>

@@ -28,7 +28,7 @@ eachBook('entries that the book refuses keep back no other account, and are trie
   ]);
   const isRefused = { on: true };
   const poster = new PostApart({
-    // What a database may answer for reasons of its own.
+    // Answers that a database may give for its own reasons.
     post: (some) =>
       isRefused.on && some.some(({ model }) => model?.includes('\0'))
         ? Promise.reject(new Error('invalid byte sequence'))

@@ -189,7 +189,7 @@ eachBook('no changes at once make the keys of an account larger than they may be
     ]),
   );
   t.equal(grown.filter(({ status }) => status === 'fulfilled').length, 1, 'one fits into what is left');
-  // Beyond the bound a key may still be changed, as long as it does not grow.
+  // Above the bound a key may still be changed as long as it does not grow.
   const tighter = (change: Parameters<typeof book.updateKey>[2]) =>
     book.updateKey(account.id, key.id, change, NOW, undefined, 1_000);
   t.match(await tighter({ isActive: false }), { isActive: false });

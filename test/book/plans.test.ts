@@ -33,7 +33,7 @@ const CALL_FILTERS = [
   { outcome: 'timeout' },
 ] as const;
 
-/** Everything that a gateway asks of the book while it serves, each at least once. */
+/** Every query that a serving gateway makes of the book, at least once each. */
 async function askEverything(book: Book, accountId: number, keyId: number): Promise<void> {
   await book.ledger({ accountId, limit: 100 });
   await book.ledger({ accountId, limit: 100, before: 50 });
@@ -61,7 +61,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
     await book.usage(accountId, TODAY - 365, TODAY + 1, by);
     await book.usage(accountId, TODAY - 365, TODAY + 1, by, keyId);
   }
-  // Months and the days that they lack, months less days, and days alone.
+  // Months plus days, months minus days, and days alone.
   for (const [from, to] of [
     [-340, 0],
     [-353, 12],
@@ -95,7 +95,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   const place = await book.snapshot(accountId, { day: TODAY, week: TODAY - 2, month: TODAY - 17 });
   const next = { keyId, epoch: place?.epoch ?? 0, seq: (place?.seq ?? 0) + 1 };
   await book.post([entry(accountId, { ...next, threshold: micro(0) })]);
-  // Once more: its id is looked up.
+  // Posted again, so its id is looked up.
   await book.post([entry(accountId, { ...next })]);
   const [alert = 0] = await book.queuedAlerts(1);
   const claimed = await book.claimAlert(alert, NOW);
@@ -104,7 +104,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   for (const { id } of claimed?.deliveries ?? []) await book.finishDelivery(id, outcome);
 }
 
-/** A book that tells every statement it sends, on a database that is migrated and not open elsewhere. */
+/** A book that reports every statement it sends, on a migrated database that nothing else has open. */
 async function tellingBook(t: Test, { engine, place }: BookFixture, tell: (query: CompiledQuery) => void) {
   const dialect: Dialect =
     engine === 'sqlite'
@@ -136,7 +136,8 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
   const client = new pg.Client({ connectionString: place.databaseUrl });
   await client.connect();
   t.teardown(() => client.end());
-  // A table of a few rows is read whole, whatever its indexes: what no index serves is read whole even so.
+  // Engines scan a small table whatever its indexes. With scans made expensive, only a statement that no index serves
+  // still scans.
   await client.query('set enable_seqscan = off');
   return async ({ sql, parameters }) => {
     const { rows } = await client.query(`explain ${sql}`, [...parameters]);
@@ -144,10 +145,10 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
   };
 }
 
-/** Indexes of few rows, by what they are made for; `identity` has one row. */
+/** Indexes with few rows, by their purpose; `identity` has one row. */
 const FEW =
   /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|alerts_due|grants_pending|keys_country_rule)\b/;
-/** Not tables: rows that the statement itself brings or has read. */
+/** Not tables, but rows that the statement brings or has already read. */
 const OWN_ROWS = /^SCAN (parts|noted|sizes|sums|planned|asked|oldest|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
 
 function readsWhole(engine: Engine, line: string): boolean {
@@ -296,7 +297,7 @@ eachBook(
   },
 );
 
-/** What a connection of this kind would do where parallel plans cost nothing. */
+/** The plan on such a connection if parallel plans cost nothing. */
 async function planOfCount({ place }: BookFixture, readOnly: boolean): Promise<string> {
   const limits = { statementTimeoutMs: 5_000, readOnly, maxConnections: 1 };
   const db = new Kysely<BookSchema>({ dialect: postgresDialect(place.databaseUrl ?? '', limits) });

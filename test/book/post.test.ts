@@ -80,7 +80,7 @@ eachBook(
     const diverged = [{ accountId: account.id, epoch: 1 }];
     t.same(await book.post([late]), { results: ['posted'], diverged, alerts: 0 });
     t.equal(await balanceOf(book, account.id), -2);
-    // Its epoch is over, so that whoever compares finds it.
+    // Its epoch is over, so any comparison finds it.
     t.match(await book.recentAccounts(0), [{ id: account.id, seq: 2, epoch: 2 }]);
     t.same(await book.post([late]), { results: ['duplicate'], diverged: [], alerts: 0 });
   },
@@ -94,7 +94,7 @@ eachBook('a duplicate of an earlier epoch stays a duplicate', async (t, book) =>
   await posts(t, book, [one], ['duplicate']);
 });
 
-/** An account, and two histories of it of one epoch, which part after seq 1: `there` took more at seq 2. */
+/** An account, and two histories of one epoch that differ after seq 1: `there` spent more at seq 2. */
 async function twoHistories(book: Book) {
   const { account } = await stored(book);
   const here = [entry(account.id), entry(account.id, { seq: 2 }), entry(account.id, { seq: 3 })] as const;
@@ -220,7 +220,7 @@ eachBook('a posted entry can be asked for by its id', async (t, book) => {
 eachBook('a batch that cannot be written leaves nothing behind', async (t, book, { run }) => {
   const { account, key } = await stored(book);
   await book.post([entry(account.id, { threshold: micro(0), id: 'first' })]);
-  // The alert of the next entry will not be writable: its ledger row, balance and sums must go with it.
+  // The alert of the next entry cannot be written, so its ledger row, balance and sums must not be either.
   await run(`insert into alerts (account_id, entry_id, created_at, credits_balance, test, state)
     values (${account.id}, 'second', 0, 0, 0, 'queued')`);
   await t.rejects(

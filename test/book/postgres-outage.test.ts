@@ -110,7 +110,7 @@ async function terminateWaiting(run: (sql: string) => Promise<unknown[]>): Promi
 }
 
 onPostgres('a transaction that loses a deadlock is run again', async (t, { place, open, run }) => {
-  // The server looks for a deadlock once, this long after a wait began: the circle must be closed by then.
+  // The server looks for a deadlock once, this long after a wait began. The cycle must be closed by then.
   await run(
     `alter database "${new URL(place.databaseUrl ?? '').pathname.slice(1)}" set deadlock_timeout = '3s'`,
   );
@@ -128,7 +128,7 @@ onPostgres('a transaction that loses a deadlock is run again', async (t, { place
     return await posting;
   };
   let posted: Awaited<ReturnType<typeof lose>> | undefined;
-  // Where a busy machine closes the circle too late, the transaction waits for its lock for too long: then once more.
+  // If a busy machine closes the cycle too late, the transaction waits too long for its lock, and the test tries again.
   for (let tries = 1; !posted; tries++) {
     posted = await lose().catch((error) => {
       if (tries < 10 && error instanceof BookUnavailable) return undefined;
@@ -162,7 +162,7 @@ onPostgres('a network that swallows everything is unavailable, then works again'
   t.teardown(() => book.close());
   const { account } = await stored(book);
   proxy.block();
-  // One meets the open connection, the other has to make a new one.
+  // One uses the open connection, the other has to open a new one.
   const errors = await Promise.all([rejection(book.ping()), rejection(stored(book))]);
   for (const error of errors) t.type(error, BookUnavailable);
   proxy.unblock();

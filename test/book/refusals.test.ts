@@ -10,7 +10,7 @@ eachBook(
     const { account, key } = await stored(book);
     const call = () => refusedCall(account.id, key.id);
     const rest = call();
-    // As two gateways would write them.
+    // As two gateways write them.
     await book.recordRefusals({ calls: [call(), call()], repeated: [], counts: [] }, 3);
     await book.recordRefusals(
       { calls: [call(), rest, call()], repeated: [{ first: call(), repeated: 7 }], counts: [] },

@@ -3,12 +3,12 @@ import type { ResourceIds } from '../../src/domain/ledger-entry.ts';
 import { entry, NOW, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 
-/** What an answer carries into the book; 5 tokens stand behind it, and 2 behind a part of it. */
+/** What an answer adds to the book. It stands for 5 tokens, and a part of it for 2. */
 function answer(ids: readonly string[], tokens: ResourceIds['tokens'] = [5, 2]): ResourceIds {
   return { upstream: 'openai', kind: 'response', ids, tokens };
 }
 
-/** An account, and what posts a charge of it that carries the answer. */
+/** An account, and a function that posts a charge with the answer. */
 async function payer(book: Book) {
   const { account, key } = await stored(book);
   let seq = 0;

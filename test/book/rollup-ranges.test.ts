@@ -2,7 +2,7 @@ import { type Test, test } from 'tap';
 import { rollupRanges } from '../../src/book/usage.ts';
 import { monthStart } from '../../src/domain/period.ts';
 
-/** How often each day is counted, by day; whole months count each of their days. */
+/** How often each day is counted. A whole month counts each of its days. */
 function counted(from: number, to: number): Map<number, number> {
   const times = new Map<number, number>();
   for (const part of rollupRanges(from, to)) {

@@ -90,7 +90,7 @@ eachBook('recent accounts are those with an entry since', async (t, book) => {
   await book.post([
     entry(early.id, { createdAt: NOW - 1 }),
     entry(late.id, { createdAt: NOW }),
-    // Settled later, made earlier: the account stays recent.
+    // Settled later but made earlier: the account stays recent.
     entry(late.id, { createdAt: NOW - 5, seq: 2 }),
   ]);
   t.same(await book.recentAccounts(NOW), [{ id: late.id, seq: 2, epoch: 0 }]);

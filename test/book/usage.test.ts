@@ -203,7 +203,7 @@ eachBook('seconds leave no crumbs where days are taken off a month', async (t, b
   t.same(row?.usage, used);
 });
 
-/** One of each dimension, each another number, so that none can be taken for another. */
+/** Every dimension has its own number, so that none can be mistaken for another. */
 const EVERY_DIMENSION: Usage = Object.fromEntries(
   UNIT_NAMES.map(unitRow).flatMap(({ usage, column, isTimed }, index) =>
     column === null ? [] : [[usage, isTimed ? index + 1.5 : index + 1]],

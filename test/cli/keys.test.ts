@@ -68,7 +68,7 @@ t.test('restrictions are passed on', async (t) => {
   });
 });
 
-/** A value of each option, and the value that the field has then. */
+/** A value for each option, and the resulting value of the field. */
 const GIVEN: Readonly<Record<OptionField, readonly [text: string, value: unknown]>> = {
   description: ['for one team', 'for one team'],
   expiresAt: ['2031-01-01T00:00:00Z', '2031-01-01T00:00:00.000Z'],
@@ -168,7 +168,7 @@ t.test('the operator edits a key of an account and brings it back', async (t) =>
     '5',
     ...account,
   );
-  // A restriction that the operator sets takes management away, as it does between two keys of an owner.
+  // A restriction that the operator sets removes management, as one set by the owner does.
   t.match(edited, { description: 'by the operator', spending_limit: 5, can_manage: false });
   await json('key', 'revoke', id, ...account);
   t.equal((await gateway.chat(owner.key)).status, 401);

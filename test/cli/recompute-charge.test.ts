@@ -48,14 +48,14 @@ test('charges worked out by hand', (t) => {
   };
   // 8 tokens at 1 credit a million, 17 at 2, and 0.01 a request: 8 + 34 + 10,000 micro-credits.
   t.equal(of({ input: 8, output: 17, requests: 1 }, { input: 1e6, output: 2e6, request: 1e4 }), 10_042n);
-  // A tenth of a micro-credit is a whole one, once for the sum.
+  // A tenth of a micro-credit rounds up to one, once for the whole sum.
   t.equal(of({ input: 1, output: 1 }, { input: 100_000, output: 100_000 }), 1n);
   // 3 searches at 10 credits for 1,000 and a picture at 0.04: fees, which the tier priority does not multiply; 5 tokens twice.
   t.equal(
     of({ input: 5, webSearches: 3, images: 1 }, { input: 1e6, webSearch: 1e7, image: 4e4 }, 2_000_000),
     70_010n,
   );
-  // Half a microsecond is a whole one, at 1,000,000 credits a second.
+  // Half a microsecond rounds up to one, at 1,000,000 credits a second.
   t.equal(of({ audioSeconds: 5e-7 }, { audioSecond: 1e12 }), 1_000_000n);
   t.equal(of({}, {}), 0n);
   t.end();

@@ -15,35 +15,38 @@ export const CASES: readonly Case[] = [
   'left',
 ];
 
-/** Cases that need targets, as many as there are kinds of death and one more. */
+/** Cases that need targets: one more than there are ways to die. */
 export const WITH_TARGETS: ReadonlySet<Case> = new Set(['targets', 'encrypted']);
 export const PLACES = 4;
 
-/** ● works, or its person reads our words at once; ◐ with a loss; ○ not; – it has no such thing. */
+/** ● works, or its user reads our message at once; ◐ works with a loss; ○ does not work; – has no such feature. */
 export type Mark = '●' | '◐' | '○' | '–';
 
 export interface Result {
   readonly mark: Mark;
-  /** What a person should know of anything but ●. */
+  /** What a reader should know about any mark but ●. */
   readonly note?: string | undefined;
-  /** Differences between ledger and provider, a line each. */
+  /** Differences between ledger and provider, one a line. */
   readonly differences: readonly string[];
-  /** What the client wrote. */
+  /** The client's output. */
   readonly output?: string;
 }
 
 export const STEPS = 10;
-/** Longest run of a client. One that is still repeating then is ended. */
+/** The longest run of a client. One that still repeats then is stopped. */
 const PATIENCE_MS = 150_000;
-/** From the start of a slow answer until its client is interrupted. */
+/** How long after the start of a slow answer the client is interrupted. */
 const INTERRUPTED_AFTER_MS = 1_500;
 const SLOW_PIECE_MS = 50;
-/** What a person takes for "at once". */
+/** What a person perceives as "at once". */
 const AT_ONCE_S = 5;
-/** Time for the words of a call that was sent once: a client that repeats takes longer, and one on a busy machine may not. */
+/**
+ * How soon the message of a call that was sent once must show: enough for a busy machine, too little for a client that
+ * repeats.
+ */
 const SHOWS_WITHIN_S = 30;
 
-/** Runs a client through a case. `folder`: where it is installed; `home`: its home. */
+/** Runs a client through a case. `folder` is where it is installed, `home` its home directory. */
 export async function runCase(
   world: World,
   client: Client,
@@ -64,7 +67,7 @@ export async function runCase(
   });
   let back: Promise<unknown> | undefined;
   const { isUsedUp, redisAwayMs } = cause;
-  // As late as can be: a limit, and Redis, come back while a slow client starts.
+  // As late as possible, because a limit or Redis could come back while a slow client starts.
   world.tap.begin(async () => {
     if (isUsedUp) await useUp(world, account);
     if (redisAwayMs === undefined) return;
@@ -87,7 +90,7 @@ export async function runCase(
     : resultOf(world, client, name, run);
   const rows = await rowsOf(world, account);
   const found = [
-    // Calls that end with a dead target are none that the provider counts.
+    // The provider does not count calls that end with a dead target.
     ...differences(
       name === 'targets' ? rows.filter(({ status }) => status === 200) : rows,
       world.provider.calls,
@@ -99,9 +102,9 @@ export async function runCase(
   return { ...verdict, differences: found, output: run.output() };
 }
 
-/** When targets die: after these shares of a run's calls. */
+/** Targets die after these shares of a run's calls. */
 const DEATHS = [1 / 4, 1 / 2, 3 / 4];
-/** As long as the repeats of the SDKs last. */
+/** As long as the SDKs' repeats last. */
 const AWAY = { after: 4, ms: 1_000 };
 
 /** Calls of a run with tools. */
@@ -116,7 +119,7 @@ function deedOf(name: Case): Deed {
 /** Shortest time for which a limit must stay used up, so that the client's call meets it on a busy machine. */
 const USED_UP_MS = 4_000;
 
-/** Makes calls of the account's own until its limit refuses one for some time. */
+/** Makes its own calls until the account's limit refuses one for some time. */
 async function useUp({ gateway }: World, { key }: TestAccount): Promise<void> {
   for (;;) {
     const response = await gateway.chat(key, { model: 'gpt-4.1-mini', max_tokens: 100 });
@@ -139,7 +142,7 @@ async function redisBack({ redis, gateway }: World): Promise<void> {
   await until('the gateway to have Redis again', hasIt);
 }
 
-/** Waits for the end of a run, which is interrupted in the case `left`. Resolves with whether it ended by itself. */
+/** Waits for the end of a run, and interrupts it in the case `left`. Resolves with whether it ended by itself. */
 async function overWithin({ provider }: World, run: Run, name: Case): Promise<boolean> {
   if (name === 'left') {
     const came = until('a streamed call', () => provider.calls.some(({ isStream }) => isStream), PATIENCE_MS);
@@ -211,7 +214,7 @@ function resultOfRefusal(
     const seconds = (atMs - first.atMs) / 1_000;
     return seconds <= AT_ONCE_S ? 'at once' : `after ${Math.ceil(seconds / 10) * 10} s`;
   };
-  // A repeat helps where a limit or the gateway comes back.
+  // A repeat helps if the limit or the gateway comes back.
   const mayRepeat = name === '503' || name === '429';
   const wentOnMs = mayRepeat ? run.shownAtMs(SAID) : undefined;
   if (wentOnMs !== undefined) return { mark: '●', note: `${times}, goes on ${since(wentOnMs)}` };

@@ -1,15 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a client is asked to do. `refused` is one call, for refusals. */
+/** What the client is asked to do. `refused` is a single call, for refusals. */
 export type Deed = 'call' | 'stream' | 'tools' | 'models' | 'refused';
 
 export const REFUSALS = ['401', 'limit', 'credits', 'hold', '403', '404', '429', '502', '503'] as const;
 export type Refusal = (typeof REFUSALS)[number];
-/** `targets`: targets die within a loop of tools. `encrypted`: the one that made its encrypted reasoning is away for a while. */
+/**
+ * `targets`: targets die during a tool loop. `encrypted`: the target that made the encrypted reasoning is unreachable
+ * for a while.
+ */
 export type Case = Exclude<Deed, 'refused'> | 'targets' | 'encrypted' | 'left' | Refusal;
 
-/** What one run of a client has. */
+/** The surroundings of one run of a client. */
 export interface Task {
   readonly deed: Deed;
   /** Address of the gateway, without a slash at the end. */
@@ -36,13 +39,13 @@ export interface Client {
   readonly model: string;
   /** Name in versions.json; default `id`. */
   readonly packages?: string;
-  /** The conversation is compacted within its loop of tools. */
+  /** It compacts the conversation within its tool loop. */
   readonly isCompacting?: true;
-  /** Loops of tools in one run: one for each API that it has. Default 1. */
+  /** The number of tool loops in one run, one for each API. Default: 1. */
   readonly loops?: number;
-  /** What it does not do, with the reason. */
+  /** What it cannot do, with the reason. */
   readonly lacks?: Readonly<Partial<Record<Case, string>>>;
-  /** Words of its own in which it shows a refusal, where these say what ours do. */
+  /** Its own message for a refusal, if that says the same as ours. */
   readonly ownWords?: Readonly<Partial<Record<Refusal, RegExp>>>;
   command(task: Task): Command;
 }
@@ -52,11 +55,11 @@ const LISTED = 'It offers the models that the gateway lists for its key.';
 const OF_ITS_LIST = { 401: LISTED, 403: LISTED, 404: LISTED } as const;
 const DRIVERS = new URL('drivers/', import.meta.url).pathname;
 
-/** A driver of an SDK, which is configured by the environment alone. */
+/** A driver for an SDK, configured by the environment alone. */
 function driver(file: string, env: (task: Task) => Record<string, string>): Client['command'] {
   return (task) => {
     const copy = join(task.folder, file);
-    // Imports are looked up from where a file is.
+    // Imports resolve from the location of the file.
     writeFileSync(copy, readFileSync(join(DRIVERS, file)));
     const program = file.endsWith('.py') ? join(task.folder, 'venv/bin/python') : process.execPath;
     return { argv: [program, copy, task.deed], env: { ...env(task), ...asked(task) } };
@@ -203,7 +206,7 @@ export const CLIENTS: readonly Client[] = [
     packages: 'codex',
     isCompacting: true,
     lacks: { ...NEVER_ASKS, targets: 'Its compactions can be read by their maker alone.' },
-    // By this name it compacts at the provider; the limit is passed with each call.
+    // For this name it compacts at the provider; it passes the limit with each call.
     command: codex('name = "OpenAI"', 'model_auto_compact_token_limit = 1000'),
   },
   {
@@ -260,7 +263,7 @@ export const CLIENTS: readonly Client[] = [
       const settings = join(home, '.cline/data/settings');
       mkdirSync(settings, { recursive: true });
       const provider = 'openai-compatible';
-      // As its command `cline auth` writes them.
+      // As the command `cline auth` writes them.
       const chosen = { provider, apiKey: key, model, baseUrl: `${url}/v1` };
       const entry = { settings: chosen, updatedAt: new Date(0).toISOString(), tokenSource: 'manual' };
       const providers = {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export interface Packages {
   readonly npm?: Readonly<Record<string, string>>;
   readonly pip?: Readonly<Record<string, string>>;
-  /** Requirements of the `pip` packages that are left out: gigabytes of models that the client runs only if it is asked to. */
+  /** Dependencies of the `pip` packages that are left out: gigabytes of models that the client does not need here. */
   readonly without?: readonly string[];
   /** Modules of the driver of this name, which is compiled. */
   readonly go?: Readonly<Record<string, string>>;
@@ -19,16 +19,19 @@ const DRIVERS = new URL('drivers/', import.meta.url).pathname;
 /** What an installer may write. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** Outside of the repository, so that no client finds the repository's own packages. */
+/** Outside the repository, so that no client finds the repository's own packages. */
 const FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tollgate-clients');
 
-/** A client that was installed: its folder, and the versions that are in it. */
+/** An installed client: its folder, and the versions in it. */
 export interface Installed {
   readonly folder: string;
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Installs the packages into a folder of their own, unless they are there. Throws an Error with the installer's last words. */
+/**
+ * Installs the packages into their own folder, unless they are there. Throws an Error with the end of the installer's
+ * output.
+ */
 export async function install(name: string, packages: Packages, isLatest: boolean): Promise<Installed> {
   const wanted = Object.entries({ ...packages.npm, ...packages.pip, ...packages.go });
   const version = isLatest

@@ -4,30 +4,30 @@ import { globSync, readFileSync } from 'node:fs';
 import { endWithProcess } from '../helper/start/end-with-process.ts';
 import type { Command } from './clients.ts';
 
-/** A client that runs. */
+/** A running client. */
 export interface Run {
   /** Everything that it has written. */
   output(): string;
-  /** When the words first stood in its output, in milliseconds of `performance.now`; undefined: they never did. */
+  /** When the words first appeared in its output, in milliseconds of `performance.now`. Undefined: never. */
   shownAtMs(words: RegExp | string): number | undefined;
-  /** Sends the signal to it and to what it started. */
+  /** Sends the signal to it and to its children. */
   kill(signal: NodeJS.Signals): void;
   /** Its exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** Letters and digits alone: what remains of words that a client breaks into lines, quotes or colors. */
+/** Only letters and digits, because a client may break words into lines, quote them or color them. */
 export function lettersOf(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of terminals begin with one
   return text.replace(/\x1b\[[0-9;?]*[a-zA-Z]/g, '').replace(/\\u[0-9a-f]{4}|[^a-zA-Z0-9]/g, '');
 }
 
-/** Starts a client without a terminal, with nothing of this process' environment but what programs need. */
+/** Starts a client without a terminal, with only the environment variables that programs need. */
 export function launch({ argv: [program, ...args], env }: Command, home: string): Run {
   const { PATH, LANG = 'C.UTF-8', TMPDIR } = process.env;
   const child = spawn(program, args, {
     cwd: home,
-    // A group of its own, so that what it starts ends with it.
+    // Its own process group, so that its children end with it.
     detached: true,
     env: { PATH, LANG, ...(TMPDIR && { TMPDIR }), HOME: home, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,8 +61,8 @@ export function launch({ argv: [program, ...args], env }: Command, home: string)
 }
 
 /**
- * Ends what clients with this home left running, as Cline leaves a server that its runs share. On Linux alone, which shows the
- * environment of processes.
+ * Stops processes that clients with this home left running, such as the server that Cline's runs share. Linux only,
+ * because it needs the environment of other processes.
  */
 export function endLeftovers(home: string): void {
   for (const file of globSync('/proc/[0-9]*/environ')) {
@@ -70,7 +70,7 @@ export function endLeftovers(home: string): void {
       if (!readFileSync(file, 'utf8').split('\0').includes(`HOME=${home}`)) continue;
       process.kill(Number(file.split('/')[2]), 'SIGKILL');
     } catch {
-      // It has ended, or is somebody else's.
+      // It has ended, or belongs to somebody else.
     }
   }
 }

@@ -1,11 +1,11 @@
 import { CASES, type Result } from './cases.ts';
 import { type Case, CLIENTS } from './clients.ts';
 
-/** A client that was run, or the reason why it was not. */
+/** The results of a client, or the reason why it was not run. */
 export interface Row {
   readonly name: string;
   readonly version: string;
-  /** Day of the run. */
+  /** The day of the run. */
   readonly date: string;
   readonly results: Readonly<Partial<Record<Case, Result>>>;
   readonly notRun?: string;
@@ -36,7 +36,7 @@ const COLUMNS = ['Client', 'Version', 'Date', ...CASES.map((name) => HEADS[name]
 const PLACE = /(<!-- run of the clients -->\n)[\s\S]*?(\n<!-- end -->)/;
 const NOTE = /<sup>.*?<\/sup>/g;
 
-/** Differences between the marks of the page and those of the rows, a line each; rows that differ from the provider, too. */
+/** Differences between the page's marks and those of the rows, one a line, and rows that differ from the provider. */
 export function brokenPromises(page: string, rows: readonly Row[]): string[] {
   const promised = new Map(tableOf(page).map((cells) => [cells[0], cells]));
   return rows.flatMap((row) => {
@@ -58,7 +58,7 @@ export function brokenPromises(page: string, rows: readonly Row[]): string[] {
   });
 }
 
-/** The page with these rows in its table, in place of those of the same clients. */
+/** The page with these rows in place of the rows of the same clients. */
 export function withRows(page: string, rows: readonly Row[]): string {
   const old = tableOf(page, true);
   const oldNotes = notesOf(page);
@@ -92,7 +92,7 @@ const placeOf = (name: string) => CLIENTS.findIndex((one) => one.name === name);
 
 type Noted = (mark: string, note: string | undefined) => string;
 
-/** The cells of a row. `kept`: those that the page has, for cases that were not run. */
+/** The cells of a row. `kept` are the page's own, for cases that were not run. */
 function cellsOf(row: Row, noted: Noted, kept: (at: number) => string): string[] {
   if (row.notRun !== undefined) {
     return [row.name, noted('not run', row.notRun), row.date, ...CASES.map(() => ''), ''];
@@ -103,7 +103,7 @@ function cellsOf(row: Row, noted: Noted, kept: (at: number) => string): string[]
     if (!result) return kept(at + HEAD_CELLS);
     return noted(result.mark, result.mark === '●' ? undefined : result.note && sentence(result.note));
   });
-  // Without a run of all cases, an old difference stays.
+  // An old difference stays until all cases run.
   const before = CASES.every((name) => row.results[name]) ? '' : kept(COLUMNS.length - 1);
   return [row.name, row.version, row.date, ...marks, isExact ? before || '●' : '○'];
 }

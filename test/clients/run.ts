@@ -30,7 +30,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 const cases = CASES.filter((name) => !options.case || options.case.includes(name));
-/** Clients that run side by side, each with a gateway and a provider of its own: most of their time they wait before a repeat. */
+/** How many clients run at once, each with its own gateway and provider. They mostly wait before a repeat. */
 const SIDE_BY_SIDE = 3;
 
 const installs = new Map<string, Promise<Installed | Error>>();
@@ -66,7 +66,7 @@ async function main(): Promise<number> {
   return broken.length === 0 ? 0 : 1;
 }
 
-/** The clients that are named, or all; `codex@0.166.0` is one at another version of its first package. */
+/** The named clients, or all. `codex@0.166.0` names another version of its first package. */
 function chosenClients(): { client: Client; version: string | undefined }[] {
   if (positionals.length === 0) return CLIENTS.map((client) => ({ client, version: undefined }));
   return positionals.map((named) => {
@@ -85,7 +85,7 @@ function packagesOf(id: string, version: string | undefined): Packages {
   return { ...packages, [registry]: { ...named, [first]: version } };
 }
 
-/** Installs a client, once for all rows that are of the same packages. */
+/** Installs a client, once for all rows with the same packages. */
 function installedOf({ id, packages = id, name }: Client, version: string | undefined) {
   const known = installs.get(packages);
   if (known) return known;
@@ -124,7 +124,7 @@ async function rowOf(world: World, client: Client, installed: Installed | Error)
   return { name, date, version: Object.values(installed.versions).join(', '), results };
 }
 
-/** Runs something in a world of its own, as targets that have died do not come back. */
+/** Runs something in its own world, because dead targets do not come back. */
 async function withTargets<T>(run: (world: World) => Promise<T>): Promise<T> {
   const ends: (() => unknown)[] = [];
   try {

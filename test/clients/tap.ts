@@ -8,20 +8,20 @@ export interface Answered {
   readonly status: number;
   /** When the request was passed on, in milliseconds. */
   readonly atMs: number;
-  /** What a repeat of the same request has, too. */
+  /** Equal for repeats of the same request. */
   readonly request: string;
-  /** The words of a refusal. */
+  /** The message of a refusal. */
   readonly message: string | undefined;
 }
 
 export interface Tap extends Listening {
-  /** Answers since `begin`, in the order of the requests' ends. */
+  /** Answers since `begin`, in the order in which the requests ended. */
   readonly answers: readonly Answered[];
   /** Forgets them. The first call of a model waits for `before`. */
   begin(before?: () => Promise<void>): void;
 }
 
-/** Starts a server between a client and the gateway that passes everything on, and notes what was asked and answered. */
+/** Starts a server between client and gateway that forwards everything and records requests and answers. */
 export async function startTap(gateway: string): Promise<Tap> {
   let answers: Answered[] = [];
   let before: (() => Promise<void>) | undefined;
@@ -67,7 +67,7 @@ export async function startTap(gateway: string): Promise<Tap> {
   };
 }
 
-/** A repeat has the same model and as much conversation and tools; ids and times in it may be others. */
+/** A repeat has the same model and as many messages and tools; its ids and times may differ. */
 function shapeOf(path: string, body: Buffer): string {
   const { model, messages, input, tools } = (parsed(body.toString()) ?? {}) as Record<string, unknown>;
   const lengths = [messages, input, tools].map((list) => (Array.isArray(list) ? list.length : 0));

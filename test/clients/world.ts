@@ -11,7 +11,9 @@ import type { Scope } from '../helper/start/scope.ts';
 import type { Refusal } from './clients.ts';
 import { startTap, type Tap } from './tap.ts';
 
-/** The gateway with the shipped models, a provider behind it, and a tap before it. With several `places`, each is a target. */
+/**
+ * The gateway with the shipped models, a provider behind it, and a tap before it. Each of several `places` is a target.
+ */
 export interface World {
   readonly gateway: InProcessGateway;
   readonly provider: AgentProvider;
@@ -54,7 +56,7 @@ export async function startWorld(t: Scope, places = 1): Promise<World> {
 /** Name of the target at a place of the provider. */
 const targetAt = (place: number, upstream: string) => `${upstream}-${place}`;
 
-/** What makes the gateway refuse a call. */
+/** Why the gateway refuses a call. */
 export interface Cause {
   readonly credits?: number;
   readonly key?: Partial<KeySettings>;
@@ -65,11 +67,11 @@ export interface Cause {
   /** The limit of the key is used up. */
   readonly isUsedUp?: true;
   readonly fault?: Fault;
-  /** Time without Redis, which the gateway answers with 503. */
+  /** How long Redis is away; the gateway answers 503 meanwhile. */
   readonly redisAwayMs?: number;
 }
 
-/** A call each 6 s. */
+/** One call each 6 s. */
 const RPM = 10;
 
 export const CAUSES: Readonly<Record<Refusal, Cause>> = {

@@ -10,7 +10,7 @@ const validate = new Ajv({ allErrors: true, strict: true, strictRequired: false 
   CONFIG_FILE_SCHEMA,
 );
 
-/** Paths of what the schema refuses; none: it accepts the file. */
+/** The paths that the schema refuses; empty if it accepts the file. */
 function refused(file: unknown): string[] {
   validate(file);
   return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))];

@@ -23,7 +23,7 @@ function listed({ upstream, upstreamModel }: Model) {
   return provider && listedModel(list, provider, upstreamModel, { exchange, now: NOW });
 }
 
-/** Why a shipped model has a written price. Whatever is not here has that of the list. */
+/** Why a shipped model has a written price. All other models have the list's. */
 const WRITTEN: Readonly<Record<string, 'not in the list' | 'in the list at another price'>> = {
   'gpt-6.2-astra': 'not in the list',
   'gpt-6.2-sol': 'not in the list',
@@ -41,7 +41,7 @@ const WRITTEN: Readonly<Record<string, 'not in the list' | 'in the list at anoth
   'tts-1-hd': 'not in the list',
   'sora-2': 'not in the list',
   'sora-2-pro': 'not in the list',
-  // The list takes its name for one of claude-sonnet-5.
+  // The list reads its name as claude-sonnet-5.
   'claude-sonnet-5-5': 'in the list at another price',
   'claude-haiku-5-5': 'not in the list',
 };

@@ -35,7 +35,7 @@ t.test('M6: another page of the ledger begins at its top, with the focus there',
     await page.getByText(`Page ${number}`).waitFor();
     await page.locator('.table-frame:focus').waitFor();
     const top = (await table.boundingBox())?.y ?? Number.NaN;
-    // The last page, which is short, cannot begin at the very top.
+    // The last page is short, so it cannot scroll to the very top.
     t.ok(top >= 0 && top < 450, `page ${number}: the table begins at ${top}`);
   }
 });

@@ -67,7 +67,7 @@ t.test('the webhook secret is shown when it is asked for', async (t) => {
   t.match(await page.getByLabel('Webhook secret').inputValue(), /^whsec_/);
 });
 
-/** An address that refuses connections. The port of a receiver that has ended can be another's by then. */
+/** An address that refuses connections. Another process may have taken the port of a receiver that has ended. */
 const NOBODY = 'http://127.0.0.1:1/hook';
 
 t.test('L13: each reason why an alert was not delivered has its own text', async (t) => {

@@ -118,7 +118,7 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
   await page.locator('#field-rpm_limit-error').getByText('must be 1 or more').waitFor();
   await page.getByLabel('Requests per minute').fill('600');
   await page.getByLabel('Concurrency').fill('20');
-  // The announcement of one save may still be there when the next is made, and so does not tell when that is done.
+  // The announcement of one save may still show during the next save, so it does not tell when that one is done.
   const save = async () => {
     const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await page.getByRole('button', { name: 'Save' }).click();

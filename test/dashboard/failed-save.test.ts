@@ -14,7 +14,7 @@ const SCREENS = [
   ['a phone', { width: 390, height: 844 }],
 ] as const;
 
-/** Every change is refused from now on; what is read is not. */
+/** From now on every write is refused, and reads still work. */
 async function refuseChanges(page: Page): Promise<void> {
   await page.route('**/api/**', async (route) => {
     if (route.request().method() === 'GET') return route.continue();
@@ -22,7 +22,7 @@ async function refuseChanges(page: Page): Promise<void> {
   });
 }
 
-/** That the words are on the screen, with the focus, and nothing lies over them. */
+/** Checks that the message is on the screen, has the focus, and is not covered. */
 async function isSeen(t: Parameters<typeof openDashboard>[0], words: Locator): Promise<void> {
   await words.waitFor();
   const box = await words.boundingBox();

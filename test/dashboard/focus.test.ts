@@ -42,7 +42,7 @@ t.test('a page that is gone to has its title focused, to be read out', async (t)
   t.equal(await page.title(), 'Billing · Tollgate');
 });
 
-/** Tabs to the element, as somebody without a mouse does; backwards where it is nearer. Its focus must be visible. */
+/** Tabs to the element, as somebody without a mouse does, in the shorter direction. Its focus must be visible. */
 async function reach(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
   const isFocused = () =>

@@ -48,7 +48,7 @@ t.test('a fresh account is shown how to use its key, and sends a test call', asy
   const owner = await world.account({ credits: 10, threshold: 1 });
   const { page, signIn, faults } = await openDashboard(t, world);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  // A moderation model is free, and no model to begin with.
+  // A moderation model is free, but it is not a model to start with.
   await page.route('**/v1/models', async (route) => {
     const response = await route.fetch();
     const list = (await response.json()) as { data: Record<string, unknown>[] };

@@ -10,17 +10,17 @@ type Tap = Parameters<typeof openDashboard>[0];
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'Leave this page?' });
 
-/** Reloads, and is asked by the browser itself; the answer is to stay. */
+/** Reloads; the browser itself asks, and the answer is to stay. */
 async function isAskedOnReload(t: Tap, page: Page): Promise<void> {
   const asked = page.waitForEvent('dialog');
-  // Not at once: the answer to the question would have to be given before this had its own.
+  // Not awaited: the reload returns only after the dialog has been answered.
   await page.evaluate('void setTimeout(() => location.reload())');
   const dialog = await asked;
   t.equal(dialog.type(), 'beforeunload');
   await dialog.dismiss();
 }
 
-/** Back, link and sign-out are each asked about, and stay where they are when told so. */
+/** Back, a link and sign-out each ask first, and stay on the page if told to. */
 async function isAskedOnEveryWayOut(t: Tap, page: Page, lost: RegExp, link: string | undefined) {
   const address = page.url();
   const ways: [string, () => Promise<unknown>][] = [

@@ -11,7 +11,7 @@ const { body: second } = await apiOf(world, key).post<{ id: number; key: string 
   name: 'Second',
 });
 await Promise.all(Array.from({ length: 52 }, async () => (await world.chat(key)).text()));
-// A settle may come behind its answer, and so behind the next call's.
+// A settle may arrive after its answer, and so after the settle of the next call.
 await world.settled();
 await (await world.chat(second.key, { model: 'renamed' })).text();
 await world.settled();
@@ -29,7 +29,7 @@ async function ledger(t: Parameters<typeof openDashboard>[0]) {
 t.test('entries come in pages, newest first', async (t) => {
   const { page, rows } = await ledger(t);
   t.equal(await rows.count(), 50);
-  // The names of keys come by a request of their own.
+  // The names of keys come with a separate request.
   await rows.first().getByText('Second').waitFor();
   await reads(t, rows.first(), /Charge renamed−1\.0047\.00Second/);
   await page.getByRole('button', { name: 'Older' }).click();

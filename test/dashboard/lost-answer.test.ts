@@ -21,7 +21,7 @@ t.test('a key whose answer is lost may have been made, and is found', async (t) 
   const page = await formOf(t, 'Made unseen');
   await page.route('**/api/keys/', async (route) => {
     if (route.request().method() === 'GET') return route.continue();
-    // The gateway gets it, the page does not get the answer.
+    // The gateway gets the request, but the page does not get the answer.
     await route.fetch();
     await route.abort();
   });

@@ -96,7 +96,7 @@ t.test('a repeat after an answer that was lost changes nothing twice', async (t)
   await open(`accounts/${accountId}`, 'repeat@example.com');
   let isLost = true;
   await page.route('**/credits/', async (route) => {
-    // The gateway gets it, the page does not get the answer.
+    // The gateway gets the request, but the page does not get the answer.
     if (isLost) await route.fetch();
     await (isLost ? route.abort() : route.continue());
     isLost = false;

@@ -6,7 +6,7 @@ import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 
-/** An account with a key that may not manage, and what was spent with it and with another. */
+/** An account with a key that may not manage, and spending with that key and with another. */
 async function readerOf(settings: Record<string, unknown> = {}) {
   const owner = await world.account({ credits: 77, key: { name: 'Secret master' } });
   const { body } = await apiOf(world, owner.key).post<{ key: string; id: number }>('/api/keys/', {

@@ -26,7 +26,7 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('two rows', async () => (await rows.count()) === 2);
-  // The names of keys come by a request of their own.
+  // The names of keys come with a separate request.
   await rows.first().getByText('Berlin app').waitFor();
   await reads(t, rows.first(), /Berlin app–403 ip_not_allowed00\.00/);
   await reads(t, rows.last(), /flat200/);
@@ -90,7 +90,7 @@ t.test('a request is explained with its address, model and time filled in', asyn
   await open('requests', 'Requests');
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('the call', async () => (await rows.count()) === 5);
-  // Anywhere in the row, also where a cell has a tooltip.
+  // A click anywhere in the row counts, even where a cell has a tooltip.
   await rows.first().getByText('Berlin app').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Copy id', exact: true }).waitFor();
   await page.keyboard.press('Escape');

@@ -20,7 +20,7 @@ async function statusOf(key: string): Promise<number> {
   return response.status;
 }
 
-/** Page of a key with its dialog to rotate it open. */
+/** The page of a key, with the rotation dialog open. */
 async function rotating(t: Tap, name: string, session = owner.key) {
   const key = await makeKey(world, owner.key, { name });
   const dashboard = await signedIn(t, world, session);
@@ -35,7 +35,7 @@ async function asked(page: Page, name: string) {
   return dialog;
 }
 
-/** Chooses a grace of seconds that are typed. */
+/** Chooses a custom grace period and types its seconds. */
 async function typeGrace(page: Page, seconds: string) {
   await page.getByLabel('Grace period for the current value').selectOption('own');
   await page.getByLabel('Unit').selectOption('seconds');
@@ -85,7 +85,7 @@ t.test('a long grace period shows its two largest units as time passes', async (
   await pass(3 * 60);
   await page.getByText(/\(in \d+ min \d+ s\)/).waitFor();
   await pass(15);
-  // It ends by the clock of the gateway, and that of the browser is a day ahead now.
+  // The gateway's clock ends it, and the browser's clock is a day ahead now.
   const line = page.getByText(/^The previous value is valid until .* \(any moment now\)/);
   await line.waitFor();
   t.equal(await statusOf(key.key), 200);
@@ -120,7 +120,7 @@ t.test('a previous value is ended now, after a question', async (t) => {
   const question = page.getByRole('dialog', { name: 'End the previous value of “Ended”?' });
   await question.getByRole('button', { name: 'Cancel' }).click();
   t.equal(await statusOf(key.key), 200, 'nothing happened');
-  // A change of its settings meanwhile is no reason to let the value live.
+  // A change of the key's settings in the meantime does not keep the value alive.
   await api.patch(`/api/keys/${key.id}/`, { description: 'x' });
   await page.getByRole('button', { name: 'End now' }).click();
   await question.getByRole('button', { name: 'End it now' }).click();
@@ -254,7 +254,7 @@ t.test('a key that was changed meanwhile is not rotated before that is seen', as
     `Value prefix${key.prefix}${body.prefix}`,
   ]);
   t.match(await keyOf(key.id), { prefix: body.prefix }, 'it is not rotated again');
-  // Changed once more while it was asked about: that is asked about as well.
+  // Changed again while the question was open: the page asks about that too.
   await api.patch(`/api/keys/${key.id}/`, { rpm_limit: 2_000 });
   await conflict.getByRole('button', { name: 'Rotate anyway' }).click();
   await conflict.getByRole('row', { name: 'Requests per minute 1,000 2,000' }).waitFor();
@@ -267,7 +267,7 @@ t.test('where the answer is lost, the second try says that the key was rotated',
   const { page, dialog, key } = await rotating(t, 'Unseen');
   let isLost = true;
   await page.route('**/rotate/', async (route) => {
-    // The gateway gets it, the page does not get the answer.
+    // The gateway gets the request, but the page does not get the answer.
     if (isLost) await route.fetch();
     await (isLost ? route.abort() : route.continue());
     isLost = false;

@@ -2,16 +2,16 @@ import { test } from 'tap';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { buildPageOnce } from '../helper/suite/build-page-once.ts';
 
-/** What a browser that takes brotli has to fetch, in bytes (issue: under 150 KB compressed). */
+/** What a browser that accepts brotli has to fetch, in bytes. The bar is 150 KB compressed. */
 const MOST_BYTES = 150_000;
 
-/** `fetch` unpacks; what came over the wire is told by the header. */
+/** `fetch` decompresses; the header tells what came over the wire. */
 async function load(address: string, encoding = 'br') {
   const response = await fetch(address, { headers: { 'accept-encoding': encoding } });
   return { response, text: await response.text(), bytes: Number(response.headers.get('content-length')) };
 }
 
-/** Adds to these addresses the scripts that scripts among them import before they run. */
+/** Adds the scripts that these scripts import before they run. */
 async function withImports(addresses: readonly string[]): Promise<readonly string[]> {
   const all = new Set(addresses);
   for (const address of all) {

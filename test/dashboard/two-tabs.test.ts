@@ -12,7 +12,7 @@ async function settingsOf(id: number) {
   return (await keysOf(world, owner.key)).find((key) => key.id === id);
 }
 
-/** A form that holds an address and a note of its own, while another address and name were saved meanwhile. */
+/** A form with an unsaved address and note, while another tab saved another address and name. */
 async function staleForm(t: Parameters<typeof signedIn>[0]) {
   const { id } = await makeKey(world, owner.key, { name: 'Shared' });
   const dashboard = await signedIn(t, world, owner.key);
@@ -125,7 +125,7 @@ t.test('a key that was changed meanwhile is not switched off before that is seen
   await page.getByText('Key “In production” deactivated.').waitFor();
   t.match(await settingsOf(id), { is_active: false, name: 'In production' });
 
-  // Somebody else has switched it already, and nothing more: there is nothing to ask.
+  // Somebody else has already switched it and changed nothing else, so there is nothing to ask.
   await api.patch(`/api/keys/${id}/`, { is_active: true });
   await page.getByRole('button', { name: 'Reactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();

@@ -48,7 +48,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
   t.match(text, /,"Second, v1\.5 of ""two""",2,1,0,2\.000000,/);
   await page.goBack();
   await page.getByRole('heading', { name: 'Spend by key' }).waitFor();
-  // What many keys get whose days make more rows than a report has.
+  // A report of many keys, whose days make more rows than a report may have.
   await page.route(/group_by=day%2Ckey/, (route) =>
     route.fulfill({ status: 400, json: { error: { message: 'Too many rows.', code: 'invalid_field' } } }),
   );

@@ -9,7 +9,7 @@ const sentences = specification.replace(/\s+/g, ' ');
 
 test('each header of a client goes upstream, and the specification lists it', async (t) => {
   const upstream = { name: 'u', url: 'http://127.0.0.1:1', apiKey: 'secret', format: 'openai' } as Upstream;
-  // That of one family is passed by another's row as well, and so need not be named.
+  // Another row passes this one too, so it need not be named.
   const families = CLIENT_HEADERS.filter(({ name }) => name.endsWith('-*')).map(({ name }) =>
     name.slice(0, -1),
   );

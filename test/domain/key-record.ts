@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 
-/** An unrestricted key, and what a test wants otherwise. */
+/** An unrestricted key with a test's changes. */
 export function keyRecord(change: Partial<KeyRecord> = {}): KeyRecord {
   return {
     id: 7,

@@ -3,7 +3,7 @@ import { GatewayError } from '../../src/domain/errors.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
 
-/** What the call throws; fails loudly where it throws nothing or anything else. */
+/** What the call throws. Fails if it throws nothing or anything else. */
 function refusal(call: () => unknown): GatewayError {
   try {
     call();

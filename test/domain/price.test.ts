@@ -116,7 +116,7 @@ test('a charge never is below the exact sum, nor a micro-credit or more above it
 });
 
 test('numbers give the same charge and hold as big integers do', async (t) => {
-  // Usage of which a part is timed is always counted in big integers.
+  // Usage with a timed part is always counted in big integers.
   const exactly = { audioSeconds: 0 };
   const price = fc.record(
     Object.fromEntries(UNIT_NAMES.map((unit) => [unit, fc.bigInt({ min: 0n, max: 10n ** 10n })])),

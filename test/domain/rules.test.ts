@@ -144,7 +144,7 @@ test('refused: an inactive account', async (t) => {
   t.equal(refusal?.statusCode, 403);
 });
 
-/** Fails every check; each entry mends the one that fails first. */
+/** Fails every check. Each entry fixes the one that fails first. */
 const MENDING: readonly [code: string, mend: Partial<KeyRecord>][] = [
   ['inactive_api_key', { isActive: true }],
   ['expired_api_key', { expiresAt: null }],

@@ -54,7 +54,7 @@ function answers(stop: string, content: readonly object[], end: object): Readonl
 
 interface World extends InProcessGateway {
   readonly account: () => Promise<TestAccount>;
-  /** The ledger row of a call that is answered like this. */
+  /** The ledger row of a call that gets this answer. */
   rowOf(account: TestAccount, answer: Behavior): Promise<EntryView>;
 }
 

@@ -7,7 +7,7 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 import { silentWav } from '../helper/start/media-gateway.ts';
 
-/** The prices and windows of shipped models, at a provider of the test that reports as many tokens as the test says. */
+/** The prices and windows of shipped models, with a provider that reports as many tokens as the test says. */
 async function startShipped(
   t: Parameters<typeof startGatewayInProcess>[0],
   reported: { input_tokens: number },

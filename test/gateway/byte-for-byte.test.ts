@@ -4,7 +4,9 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 import fc from '../helper/suite/fast-check.ts';
 
-/** JSON as text, as odd as it may be: generated as it is written, so that what is expected needs no parser. */
+/**
+ * JSON as text, in the oddest valid spellings. It is generated together with what is expected, so no parser is needed.
+ */
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r\n', '    ');
 const rawCharacter = fc.oneof(
   {
@@ -43,7 +45,7 @@ const { value: rawValue } = fc.letrec<{ value: string }>((tie) => ({
       ),
   ),
 }));
-/** Names that mean nothing to the gateway, often twice. */
+/** Names that mean nothing to the gateway, often repeated. */
 const rawName = fc.constantFrom(
   '"user"',
   '"x"',
@@ -62,7 +64,7 @@ interface Member {
 }
 
 const other: fc.Arbitrary<Member> = fc.record({ name: rawName, value: rawValue });
-/** A large body goes another way, through a file: a long string in it makes it one, wherever it stands. */
+/** A large body takes another path, through a file. A long string anywhere makes the body large. */
 const long = (escaped: string): Member => ({
   name: '"long"',
   value: `"${'0123456789abcde/'.repeat(90_000)}${escaped}"`,
@@ -96,10 +98,10 @@ const ENDPOINTS = [
   { path: '/v1/images/generations', kind: 'image', needs: '"prompt"' },
   { path: '/v1/audio/speech', kind: 'tts', needs: '"input"' },
 ] as const;
-/** Streams of these are made to report their usage. */
+/** The gateway makes streams of these endpoints report their usage. */
 const ASKED: readonly string[] = ['/v1/chat/completions', '/v1/completions'];
 
-/** What `stream_options` is sent as, and what arrives. Undefined: it is not there. */
+/** The `stream_options` that is sent, and what arrives. Undefined: absent. */
 const OPTIONS: readonly (readonly [sent: string | undefined, received: string])[] = [
   [undefined, '"stream_options":{"include_usage":true}'],
   ['null', '{"include_usage":true}'],
@@ -114,7 +116,7 @@ const shapes = fc.record({
   before: space,
   spaces: fc.array(space, { minLength: 4, maxLength: 7 }),
   others: fc.array(other, { maxLength: 5 }),
-  /** Where the members that mean something stand among the others. */
+  /** The positions of the meaningful members among the others. */
   places: fc.array(fc.nat(6), { minLength: 4, maxLength: 4 }),
   endpoint: fc.constantFrom(...ENDPOINTS),
   isRenamed: fc.boolean(),

@@ -26,7 +26,7 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, error };
 }
 
-// Codex repeats 402 six times, and drops the words of a 429 but for those of a header.
+// Codex repeats a 402 six times, and shows nothing of a 429 but the text of one header.
 test('a spent limit gets 429 usage_limit_reached with the end of the period', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const limit = { spendingLimit: micro(0), spendingPeriod: 'daily' } as const;

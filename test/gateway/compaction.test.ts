@@ -14,7 +14,7 @@ const CHARGE = '0.110000';
 const ITEM = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAABo' };
 const HELLO = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 
-// Codex compacts by an item of its input, and sends back what it gets for it.
+// Codex compacts by an item in its input, and sends back the item that it gets.
 test('the items compaction_trigger and compaction pass as they are, and are charged by the report', async (t) => {
   const answer = { id: 'resp_1', object: 'response', status: 'completed', output: [ITEM], usage: USAGE };
   const world = await startGatewayInProcess(t, { behave: () => ({ body: answer }) });

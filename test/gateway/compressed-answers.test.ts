@@ -25,7 +25,7 @@ const ENCODERS = {
   zstd: zstdCompressSync,
 };
 
-/** Each part compressed so far that what came until then can be read, as servers of streams do. */
+/** Each part is flushed, so that everything up to it can be decompressed, as streaming servers do. */
 async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
   const gzip = createGzip();
   const out: Buffer[] = [];
@@ -34,7 +34,7 @@ async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     out.push(gzip.read() as Buffer);
   }
-  // What ends it: without, what comes together with the end of the connection is lost with it.
+  // The end of the body. Without it, data that arrives together with the end of the connection is lost.
   gzip.end();
   return [...out, Buffer.concat(await gzip.toArray())];
 }
@@ -133,7 +133,8 @@ test('an unknown encoding gives 502, but an error passes unchanged', async (t) =
 
 test('a small answer that unfolds to a large one passes with back-pressure, and is held in memory nowhere', async (t) => {
   const spaces = 200;
-  // Before the gateway starts, which cannot answer Redis meanwhile; a file of several gzip members is one text.
+  // Made before the gateway starts, because the gateway shares this process and could not answer Redis meanwhile. A
+  // file of several gzip members is one text.
   const megabyte = gzipSync(' '.repeat(1_000_000));
   const body = Buffer.concat([...Array.from({ length: spaces }, () => megabyte), gzipSync(ANSWER)]);
   const world = await startGatewayInProcess(t, {
@@ -141,7 +142,7 @@ test('a small answer that unfolds to a large one passes with back-pressure, and 
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
       body,
     }),
-    // A machine with much else to do takes more than a minute for 200 MB.
+    // A busy machine takes more than a minute for 200 MB.
     config: { limits: { ...testConfig('', '').limits, requestTimeoutMs: 600_000, idleTimeoutMs: 60_000 } },
   });
   const { key, accountId } = await world.account();
@@ -173,7 +174,7 @@ test('a compressed stream goes on after its client was slower than it', async (t
   });
   call.end(JSON.stringify({ ...STREAM, messages: [] }));
   const [response] = (await once(call, 'response')) as [IncomingMessage];
-  // By then all that fits between the two has come; what is read after that asks for more.
+  // By then the buffers between the two are full; only further reads ask for more.
   await pause(1_000);
   let hellos = 0;
   let cut = '';

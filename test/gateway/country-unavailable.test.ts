@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-// The data is loaded once for a process, so that this has one of its own.
+// The data is loaded once a process, so this test has its own.
 process.env.GEODATADIR = '/nowhere';
 
 test('a key that blocks countries gets 503 while no country can be looked up', async (t) => {

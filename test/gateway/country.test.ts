@@ -36,8 +36,8 @@ function startLookup(t: Test) {
 }
 
 /**
- * What a script prints, as JSON, in a process of its own: the data is loaded once for a process. It has `countries`,
- * `countryOf(text)`, `errors` (what was logged) and `isLoaded()` at hand.
+ * The JSON that a script prints in its own process, because the data is loaded once a process. The script can use
+ * `countries`, `countryOf(text)`, `errors` (what was logged) and `isLoaded()`.
  */
 async function runInProcess(
   linkFolder: string,

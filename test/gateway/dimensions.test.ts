@@ -86,7 +86,7 @@ test('a row has every dimension that the answer reports, and its charge is that 
   }
 });
 
-/** A stream that breaks off after so many of its events. */
+/** A stream that breaks off after this many events. */
 const brokenOff = (texts: readonly string[], events: number): Behavior => ({
   headers: SSE,
   body: texts.slice(0, events),
@@ -200,7 +200,7 @@ test('a chat that breaks off has the search that was asked for, at the tier of i
   );
   const entry = await lastCharge(world, account.accountId);
   t.match(entry, { estimated: true, usage: { webSearches: 1 } });
-  // The model has a price for writes to the cache, which the report would tell.
+  // The model has a price for cache writes, which only the report would tell.
   const { cacheWrite = 0, output = 0 } = entry.usage;
   t.equal(-entry.credits, Math.ceil((cacheWrite * 2.5 + output * 8) / 2) + 10_007, 'half, as flex');
 });

@@ -16,13 +16,13 @@ type AccountOptions = NonNullable<Parameters<InProcessGateway['account']>[0]>;
 
 /** A POST to `/v1/chat/completions`. */
 interface Sent {
-  /** Members beside those of an ordinary call; a text is the body itself, null none at all. */
+  /** Members to add to an ordinary call. A string is the whole body, null is no body. */
   readonly body?: Record<string, unknown> | string | null;
   readonly headers?: Record<string, string>;
   readonly query?: string;
 }
 
-/** Key: the settings of one and the credits of its account; or what is sent in place of a good one. */
+/** The settings of the key and the credits of its account, or the text to send instead of a valid key. */
 type Row = readonly [
   what: string,
   key: AccountOptions | 'no key' | 'nonsense' | 'wrong checksum',
@@ -33,7 +33,7 @@ type Row = readonly [
 const ORIGINS = { key: { allowedOrigins: ['https://app.example.com'] } };
 const OVER_ALL_CREDITS = { model: 'tokens', max_tokens: Number.MAX_SAFE_INTEGER, n: 1_000_000 };
 
-/** The full hour that is so many hours from now, in UTC. */
+/** The full UTC hour that is this many hours from now. */
 function hour(offset: number): string {
   return `${String((new Date().getUTCHours() + offset + 24) % 24).padStart(2, '0')}:00`;
 }

@@ -20,7 +20,7 @@ test('names fold as the widest reader folds them', (t) => {
   t.end();
 });
 
-/** Each stands for a name that a Go upstream reads as the one that the gateway would check by. */
+/** A Go upstream reads each of these names as the one that the gateway checks. */
 const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
   ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_tokens":1,"max_token\u017f":100000}'],
   ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_token\\u017f":100000}'],
@@ -59,7 +59,7 @@ test('a name that differs from a checked one by case folding only is refused', a
     form.append('model', 'picture');
     form.append(name, '2');
     const status = (await world.post(key, '/v1/images/edits', form)).status;
-    // Others than `N` are like no checked name, or are one.
+    // All others but `N` resemble no checked name, or are one.
     t.equal(status, name === 'N' ? 400 : 200, name);
   }
   const longs = new FormData();

@@ -207,7 +207,7 @@ test('streamed events are separated, however large ones are cut', async (t) => {
   if (!model) return t.fail('no model');
   const event = `data: ${JSON.stringify({ type: 'image_edit.completed', b64_json: 'C'.repeat(1_048_600), usage: { input_tokens: 1, output_tokens: 2 } })}\n\n`;
   const bytes = Buffer.from(event + event);
-  // The first part ends before, between and after the line breaks that end the first event.
+  // The first part ends before, between or after the line breaks that end the first event.
   for (const cut of [event.length - 3, event.length - 2, event.length - 1, event.length, event.length + 1]) {
     const stream = new ImageStream({ model, value: {} }, 3);
     const splitter = new EventSplitter();

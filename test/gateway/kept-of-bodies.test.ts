@@ -8,10 +8,10 @@ import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-p
 
 const CALLS = 120;
 const BODY_BYTES = 64 * 1024;
-/** What calls may keep: three times what was sent, and what sockets and the gateway's own state take. */
+/** What calls may keep: three times what was sent, plus sockets and the gateway's own state. */
 const MOST_BYTES = 3 * CALLS * BODY_BYTES + 20e6;
 
-/** A provider that reads each request to its end and answers none until it is told to. */
+/** A provider that reads each request to its end and answers only when told to. */
 async function startSilentProvider(t: Test) {
   let waiting = 0;
   const answers: (() => void)[] = [];

@@ -17,7 +17,7 @@ import {
 } from '../helper/start/gateway-in-process.ts';
 import { mp3Frames } from '../helper/start/media-gateway.ts';
 
-/** Every unit has a price, each odd in its own way, so that none can be taken for another. */
+/** Every unit has its own odd price, so that none can be mistaken for another. */
 const PRICES: PriceList = {
   input: '2.000003',
   output: '7.000019',
@@ -127,14 +127,14 @@ const send = (world: InProcessGateway, { key }: TestAccount, path: string, body:
     body: typeof body === 'string' ? body : body(),
   });
 
-/** The owner's ledger through the API, newest first, when all is settled. */
+/** The owner's ledger through the API, newest first, once everything is settled. */
 async function ledgerOf(world: InProcessGateway, { key }: TestAccount): Promise<EntryView[]> {
   await world.settled();
   const response = await world.api('GET', '/api/account/ledger/', key);
   return ((await response.json()) as { entries: EntryView[] }).entries;
 }
 
-/** The row is redone from the price list, and from the prices and the multiplier that it has itself. */
+/** The row is computed again, from the price list and from the row's own prices and multiplier. */
 function checkRow(t: Test, entry: EntryView | undefined, what: string): void {
   const { usage = {}, price, multiplier } = entry ?? {};
   t.equal(entry?.credits, recomputed(usage, PRICES), `${what}: ${JSON.stringify(usage)}`);
@@ -159,7 +159,7 @@ test('the charge of every endpoint can be recomputed from its row and the price 
   }
   const entries = await ledgerOf(world, account);
   t.equal(entries.length, CALLS.length + 1);
-  // The balances of the rows are the sums of those before.
+  // The balance of each row is the sum up to it.
   for (const [index, { credits, balance_after: after }] of entries.entries()) {
     const before = entries[index + 1]?.balance_after ?? '0.000000';
     const micro = (text: string) => BigInt(text.replace('.', ''));

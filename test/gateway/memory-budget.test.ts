@@ -26,7 +26,7 @@ const behave: Behave = async ({ body }) => {
     : undefined;
 };
 
-/** A stream that is longer than what the kernel takes for a client that does not read. */
+/** A stream that is longer than what the kernel buffers for a client that does not read. */
 const EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
 const LONG = [
   ...Array.from({ length: 170 }, () => EVENT),
@@ -43,7 +43,7 @@ const small = await startGatewayInProcess(t, {
   behave,
   config: {
     limits: { ...limits, memoryMb: 256, readOnMs: 600_000 },
-    // However slow the machine, none of the connections is closed for what it does not send.
+    // However slow the machine is, no connection is closed for sending too slowly.
     server: { ...TEST_SERVER, headTimeoutMs: 3_600_000, bodyTimeoutMs: 7_200_000 },
   },
 });
@@ -216,7 +216,7 @@ t.test('any number of connections were held, and those of one address kept out a
   await until('there is room again', async () => (await small.chat(key)).status === 200);
 });
 
-/** Status of a chat call over connections of an agent. */
+/** The status of a chat call over an agent's connections. */
 function chatOver(agent: Agent, url: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -4,8 +4,8 @@ import { startMediaGateway } from '../helper/start/media-gateway.ts';
 import fc from '../helper/suite/fast-check.ts';
 
 /**
- * A key that may use one model only, and bodies that try to name another behind the gateway's back: whatever passes must
- * name that one model and no other, for parsers that share no code with the gateway.
+ * A key that may use one model only, and bodies that try to name another behind the gateway's back. Parsers that share
+ * no code with the gateway must find only that model in every body that passes.
  */
 const ALLOWED = 'flat';
 const ALLOWED_EARS = 'ears';
@@ -131,7 +131,7 @@ const content = fc.constantFrom(
 const lineBreak = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r');
 const FILE = '--edge\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nSOUND\r\n';
 const HONEST = '--edge\r\nContent-Disposition: form-data; name="model"\r\n\r\nears\r\n';
-/** Often nothing: else hardly any form would pass. */
+/** Often nothing; otherwise hardly any form would pass. */
 const hidden = fc.constantFrom(
   '',
   '',
@@ -194,7 +194,7 @@ test('a form names the checked model upstream', async (t) => {
   t.ok(tally.passed > 10 && tally.refused > 10);
 });
 
-/** All models that a parser finds, whatever way their fields are spelled. */
+/** All models that a parser finds, however their fields are spelled. */
 const isModel = (name: string) => /^\s*model(\[\d*\])?\s*$/i.test(name);
 
 function byBusboy(body: Buffer, contentType: string): Promise<string[]> {

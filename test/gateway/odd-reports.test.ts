@@ -6,7 +6,7 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import { checkRow, startScriptedGateway } from '../helper/start/broken-stream.ts';
 import { lastCharge, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
-/** Reports that are none, as `[input, output]`; text is sent as JSON source. */
+/** Invalid reports as `[input, output]`; strings are sent as JSON source. */
 const ABSURD: readonly (readonly [string, string])[] = [
   ['-1', '5'],
   ['5', '-1'],
@@ -103,7 +103,7 @@ test('a report beyond the bound of the hold is charged as the provider bills it'
     body: JSON.stringify({ ...CHAT, max_tokens: 1 }),
     behavior: { usage: { prompt_tokens: 900_000_000, completion_tokens: 900_000_000 } },
   });
-  // 2,700,000 credits, of 1,000 that there are.
+  // 2,700,000 credits, of a balance of 1,000.
   await checkRow(
     t,
     world,
@@ -126,7 +126,7 @@ test('a report that would cost more than can be written is none, and the hold is
   const catalog = new Map(testCatalog(provider.url));
   const tokens = catalog.get('tokens');
   if (!tokens) throw new Error('no model');
-  // 8,500 credits a token, the dearest that the config can state.
+  // 8,500 credits a token, the highest price that the config allows.
   const price = creditPrice({ input: MAX_CREDITS });
   catalog.set('dear', { ...tokens, slug: 'dear', upstreamModel: 'dear', price });
   const world = await startGatewayInProcess(t, { provider, config: { catalog } });

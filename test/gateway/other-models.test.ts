@@ -5,7 +5,7 @@ const ADVISOR = { type: 'advisor_20260301', name: 'advisor', model: 'claude-fabl
 const HI = [{ role: 'user', content: 'Hello' }];
 const message = { model: 'claude', messages: HI, max_tokens: 10 };
 
-/** Requests that had another model run than the one that the key may use and that was charged. */
+/** Requests that ran another model than the one that the key may use and that was charged. */
 const CALLS: readonly (readonly [name: string, path: string, body: object, param: string])[] = [
   ['an advisor', '/v1/messages', { ...message, tools: [ADVISOR] }, 'tools'],
   [

@@ -3,7 +3,7 @@ import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const CALLS = 1_000;
 
-/** Costs all that a call may answer: 0.1 credits, and 0.012 for the question. */
+/** Costs the whole answer that a call may get: 0.1 credits, and 0.012 for the input. */
 const ANSWER = {
   object: 'chat.completion',
   choices: [{ index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'x' } }],

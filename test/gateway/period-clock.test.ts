@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 const world = await startGatewayInProcess(t);
 
-/** Has this process' clock show another time, as a gateway on a machine whose clock is off; Redis has its own. */
+/** Sets another time for this process, like a gateway whose machine's clock is wrong. Redis keeps its own clock. */
 function clockIsOff(t: Test, byMs: number): void {
   const { now } = Date;
   Date.now = () => now() + byMs;

@@ -27,7 +27,7 @@ test('only messages of temporary refusals have words that make some clients retr
   t.end();
 });
 
-// A client that is told 1 s repeats a call 30 times in 30 s.
+// A client that gets `retry-after: 1` repeats a call 30 times in 30 s.
 test('a 503 says to come back in 2 to 5 seconds, spread', (t) => {
   const waits = Array.from({ length: 400 }, () => {
     const refusal = new GatewayError('service_unavailable', 'x');
@@ -75,7 +75,7 @@ test('a provider does not say whether its error is repeated: the SDKs go by the 
   t.same(await read(), [502, 'false'], 'the gateway answers, and a repeat cannot mend its credential');
 });
 
-// Anthropic's SDKs show it as `request_id`; the provider's is not in our ledger.
+// Anthropic's SDKs show it as `request_id`; the provider's own id is not in our ledger.
 test('request-id on Anthropic’s routes is the id that the ledger knows, on answers, errors and refusals', async (t) => {
   const theirs = { 'request-id': 'req_theirs', 'x-request-id': 'req_theirs' };
   const answers = [{ headers: theirs }, { headers: theirs }, { headers: theirs, status: 529, body: '{}' }];

@@ -89,7 +89,8 @@ test('a stored response belongs to the account that made it, and is held by its 
       },
     }),
   });
-  // 2,500 tokens stand behind the first response: 2.5 credits of input, besides the credit that 500 of output may cost.
+  // The first response stands for 2,500 tokens: 2.5 credits of input, besides the credit that 500 tokens of output may
+  // cost.
   const own = await world.account({ credits: 9.5 });
   const other = await world.account();
   await (await post(world, own.key)).text();

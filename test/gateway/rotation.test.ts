@@ -27,7 +27,7 @@ async function keyOf(world: InProcessGateway, settings: object = {}) {
 const everywhere = (worlds: readonly InProcessGateway[], value: string) =>
   Promise.all(worlds.map((world) => statusOf(world, value)));
 
-/** Statuses of routes that have no admission, at each gateway. */
+/** The statuses of routes without admission, at each gateway. */
 async function unadmitted(worlds: readonly InProcessGateway[], value: string): Promise<number[]> {
   const asked = worlds.flatMap((world) =>
     ['/v1/models', '/v1/models/flat', '/api/key/', '/api/keys/', '/v1/videos/video_1'].map(async (path) => {
@@ -83,7 +83,7 @@ t.test('from its end on a value is refused at every gateway, on every route, and
   const { one, both } = await twoGateways(t);
   const { owner, id, value } = await keyOf(one);
   const { key, previous_valid_until } = await rotate(one, owner.key, id, 1);
-  // Redis has the clock of this machine.
+  // Redis shares this machine's clock.
   const end = Date.parse(previous_valid_until ?? '');
   const wrong: string[] = [];
   let ended = false;

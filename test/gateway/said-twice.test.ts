@@ -2,7 +2,7 @@ import { type Test, test } from 'tap';
 import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 /**
- * Bodies by what they say twice. The gateway would hold by the one and the provider could bill by the other. `…` stands for
+ * Bodies, by what they say twice. The gateway could hold by the one and the provider bill by the other. `…` stands for
  * the model and the members that the endpoint needs.
  */
 const TWICE: Readonly<Record<string, readonly string[]>> = {
@@ -18,7 +18,7 @@ const TWICE: Readonly<Record<string, readonly string[]>> = {
     '{…,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","type":"base64","file_id":"file-1","data":""}}]}]}',
     '{…,"messages":[{"role":"user","content":"a","content":"b"}]}',
     '{…,"messages":[{"role":"user","content":[{"type":"text","text":"a","Text":"b"}]}]}',
-    // Not the input of a tool's call, whatever it is called.
+    // Not the input of a tool call, whatever its name is.
     '{…,"messages":[{"role":"user","content":[{"type":"text","text":"a","input":{"a":1,"a":2}}]}]}',
     '{…,"messages":[{"role":"user","content":[{"input":{"x":[{"a":1,"a":2}]},"type":"tool_used"}]}]}',
   ],
@@ -42,7 +42,7 @@ const TWICE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Repeated names in objects whose names are the client's own or the model's. */
+/** Repeated names in objects whose names the client or the model chooses. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   '/v1/messages': [
     '{…,"tools":[{"name":"a","input_schema":{"type":"object","type":"object","properties":{"Type":{},"type":{}}}}]}',
@@ -64,7 +64,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   '/v1/chat/completions': '"model":"tokens"',
 };
 
-/** A body as it is, and if it is the first of its endpoint also one that is too large to stay in memory. */
+/** The body itself and, for the first body of an endpoint, one that is too large to stay in memory. */
 function sizesOf(path: string, body: string, index: number): readonly string[] {
   const small = body.replace('…', () => NEEDED[path] ?? '');
   return index > 0 ? [small] : [small, `${small.slice(0, -1)},"user":"${'x'.repeat(1.3 * 2 ** 20)}"}`];

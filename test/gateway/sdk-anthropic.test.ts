@@ -85,7 +85,7 @@ test('Anthropic SDK: refusals have the shape of its API, are typed, and are not 
   t.match(await batches.json(), { type: 'error', error: { type: 'not_found_error' } });
 });
 
-// The runners ask for a conversation that the provider holds.
+// The runners ask for a conversation that the provider stores.
 test('Anthropic SDK: the tool runner goes on without a thread, and finishes', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();

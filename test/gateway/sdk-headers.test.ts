@@ -4,13 +4,13 @@ import { test } from 'tap';
 import type { ReceivedRequest } from '../helper/stand-ins/scripted-provider.ts';
 import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
-/** What a client sent, and what arrived at the provider: a failed call is sent again by the SDK itself. */
+/** What a client sent, and what arrived at the provider. The SDK itself repeats a failed call. */
 interface Pair {
   readonly sent: Headers;
   readonly arrived: ReceivedRequest;
 }
 
-/** Headers of the SDKs that are about the connection or the credential, so that they differ or do not arrive. */
+/** SDK headers about the connection or the credential, which differ or do not arrive. */
 const APART: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
@@ -61,7 +61,7 @@ test('headers of the official SDKs arrive: chat, streams, responses, videos, mes
   );
   await openai.chat.completions.create({ model: 'flat', messages: [{ role: 'user', content: 'again' }] });
   const { id } = await openai.videos.create({ model: 'film' as 'sora-2', prompt: 'A cat' });
-  // The third look finds it completed.
+  // The third poll finds it completed.
   for (let look = 0; look < 3; look++) await openai.videos.retrieve(id);
   await (await openai.videos.downloadContent(id, { variant: 'thumbnail' })).arrayBuffer();
   await anthropic.messages.create(claude);
@@ -80,7 +80,7 @@ test('headers of the official SDKs arrive: chat, streams, responses, videos, mes
   );
   for (const { sent, arrived } of pairs) {
     const lost = [...sent].filter(([name, value]) => !APART.has(name) && arrived.headers[name] !== value);
-    // The body of a form has a boundary that fetch chooses, and a GET has no body.
+    // fetch chooses the boundary of a form, and a GET has no body.
     t.same(
       lost.filter(([name]) => name !== 'content-type'),
       [],

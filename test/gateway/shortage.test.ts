@@ -138,7 +138,7 @@ t.test('an overdraft lets the hold go beyond the balance, and the estimate not',
   t.equal((await ask(world, owner.key, { ...open, max_tokens: most })).status, 200);
 });
 
-// opencode repeats a call whose message or body has 429, 500, 502, 503, 504 or 524 inside any number.
+// opencode repeats a call if 429, 500, 502, 503, 504 or 524 occurs within any number of the message or body.
 t.test(
   'amounts in a message have no zeros at the end, and above 1 credit at most two decimals',
   async (t) => {

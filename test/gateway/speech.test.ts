@@ -213,7 +213,7 @@ test('a listener that is slow slows the speaker down', async (t) => {
     request.end(JSON.stringify({ ...SAY, input: 'Hello' }));
   });
   const received = await world.provider.request(0);
-  // Nobody reads: the upstream cannot finish.
+  // Nobody reads, so the upstream cannot finish.
   const first = await Promise.race([
     received.ended,
     new Promise((resolve) => setTimeout(resolve, 1_000, 'held back')),

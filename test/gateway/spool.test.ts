@@ -21,7 +21,7 @@ const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [],
 test('a body that cannot be kept is refused with 503, in both shapes, and costs nothing', async (t) => {
   const world = await startMediaGateway(t, () => undefined);
   const account = await world.account();
-  // A file where the folder should be, as no right to write there would not stop root.
+  // A file in place of the folder, because missing permissions would not stop root.
   const folder = join(world.config.dataDir, 'uploads');
   rmSync(folder, { recursive: true, force: true });
   writeFileSync(folder, '');
@@ -104,8 +104,8 @@ test('a body over the limit gets 413 in both shapes, announced or not', async (t
         : `Transfer-Encoding: chunked\r\n\r\n${over.length.toString(16)}\r\n`;
       socket.on('error', () => {});
       socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${head}`);
-      // A body with an announced length is refused before any of it comes; a chunked one once too much has come,
-      // without its end.
+      // A body with a declared length is refused before any of it arrives, a chunked one as soon as too much has
+      // arrived.
       if (!announced) socket.write(over);
       let answer = '';
       for await (const chunk of socket) answer += chunk;

@@ -81,7 +81,7 @@ test('a reader that is slow slows the upstream down', async (t) => {
   });
   const before = keptBytes();
   const received = await provider.request(0);
-  // Nobody reads: 60 MB must not gather in the gateway. The upstream cannot finish.
+  // Nobody reads, so the upstream cannot finish: 60 MB must not pile up in the gateway.
   const first = await Promise.race([
     received.ended,
     new Promise((resolve) => setTimeout(resolve, 1_000, 'held back')),

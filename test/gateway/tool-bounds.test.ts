@@ -12,7 +12,7 @@ import { modelAt, type Path } from '../helper/fixtures/asked.ts';
 const bounds = { imageTokens: 1_000, contextTokens: 100_000, toolRounds: 3, toolTokens: 50_000 };
 const LONG = 'é"\\'.repeat(200);
 
-/** The body that goes upstream for a text, read at once and in pieces; they must be the same. */
+/** The body that goes upstream for a text, read at once and in pieces; both must be the same. */
 async function sentFor(path: Path, text: string): Promise<string> {
   const endpoint = ENDPOINTS.find((candidate) => candidate.path === path);
   if (!endpoint) throw new Error('no endpoint');

@@ -22,7 +22,7 @@ const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
 
-/** A gateway that sends its traces to a receiver on loopback, as a collector would take them. */
+/** A gateway that sends its traces to a collector on loopback. */
 async function startTraced(
   t: Test,
   behave: NonNullable<Parameters<typeof startGatewayInProcess>[1]>['behave'],
@@ -36,7 +36,7 @@ async function startTraced(
   return { world, collector };
 }
 
-/** What the collector got until the gateway had stopped. */
+/** Everything that the collector got before the gateway had stopped. */
 async function spansOf({
   world,
   collector,

@@ -10,7 +10,7 @@ const clientOf = ({ url }: MediaGateway, apiKey: string) =>
 
 function formOf(model: string, audio: Buffer<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
   const form = new FormData();
-  // The file first: `model` may come after it.
+  // The file comes first: `model` may follow it.
   form.append('file', new Blob([audio]), 'speech.wav');
   for (const [name, value] of Object.entries({ model, ...fields })) form.append(name, value);
   return form;

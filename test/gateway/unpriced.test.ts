@@ -48,7 +48,7 @@ test('a field without a price is refused in both formats, and nothing reaches th
   t.match(await world.ledger.ledger.account(accountId), { balance: 1_000_000_000, held: 0 });
 });
 
-// Cline sends it in every request where its provider is OpenAI itself.
+// Cline sends it in every request if its provider is OpenAI itself.
 test('a tool that a client always sends is refused with the ways of its user and of the operator', async (t) => {
   const body = { model: 'tokens', input: 'a', tools: [{ type: 'image_generation' }] };
   const world = await startGatewayInProcess(t, { behave: () => undefined });

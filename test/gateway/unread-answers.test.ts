@@ -15,7 +15,7 @@ import {
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 const MIB = 1024 * 1024;
-/** Bytes of an answer that is longer than what the kernel takes for a client that does not read. */
+/** The size of an answer that exceeds what the kernel buffers for a client that does not read. */
 const LONG = 10 * MIB;
 
 const behave: Behave = ({ body }) => {
@@ -30,7 +30,7 @@ const behave: Behave = ({ body }) => {
     body: Array.from({ length: LONG / 60_000 }, () => piece),
   };
 };
-/** One that breaks off nothing while a test lasts, and one that does so soon. */
+/** One gateway with a timeout that no test reaches, and one with a short timeout. */
 const patient = await startGatewayInProcess(t, { behave });
 const strict = await startGatewayInProcess(t, {
   behave,
@@ -43,7 +43,7 @@ interface Unread {
   readonly closed: Promise<unknown>;
 }
 
-/** Sends a request on a connection of its own, and reads nothing of the answer. */
+/** Sends a request on its own connection, and reads nothing of the answer. */
 async function unread(world: World, key: string, head: string, body = ''): Promise<Unread> {
   const { hostname, port } = new URL(world.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -57,7 +57,7 @@ async function unread(world: World, key: string, head: string, body = ''): Promi
   return { socket, closed };
 }
 
-/** Of a socket that is not read, Node sees the end only when it reads. */
+/** Node notices the end of a socket only when it reads. */
 async function endOf({ socket, closed }: Unread): Promise<number> {
   let bytes = 0;
   socket.on('data', (chunk) => {
@@ -74,7 +74,7 @@ async function poolOf(world: World, pool: string): Promise<number> {
   return Number(new RegExp(`^tollgate_pool_places\\{pool="${pool}"\\} (\\d+)`, 'm').exec(text)?.[1]);
 }
 
-/** An account whose list of keys is longer than what the kernel takes. */
+/** An account whose list of keys is longer than what the kernel buffers. */
 async function accountOfManyKeys(world: World) {
   const made = await world.account();
   const allowedOrigins = Array.from(
@@ -142,7 +142,7 @@ t.test('an answer that nobody reads is broken off: a list and a model’s answer
 
 t.test('a stream of small events that nobody reads kept 385 KiB', async (t) => {
   const events = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' some words' } }] })}\n\n`;
-  // Shared by all streams, so that the provider, which is in this process, keeps nothing of its own.
+  // Shared by all streams, so that the provider in this process keeps nothing itself.
   const chunk = Buffer.from(events.repeat(600));
   const provider = createServer((request, response) => {
     request.resume();
@@ -166,13 +166,13 @@ t.test('a stream of small events that nobody reads kept 385 KiB', async (t) => {
   const readers = await Promise.all(
     Array.from({ length: count }, () => unread(world, key, 'POST /v1/chat/completions', body)),
   );
-  // On a busy machine, Redis may be late for some, which get 503.
+  // On a busy machine Redis may answer some calls too late, and they get 503.
   await until(
     'most of them to be behind',
     async () => (await poolOf(world, 'unread')) >= 0.9 * count,
     300_000,
   );
-  // With its sockets at both ends. Measured: 130 to 190 KiB.
+  // Includes the sockets at both ends. Measured: 130 to 190 KiB.
   await until('what each keeps', () => keptBytes() - before < count * 250 * 1024);
   for (const { socket } of readers) socket.destroy();
 });

@@ -56,7 +56,7 @@ test('an id cannot lead to another path of the upstream, and there is nothing be
     const response = await world.api('GET', `${PATH}/${id}`, key);
     t.ok([400, 404].includes(response.status), `${id} ${response.status}`);
   }
-  // Paths that no client which follows the URL standard would send.
+  // Paths that no client sends that follows the URL standard.
   for (const path of [
     `${PATH}/..`,
     `${PATH}/../models`,

@@ -68,7 +68,7 @@ test('a key without Bearer gets the missing word', async (t) => {
   t.notMatch(error.message, key);
 });
 
-// Codex tries it seven times, for 7 s, where the answer is another.
+// Codex repeats it seven times, for 7 s, if it gets any other answer.
 test('Responses over WebSocket get 426 immediately, without a key, and work by POST', async (t) => {
   const world = await startGatewayInProcess(t);
   const head = (path: string, upgrade: string) =>
@@ -115,7 +115,7 @@ test('a request of the Responses API at chat completions gets the right endpoint
   t.equal((await world.chat(key, { model: 'tokens', input: 'Hello' })).status, 200, 'beside messages');
 });
 
-// Claude Code and others ask for the base URL before their first call.
+// Claude Code and others request the base URL before their first call.
 test('probes of base addresses get 404 without a key, and nothing else, also while Redis is silent', async (t) => {
   const redis = await startRedis(t);
   const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });

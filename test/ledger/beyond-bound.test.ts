@@ -90,7 +90,7 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   });
   await until('the entry to be counted', async () => open.drain.refused === 1);
   t.equal(await raw.xlen(journal), 1, 'the top-up without room is kept');
-  // Once there is room, it is applied.
+  // It is applied once there is room.
   await open.ledger.grant(await recorded(world, accountId, -HUGE));
   await until('it to be in the book', () => hasEntry(book, grant.id));
   await until('it to count', async () => (await open.ledger.account(accountId)).balance === HUGE);

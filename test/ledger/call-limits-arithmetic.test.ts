@@ -13,8 +13,8 @@ import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 /**
- * Runs the include that the scripts share, at a moment of its own: steps are words, and the reply has whether each call was
- * let in, then the states.
+ * Runs the code that the scripts share, at a given moment. Steps are words; the reply says whether each call was
+ * admitted, then has the states.
  */
 const SCRIPT = `${scriptText('int.inc')}${scriptText('call-limits.inc')}
 local limits = callLimits(tonumber(ARGV[1]))
@@ -197,8 +197,8 @@ test('the arithmetic of limits of calls', async (t) => {
   );
 
   /**
-   * Draws calls at drawn moments, and compares with a bucket that is counted in fractions of BigInt and knows no debt.
-   * Returns what differs.
+   * Draws calls at random moments, and compares the script with a bucket in exact BigInt fractions that knows no debt.
+   * Returns the differences.
    */
   async function faultsOf(seed: number): Promise<string[]> {
     await redis.flushall();

@@ -83,7 +83,7 @@ test('a rebuild that read the book before a change leaves the limits of the late
   });
 });
 
-/** A ledger on a Redis that can be set back to what it was when `remember` was called. */
+/** A ledger on a Redis that can be set back to its state at the call of `remember`. */
 async function startSetBack(t: Test) {
   const redis = await startRedis(t);
   const { book, open } = await openLedgerOn(

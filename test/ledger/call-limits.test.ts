@@ -126,7 +126,7 @@ test('settling corrects the tokens to the usage, once, and frees the slot', asyn
   const { at: start } = await storedBucket(raw, hash, 'tk');
   for (let times = 0; times < 3; times++) await settleFirst({ key: -10_000, account: -10_000 });
   await open.settled();
-  // What has been counted to the bucket until now: it drains by 60,000 a millisecond, and is never empty in between.
+  // The total added to the bucket until now. It drains by 60,000 a millisecond and is never empty in between.
   const counted = async () => {
     const { debt, at } = await storedBucket(raw, hash, 'tk');
     return (debt + 60_000 * (at - start)) / 60_000;
@@ -152,7 +152,7 @@ test('a cancelled admission gives back its request, its tokens and its slot', as
     open.unanswered.add(call);
     await open.sweep.cancelUnanswered();
     t.match(await states(), { key: { parallel: { open: 0 } } });
-    // What is given back is counted from when the call was sent: a millisecond or more may be left to drain, of 60 s.
+    // A refund counts from when the call was sent, so of 60 s a few milliseconds may be left to drain.
     await until('request and tokens to be there again', async () => {
       const { key, account } = await states();
       return [key, account].every(({ requests, tokens }) => requests?.debt === 0 && tokens?.debt === 0);

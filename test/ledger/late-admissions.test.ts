@@ -43,7 +43,7 @@ test('where the clock of Redis has moved, calls are admitted all the same', asyn
   const { open, account, raw } = await startLedger(t, { redisTimeoutMs: COMMAND_TIMEOUT_MS });
   const { key } = await account({ credits: 100 });
   for (const aheadMs of [-8_000, 8_000]) {
-    // Acts as if the clocks of this machine and of Redis had parted by this much.
+    // Acts as if the clocks of this machine and of Redis differed by this much.
     const now = performance.now.bind(performance);
     performance.now = () => now() + aheadMs;
     t.teardown(() => {
@@ -72,11 +72,11 @@ test('a Redis that took every call after a second was one that answered none: ca
 });
 
 test('a call that Redis refused as late got 503; now it is sent again, as it took nothing', async (t) => {
-  // Redis executes within 7.9 s.
+  // Redis executes it within 7.9 s.
   const { open, account, raw } = await startLedger(t, { redisTimeoutMs: 9_500 });
   const { key } = await account({ credits: 10 });
   await open.ledger.admit(admissionOf(key, 1));
-  // Acts as if the admission had been 8 s on its way.
+  // Acts as if the admission had traveled for 8 s.
   const now = performance.now.bind(performance);
   t.teardown(() => {
     performance.now = now;

@@ -65,7 +65,7 @@ test('entries journalled before a rebuild and drained after it are posted, and t
   const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
-  // Not yet drained when the book takes a new epoch, as a rebuild at another gateway would.
+  // Not yet drained when the book takes a new epoch, as in a rebuild at another gateway.
   t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
   await t.resolves(open.settled(), 'a gateway that died after taking the epoch stops nobody');
@@ -88,7 +88,7 @@ test('entries journalled before a rebuild and drained after it are posted, and t
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
 });
 
-/** Leaves the key in a state that no step of a rebuild leaves, and that only the epoch gives away. */
+/** Puts the key in a state that no step of a rebuild leaves, and that only the epoch reveals. */
 async function leaveInOldEpoch({ raw }: Pick<TestLedger, 'raw'>, key: KeyRecord): Promise<void> {
   await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
@@ -147,7 +147,7 @@ test('an admission that is given up leaves no hold', async (t) => {
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 
-/** Later than what was cancelled is cancelled once more. */
+/** After this long, the sweep cancels every cancelled call once more. */
 const AGAIN_MS = 5_000;
 
 test('an admission that is executed after its cancel is cancelled once more', async (t) => {
@@ -242,7 +242,7 @@ test('a top-up that is asked for again when it is in the book, and Redis has los
     { id: 'again', accountId, amount: micro(5_000_000), type: 'top_up', note: '', createdAt: 1 },
     null,
   );
-  // By the sweep, while the gateway that recorded it stands still.
+  // Done by the sweep, while the gateway that recorded it is paused.
   await open.ledger.grant(grant);
   await open.settled();
   await raw.flushall();
@@ -263,7 +263,7 @@ test('a gateway that dies between the book’s commit and the deletion from the 
   await open.settled();
   open.drain.abandon();
   t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
-  // What the dying gateway had done: committed, not deleted.
+  // The dying gateway had committed it but not deleted it.
   let journal: [string, string[]][] = [];
   while (journal.length === 0) journal = await raw.xrange(journalRedisKey(key.accountId % 64), '-', '+');
   const entries = journal.map(([, fields]) => parseJournalEntry(fields[1] as string));

@@ -33,7 +33,7 @@ async function startGatewayInProcess(t: Test, databaseUrl?: string) {
       rmSync(earlier, { recursive: true });
       await redis.start();
     },
-    /** Once calls are let through again. */
+    /** Waits until calls are admitted again. */
     redis,
     live: (accountId: number) =>
       until('the ledger to be open', () => open.ledger.account(accountId).catch(() => undefined)),
@@ -49,7 +49,7 @@ async function startGatewayInProcess(t: Test, databaseUrl?: string) {
 test('charges that Redis lost and the book has are not given back', async (t) => {
   const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
-  // More than once, because the two connections of a ledger come back in either order.
+  // More than once, because a ledger's two connections come back in either order.
   for (let round = 1; round <= 4; round++) {
     await open.settled();
     remember();
@@ -74,7 +74,7 @@ test('a deletion that Redis lost is published again before any call is admitted,
   for (let round = 1; round <= 4; round++) {
     await open.settled();
     remember();
-    // The later two could be published only long after their commit.
+    // The later two could only be published long after their commit.
     const committedAt = round <= 2 ? Date.now() : Date.now() - HOUR_MS;
     const deleted = await book.updateKey(key.accountId, key.id, { isActive: round % 2 === 0 }, committedAt);
     if (!deleted) return t.fail('no key');
@@ -109,7 +109,7 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
   );
 });
 
-/** Puts the clock of this machine ahead from now on; that of Redis stays. */
+/** Sets this machine's clock ahead from now on; Redis keeps its own. */
 function hoursLater(t: Test, hours: number): void {
   const now = Date.now.bind(Date);
   Date.now = () => now() + hours * HOUR_MS;
@@ -154,7 +154,7 @@ test('a settle whose hold is back is not taken to have been made', async (t) => 
   const raw = await redis.connect();
   const holds = holdsRedisKey(bucketOf(key.accountId));
   const hold = await raw.hget(holds, admission.requestId);
-  // As in a Redis that lost the hold, while the book is away; then an older Redis takes over.
+  // Redis loses the hold while the book is unreachable; then an older Redis takes over.
   await raw.hdel(holds, admission.requestId);
   const asked = Promise.withResolvers<void>();
   const { entriesAmong } = book;
@@ -173,7 +173,7 @@ test('a settle whose hold is back is not taken to have been made', async (t) => 
   ]);
 });
 
-/** A call whose charge is in the book, and whose hold is in the Redis of before. */
+/** A call whose charge is in the book, and whose hold is in the earlier Redis. */
 async function revivedHold(t: Test) {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
@@ -203,7 +203,7 @@ test('so is one of a charge that this gateway only found to be there already', a
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
   remember();
-  // Over another ledger, as if the reply had been lost.
+  // Through another ledger, as if the reply had been lost.
   const other = await openLedger({
     address: { kind: 'single', url: redis.url },
     book,
@@ -263,7 +263,7 @@ test('charges that Redis lost while the book was away are made again when it is 
   const later = admissionOf(key, 1);
   const admitted = await open.ledger.admit(later);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
-  // So late that a gateway has no other reason to remember those.
+  // So late that a gateway has no other reason to remember them.
   await open.sweep.stop(0);
   const now = performance.now.bind(performance);
   performance.now = () => now() + HOUR_MS;

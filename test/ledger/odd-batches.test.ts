@@ -26,7 +26,7 @@ import {
 import { accountOn } from '../helper/start/ledger-account.ts';
 import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
-/** A call of an account of its own with 10 credits, held. */
+/** A held call of a new account with 10 credits. */
 async function heldCall({ account, open }: TestLedger) {
   const owner = await account({ credits: 10 });
   const admission = admissionOf(owner.key, 2);

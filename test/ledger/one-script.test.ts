@@ -12,7 +12,7 @@ async function scriptsRun(raw: Redis): Promise<number> {
 test('the admissions of one tick are one script, and so are its settles', async (t) => {
   const { open, account, raw, book } = await startLedger(t);
   const owners = await Promise.all([account({ credits: 50 }), account({ credits: 50 })]);
-  // The first of a connection is sent whole.
+  // The first command of a connection has the whole script.
   for (const { key } of owners) await spend(open, admissionOf(key, 1), 1);
   await open.settled();
   const before = await scriptsRun(raw);

@@ -9,10 +9,10 @@ import { SEED } from '../helper/suite/fast-check.ts';
 
 const CREDIT = 1_000_000;
 const CALLS = 1_000;
-/** Number of calls after which a credit is added, so that the calls meet a balance near 0 again. */
+/** A credit is added after this many calls, so that later calls meet a balance near 0 again. */
 const CALLS_A_TOP_UP = 50;
 
-/** Numbers from 0 to 1 by a seed (mulberry32), so that the calls of a run that fails can be had again. */
+/** Numbers from 0 to 1 from a seed (mulberry32), so that a failed run can be repeated. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -28,7 +28,10 @@ function seeded(t: Test): () => number {
   return numbersFrom(SEED);
 }
 
-/** A call of up to 1.5 credits, half of which cost all that they hold, far above their estimates. Whether it was admitted. */
+/**
+ * Makes a call of up to 1.5 credits; half of the calls cost their whole hold, far above their estimate. Resolves with
+ * whether it was admitted.
+ */
 async function drawnCall({ ledger }: OpenLedger, key: KeyRecord, random: () => number): Promise<boolean> {
   const hold = Math.ceil(random() * 1_500_000);
   const cost = random() < 0.5 ? hold : Math.floor(hold * random());
@@ -55,7 +58,7 @@ for (const overdraft of [0, 5]) {
     const random = seeded(t);
     const call = async (index: number) => {
       if (index % CALLS_A_TOP_UP === 0) await topUp(world, key);
-      // In the midst of it a part of Redis is lost, and rebuilt.
+      // In the middle, a part of Redis is lost and rebuilt.
       if (index === CALLS / 2)
         await raw.del(accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id));
       return await drawnCall(gateways[index % 2 === 0 ? 0 : 1], key, random);

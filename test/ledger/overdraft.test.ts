@@ -24,7 +24,7 @@ function settled({ open }: Pick<TestLedger, 'open'>, admission: Admission, credi
   return new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, credits), resolve));
 }
 
-/** What account and key have reserved, and what Redis says of both, in credits. */
+/** What the account and the key have reserved, and what Redis has for both, in credits. */
 async function reservedOf({ open }: Pick<TestLedger, 'open'>, { accountId, id }: KeyRecord) {
   const account = await open.ledger.account(accountId);
   const key = await open.ledger.keyReserved(accountId, id);

@@ -12,7 +12,7 @@ test('concurrent drains and sweeps of three gateways write each entry once', asy
     for (let call = 0; call < CALLS; call++) {
       const by = all[call % 3] as typeof open;
       t.equal(await spend(by, admissionOf(key, 2), 1), 'held');
-      // Holds of gateways that died: nobody settles them.
+      // Holds of gateways that died; nobody settles them.
       t.match(await by.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
     }
   }
@@ -43,7 +43,7 @@ test('a hold that cannot be released keeps back none of the others', async (t) =
   const { open, account, book, raw } = await startLedger(t);
   const owners = await Promise.all(Array.from({ length: 6 }, () => account()));
   for (const { key } of owners) t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
-  // One of an account that no book knows, and of which no rebuild succeeds.
+  // The hold of an account that the book does not know, so that no rebuild succeeds.
   const unknown = 64_000;
   const holds = Object.values(await raw.hgetall(holdsRedisKey(bucketOf(owners[0]?.account.id ?? 0))));
   const text = holds.find((hold) => !hold.startsWith('-')) ?? '';

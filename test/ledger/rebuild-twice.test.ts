@@ -5,7 +5,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
 import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';
 
-/** Another gateway, of which some queries wait. */
+/** Another gateway, some of whose queries wait. */
 async function gatewayOn(
   t: Test,
   { redis, book }: Awaited<ReturnType<typeof startLedger>>,
@@ -48,7 +48,7 @@ test('credits spent after a rebuild cannot be spent again after a rebuild that b
   const lateRead = late.ledger.account(key.accountId);
   await isAsked.promise;
   const earlySpend = spend(early, admissionOf(key, 8), 8);
-  // Where the second rebuild waits for the first, nothing is spent yet.
+  // If the second rebuild waits for the first, nothing is spent yet.
   await Promise.race([earlySpend, new Promise((resolve) => setTimeout(resolve, 100))]);
   isSpent.resolve();
   await lateRead;

@@ -18,7 +18,9 @@ import {
 const DAY_MS = 86_400_000;
 const KEY = { spendingLimit: micro(100_000_000) };
 
-/** A charge of 3 credits on an account of 10, which the clock of Redis has end `agoMs` before now; its id. */
+/**
+ * Charges 3 credits to an account with 10, at a time `agoMs` before now by Redis' clock. Resolves with the charge's id.
+ */
 async function charged(
   world: TestLedger,
   key: KeyRecord,
@@ -123,7 +125,7 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   await world.open.settled();
-  // Live since yesterday: what ends then is booked to it.
+  // Live since yesterday; calls that end then are booked to it.
   const { day, week, month } = periodStarts(Date.now() - DAY_MS);
   await world.raw.hset(keyRedisKey(key.accountId, key.id), { d: day, w: week, m: month });
   const id = await charged(world, key, { agoMs: DAY_MS });
@@ -190,7 +192,7 @@ test('a charge of an epoch that ends in the book meanwhile is refunded all the s
   const { key } = await world.account({ credits: 10, key: KEY });
   await world.open.settled();
   const id = await charged(world, key);
-  // As a rebuild at another gateway does that has not come to Redis yet.
+  // As a rebuild at another gateway does that has not reached Redis yet.
   await world.book.snapshot(key.accountId, periodStarts(Date.now()));
   await world.open.refunds.refund(key.accountId, id);
   await world.open.settled();

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { until } from '../helper/check/until.ts';
 import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';
 
-/** What a Redis answers that is there and takes nothing, how it comes to that, and how it is over. */
+/** Errors of a Redis that answers but accepts no writes, how to cause each, and how to end it. */
 const REFUSALS: Record<
   string,
   { begin: (raw: Redis) => Promise<unknown>; end: (raw: Redis) => Promise<unknown> }

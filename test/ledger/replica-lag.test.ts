@@ -3,7 +3,7 @@ import { until } from '../helper/check/until.ts';
 import { admissionOf, chargeOf, entriesOf, spend } from '../helper/start/ledger.ts';
 import { type LedgerOnCluster, startLedgerOnCluster } from '../helper/start/ledger-on-cluster.ts';
 
-/** From now on the replica gets nothing; connections of gateways stay. */
+/** From now on the replica gets nothing; the gateways' connections stay. */
 async function cutReplication({ master, replica }: LedgerOnCluster): Promise<void> {
   const raw = await master.connect();
   await raw.config('SET', 'requirepass', 'nobody-knows');
@@ -33,7 +33,7 @@ for (const isDrained of [true, false]) {
       inFlight.push(admission);
     }
     for (const { key } of concerned) t.equal(await spend(open, admissionOf(key, 3), 3), 'held');
-    // One without an answer is sent again, a moment after the gate has opened.
+    // A command without an answer is sent again, a moment after the connection is back.
     await until('every settle to be answered', () => open.openSettlements() === 0);
     if (isDrained) await open.settled();
     await world.master.kill();
@@ -65,7 +65,7 @@ test('a deletion that a promoted replica had not received takes effect immediate
     await open.ledger.publishKey(deleted);
   }
   await takeOver(world);
-  // Until the old master hears of it, it answers; then it names the new one.
+  // The old master answers until it learns of the takeover; then it names the new one.
   for (let calls = 0; calls < 50; calls++) {
     const verdicts = concerned.map(({ key }) =>
       open.ledger.admit(admissionOf(key, 1)).then(
@@ -101,7 +101,7 @@ test('a master that may not write without a replica admits nothing, and charges 
   const admission = admissionOf(key, 2);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
-  // Before the password that keeps the replica out is set.
+  // Before the test sets the password that keeps the replica out.
   const raw = await world.master.connect();
   await cutReplication(world);
   await raw.config('SET', 'min-replicas-to-write', '1');

@@ -53,7 +53,7 @@ test('a value whose rotation Redis lost is not taken for a replaced one while th
   const { recentAccounts, changedSince, keyByHash } = book;
   const away = () => Promise.reject(new BookUnavailable('away'));
   Object.assign(book, { recentAccounts: away, changedSince: away, keyByHash: away });
-  // As on a replica that takes over without the rotation, and cannot be compared with the book.
+  // As on a replica that takes over without the rotation while the book is unreachable.
   await raw.hset(name, older);
   await raw.call('CLIENT', 'KILL', 'TYPE', 'NORMAL');
   await until('the ledger to go on', () => open.ledger.account(accountId).catch(() => undefined));

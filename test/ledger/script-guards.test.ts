@@ -17,7 +17,7 @@ interface Names {
   readonly journal: string;
 }
 
-/** An account with a call in flight, whose key stands in an epoch of before; everything that Redis has of it. */
+/** An account with a call in flight, whose key is in an earlier epoch; and everything that Redis has of it. */
 async function startLedgerWithHold(t: Test) {
   const { open, account, raw, book, redis } = await startLedger(t);
   const { key } = await account({ credits: 10 });
@@ -70,7 +70,7 @@ for (const [name, run] of Object.entries(SCRIPTS)) {
   });
 }
 
-/** The last two steps of a rebuild, of nothing but the account, whose balance is 7 then. */
+/** The last two steps of a rebuild of the account alone, whose balance is 7 then. */
 function restore(client: RedisClient, { account, key, holds }: Names, name: string) {
   return {
     keys: () => client.restoreKeys(3, account, holds, key, name, 9, 1, 1, 1, 1, 1, '{}', 0, 0, 0, ''),

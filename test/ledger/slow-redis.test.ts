@@ -6,7 +6,10 @@ import { startRedis } from '../helper/start/redis-process.ts';
 import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 const WAITING = 20;
-/** A second more than a call waits, and a second less than its connection may be silent: what a busy machine may add to either. */
+/**
+ * A second more than a call waits, and a second less than its connection may be silent; a busy machine may add that
+ * much to either.
+ */
 const WAY_MS = 4_500;
 const TIMEOUT_MS = 8_000;
 
@@ -21,7 +24,7 @@ test('calls that waited in vain count as waiting until Redis has answered them',
   const { key } = await accountOn(book, open.ledger, { credits: 1_000 });
   const admit = () => open.ledger.admit(admissionOf(key, 1));
   t.match(await admit(), { verdict: 'held' });
-  // Replies come after their calls were given up, and before the connection is.
+  // Replies come after the gateway gave up their calls, and before it gives up the connection.
   proxy.delay(WAY_MS);
   const answers = await Promise.allSettled(Array.from({ length: WAITING }, admit));
   t.same(

@@ -80,7 +80,7 @@ test('a top-up whose entry is of an epoch that is over counts once, also where R
   );
   await open.ledger.grant(grant);
   await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
-  // Redis loses the account, and forgot the marker, as after a day.
+  // Redis loses the account and no longer has the marker, as after a day.
   await raw.del(accountRedisKey(accountId));
   await raw.hdel(holdsRedisKey(accountId % 64), 'waits');
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });

@@ -18,13 +18,13 @@ test('a run that fails is tried again, at intervals that grow no further than th
   );
   const twentieth = once(runs, 'twentieth');
   loop.start();
-  // Its timers are unref'ed: something must keep this process waiting.
+  // Its timers are unref'ed, so something else must keep this process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
   const startedAt = performance.now();
   await twentieth;
   await loop.stop();
-  // Doubled without a bound, the twentieth would come after 5 ms × 2^19, and at the default bound after minutes.
+  // Without a bound the twentieth would come after 5 ms × 2^19, with the default bound after minutes.
   t.ok(performance.now() - startedAt < 60_000);
 });
 

@@ -42,7 +42,7 @@ function bodyOf({ model, body }: DimensionRow): MeteredBody {
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** What remains of an answer that is too large to be held. */
+/** What the gateway keeps of an answer that is too large to hold. */
 function sieved(answer: unknown): unknown {
   const sieve = new JsonSieve(ANSWER_SHAPE);
   const text = latin1(JSON.stringify(answer));
@@ -104,7 +104,7 @@ for (const row of DIMENSIONS) {
       t.same(readOf(stream), expected(row), 'streamed');
       const large = meter.stream(false, body);
       for (const event of eventTexts(row)) {
-        // The event with Anthropic's last counts has no part that can be large.
+        // Anthropic's event with the last counts has no part that can be large.
         const isSmall = event.includes('message_delta');
         large.event(isSmall ? latin1(event) : sifted(latin1(event), large.kept));
       }

@@ -33,7 +33,7 @@ test('a split keeps the number of input tokens and never costs less than the bil
         const price = priceOf({
           input: (cachedInput + text) * 1_000_000n,
           cachedInput: cachedInput * 1_000_000n,
-          // Writing costs what plain input does, or more.
+          // A cache write costs at least as much as plain input.
           cacheWrite: (cachedInput + text + written) * 1_000_000n,
           inputAudio: (cachedInputAudio + audio) * 1_000_000n,
           cachedInputAudio: cachedInputAudio * 1_000_000n,

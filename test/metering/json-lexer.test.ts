@@ -8,7 +8,7 @@ import {
 } from '../../src/metering/json/lexer.ts';
 import fc from '../helper/suite/fast-check.ts';
 
-/** Texts in which quotes and backslashes are as frequent as other characters, and long ones between them. */
+/** Texts in which quotes and backslashes are as frequent as other characters, and long texts between them. */
 const text = fc
   .array(
     fc.oneof(
@@ -21,7 +21,7 @@ const text = fc
   .map((parts) => parts.join(''));
 const space = fc.constantFrom('', ' ', '\n', '\t\r ');
 
-/** Where JSON.parse finds the string whole: the first quote up to which the text is a string's content; else -1. */
+/** Where JSON.parse finds a complete string: the first quote up to which the text is a valid string; else -1. */
 function closedByParsing(content: string): number {
   for (let at = content.indexOf('"'); at >= 0; at = content.indexOf('"', at + 1)) {
     try {

@@ -3,7 +3,7 @@ import { JsonSieve, type Shape } from '../../src/metering/json/sieve.ts';
 
 const SHAPE: Shape = { usage: 'all', data: [{}] };
 
-/** The document read in parts of that many bytes. */
+/** The document, read in parts of this many bytes. */
 function sift(text: string, partBytes: number, shape = SHAPE): JsonSieve {
   const sieve = new JsonSieve(shape);
   const latin1 = Buffer.from(text).toString('latin1');

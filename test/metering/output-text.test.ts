@@ -19,7 +19,7 @@ const EVENTS: readonly [what: string, event: string, outputText: string, pieces:
   ['a delta that is a string', '{"type":"a.delta","delta":"x","item_id":"y"}', 'x', 1],
   ['a delta that is a word', '{"delta":null,"content":"x"}', '', 0],
   ['the deltas of two answers', '{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}', 'ab', 2],
-  // Custom tools, and content given as parts: both counted nothing.
+  // Custom tools and content in parts; both counted nothing once.
   [
     'what a custom tool is called with',
     '{"delta":{"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"f","input":"in"}}]}}',
@@ -103,7 +103,7 @@ const EVENTS: readonly [what: string, event: string, outputText: string, pieces:
 for (const [what, event, outputText, pieces] of EVENTS) {
   test(`output text: ${what}`, async (t) => {
     const text = new OutputTextCollector();
-    // Twice: what was found in one event must not be where the next is searched from.
+    // Twice, because the search in an event must not begin where that of the event before ended.
     text.collect(event, '"delta"');
     text.collect(event, '"delta"');
     t.same([text.toString(), text.pieces], [outputText + outputText, 2 * pieces]);

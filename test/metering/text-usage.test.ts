@@ -42,7 +42,7 @@ test('OpenAI: cached and newly cached tokens are inside the input', (t) => {
 });
 
 test('embeddings report input only', (t) => {
-  // What was sent does not matter where usage is reported.
+  // The request does not matter if usage is reported.
   const body = {} as CallBody;
   t.same(embeddings.usage({ usage: { prompt_tokens: 8, total_tokens: 8 } }, body), {
     input: 8,

@@ -40,7 +40,7 @@ test('with a silent book calls go on until the journal is full, then get 503, an
   const full = await until('the journal to be full', async () => {
     const [response, again] = [await call(), await call()];
     passed += [response, again].filter(({ status }) => status === 200).length;
-    // Both, as a machine so busy that Redis is late may refuse one.
+    // Both, because a machine so busy that Redis is late may refuse one.
     return response.status === 503 && again.status === 503 && again;
   });
   t.equal(full.status, 503);

@@ -10,7 +10,7 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
-/** A small file system, which a test can fill. */
+/** A small file system that a test can fill. */
 interface SmallDisk {
   readonly folder: string;
   /** Fills all free space. */

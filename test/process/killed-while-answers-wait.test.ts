@@ -8,7 +8,7 @@ import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.
 import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
-/** Answers that come together, whose ends take some turns of the event loop. */
+/** Answers that arrive together; their ends take several turns of the event loop. */
 const CALLS = 300;
 
 test('of answers that waited for their turn when their gateway was killed, each is charged once or its hold expires', async (t) => {

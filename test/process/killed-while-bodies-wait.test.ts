@@ -32,7 +32,7 @@ test('calls whose bodies waited when their gateway was killed leave nothing behi
   const { balance, held } = await balanceOf(gateway, owner);
   t.equal(balance, 1_000);
   t.ok(held < CALLS, `${held} of ${CALLS} hold a credit`);
-  // Some may have been admitted and not sent; the provider may have to read what was sent.
+  // Some may have been admitted and not sent, and the provider may still have to read what was sent.
   await until('no other call to hold a credit', () => held <= provider.requests.length + 8);
   t.same(
     (await ledgerOf(gateway, owner)).map(({ type }) => type),

@@ -7,7 +7,10 @@ import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.
 import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
-/** Redis reads nothing further of a connection that waits for replicas, and drops what came meanwhile where it ends. */
+/**
+ * Redis reads no more from a connection that waits for replicas, and drops what arrived meanwhile if the connection
+ * ends.
+ */
 test('a call that ends while others wait for a replica is charged, though the gateway is killed then', async (t) => {
   const { provider, letGo } = await startWaitingProvider(t);
   const redis = await startRedis(t);
@@ -24,7 +27,7 @@ test('a call that ends while others wait for a replica is charged, though the ga
     (await (await replica.connect()).info('replication')).includes('master_link_status:up'),
   );
   const agent = callAgent(32);
-  // A busy machine may refuse a call (503), as the replica is late.
+  // A busy machine may refuse a call (503) because the replica is late.
   let first: Promise<EndedCall>;
   let hasCome = false;
   do {

@@ -22,7 +22,7 @@ for (const stream of [false, true]) {
     for (let round = 1; round <= 2; round++) {
       const { url, pid } = gateway;
       const agent = callAgent(CLIENTS);
-      // Another moment in each round: after the first answer, and amid many.
+      // A different moment in each round: after the first answer, and in the middle of many.
       const killAt = ended.length + 1 + (round - 1) * 84;
       let ends = ended.length;
       const onEnd = (status: number | undefined) => {
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
       gateway = await startGatewayProcess(t, place);
     }
     t.ok(ended.length >= 85, `${ended.length} answers ended`);
-    // Calls whose end was not seen are charged as well, so that their number says nothing: each is looked for.
+    // Calls whose end the client did not see are charged too, so their number says nothing; the test looks for each.
     const isFree = (charged: readonly { id: string }[]) => {
       const ids = new Set(charged.map(({ id }) => id));
       return ({ id = '' }: EndedCall) => !ids.has(id);

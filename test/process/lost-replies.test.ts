@@ -9,7 +9,7 @@ import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 
-/** A gateway whose way to Redis can lose replies, and a connection that sees what Redis really has. */
+/** A gateway whose connection to Redis can lose replies, and a second connection that sees the real state of Redis. */
 async function startGatewayInProcess(t: Test) {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
@@ -37,7 +37,7 @@ test('a settle whose reply is lost charges once', async (t) => {
   t.same(new Set((await Promise.all(calls)).map(({ status }) => status)), new Set([200]));
   await until('the settles to be in Redis', async () => (await live()).balance === 79);
   proxy.cut();
-  // A stop waits for every settle's answer, and so for those that are sent again.
+  // A stop waits for the answer of every settle, including those that are sent again.
   t.match(await gateway.stop(), { code: 0 });
   t.same(await live(), { balance: 79, held: 0 });
 
@@ -72,7 +72,7 @@ test('a connection on which nothing comes back is given up for a new one', async
   const { proxy, gateway, owner, live } = await startGatewayInProcess(t);
   proxy.loseReplies();
   t.equal((await gateway.chat(owner.key)).status, 503);
-  // Nobody cuts it, as in a network that drops packets.
+  // Nobody closes it, as in a network that drops packets.
   await until(
     'calls to pass on a new connection',
     async () => (await gateway.chat(owner.key)).status === 200,

@@ -7,7 +7,7 @@ import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
-/** A gateway on a Redis of the test's, and a provider whose answers to "wait" wait until they are let go. */
+/** A gateway on the test's own Redis, and a provider that holds its answers to "wait" until they are released. */
 async function startGatewayInProcess(t: Test) {
   const redis = await startRedis(t);
   const { provider, letGo } = await startWaitingProvider(t);

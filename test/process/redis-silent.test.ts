@@ -35,7 +35,7 @@ for (const how of ['a Redis that hangs', 'a network that swallows everything']) 
     const isFrozen = how === 'a Redis that hangs';
     if (isFrozen) redis.freeze();
     else proxy.block();
-    // The first round of calls meets a Redis that has just fallen silent, the others a gateway that has given up its
+    // The first round of calls meets a Redis that has just gone silent, the later ones a gateway that has given up its
     // connection.
     for (let round = 0; round < 3; round++) {
       const five = Array.from({ length: 5 });

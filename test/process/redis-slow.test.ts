@@ -29,17 +29,17 @@ async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
 }
 
 const WAITING = 20;
-/** Of a way to Redis; less in each burst, as a machine under load adds to it. */
+/** The delay on the way to Redis. It shrinks with each burst, because a machine under load adds its own. */
 const WAYS_MS = [250, 250, 250, 200, 150, 100, 100, 50, 50, 50, 25, 25, 25, 10, 10, 10];
 
 test('a Redis that takes half a second cannot pile up calls; admitted ones are exact', async (t) => {
   const { proxy, gateway, owner, call } = await startGatewayOnProxiedRedis(t, WAITING);
   let passed = 0;
   let shed = 0;
-  // A machine under load may add so much to a burst that little of it is decided in time: then there is another.
+  // A machine under load may delay a burst so much that little of it is decided in time; then there is another.
   for (const wayMs of WAYS_MS) {
     if (passed >= WAITING && shed >= 100) break;
-    // Those of the burst before count as waiting until Redis has answered them.
+    // Calls of the burst before count as waiting until Redis has answered them.
     if (shed > 0 && (await gateway.served(owner.key)).status === 200) passed++;
     proxy.delay(wayMs);
     const startedAt = performance.now();
@@ -53,7 +53,7 @@ test('a Redis that takes half a second cannot pile up calls; admitted ones are e
       refused.every(({ retryAfter }) => retryAfter !== null),
       'each refusal with Retry-After',
     );
-    // Each place is free again after a way there and back at the soonest, however long the burst takes.
+    // A place is free again after one round trip at the earliest, however long the burst takes.
     const most = WAITING * (1 + Math.floor(tookMs / (2 * wayMs)));
     t.ok(held.length <= most, `${held.length} of ${most} that can have waited in ${Math.round(tookMs)} ms`);
     passed += held.length;
@@ -83,13 +83,13 @@ test('a Redis slower than a call may wait gives nothing away, and leaves no hold
     t.equal(count(200) + count(503), 30, 'and nothing else');
     return count(503);
   };
-  // A machine under load may add so much to a burst that little of it is in time: then there is another.
+  // A machine under load may delay a burst so much that little of it is in time; then there is another.
   await until('a burst to pass whole, by ways of 0.6 s', async () => {
     proxy.delay(600);
     return (await burst()) === 0;
   });
   const late = refused;
-  // Executed in time by Redis; the reply is too late.
+  // Redis executes it in time, but the reply is too late.
   proxy.delay(3_400);
   await burst();
   t.ok(refused - late > 15, `${refused - late} were refused`);

@@ -13,7 +13,7 @@ interface SecuredRedis {
   url(password?: string): string;
 }
 
-/** A Redis that speaks TLS as well, and lets in nobody but one user on it. */
+/** A Redis with TLS that admits one user only. */
 async function startSecuredRedis(t: Test): Promise<SecuredRedis> {
   const folder = t.testdir({ 'cert.pem': LOOPBACK_CERTIFICATE.cert, 'key.pem': LOOPBACK_CERTIFICATE.key });
   const certificate = join(folder, 'cert.pem');

@@ -11,7 +11,7 @@ import {
   startGatewayProcess,
 } from '../helper/start/gateway-process.ts';
 
-/** A gateway whose provider holds back the answer to a body with `wait` in it until it is let go. */
+/** A gateway whose provider holds the answer to a body with `wait` until it is released. */
 async function makeWorld(t: Test) {
   const { provider, letGo } = await startWaitingProvider(t);
   const place = makePlace(t, provider.url);
@@ -39,7 +39,7 @@ function edit({ env }: Place, change: (text: string) => string): void {
   writeFileSync(file, change(readFileSync(file, 'utf8')));
 }
 
-/** Sends SIGHUP and gives what was logged about it, once it is done. */
+/** Sends SIGHUP, waits until the reload is done, and resolves with its log entries. */
 async function reload(gateway: GatewayProcess): Promise<Line[]> {
   const before = linesOf(gateway).length;
   process.kill(gateway.pid, 'SIGHUP');

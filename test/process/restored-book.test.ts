@@ -24,8 +24,8 @@ interface Restored {
 }
 
 /**
- * An account with 99 credits; a backup of the book; `afterwards`, at a gateway on the same Redis; and the backup in place
- * of the book.
+ * Makes an account with 99 credits and a backup of the book, runs `afterwards` at a gateway on the same Redis, then
+ * restores the backup.
  */
 async function restoredAfter(
   t: Test,

@@ -122,7 +122,7 @@ test('gateways restarted one after the other behind a load balancer fail no call
       body: JSON.stringify({ model: 'flat', stream, messages: [{ role: 'user', content: 'Hello' }] }),
     });
     const text = await response.text();
-    // A busy machine may keep a gateway from Redis for a second: told from a stop by its words.
+    // A busy machine may cut a gateway off from Redis for a second; its message tells it from a stop.
     if (response.status === 503 && text.includes("can't process this call")) return;
     const isWhole = response.status === 200 && (!stream || text.endsWith('data: [DONE]\n\n'));
     if (!isWhole) failures.push(`${response.status} ${text.slice(-200)}`);

@@ -26,14 +26,14 @@ import { startRedis } from '../helper/start/redis-process.ts';
 
 const REDIS_PASSWORD = 'planted-redis-password-4714';
 
-/** Each secret, and the only places in which a form of it may stand. */
+/** Each secret, and the only places where a form of it may be. */
 function checkPlaces(
   t: Test,
   { managing, limited, webhook }: Secrets,
   places: readonly Place[],
   passwords: string[],
 ): void {
-  // The proof that the search finds what is there.
+  // Proves that the search finds what is there.
   t.same(findSecret(managing, places).includes('SHA-256: book keys.hash'), true);
   const keyBelongs = [
     /^(plain|URL-encoded): answer 201 to POST \/api\/(admin\/accounts|keys)\/$/,
@@ -65,7 +65,7 @@ function checkPlaces(
   for (const password of passwords) t.same(findSecret(password, places), [], 'a password');
 }
 
-/** All that the book has: a new table is a type error here. */
+/** Everything in the book; a new table is a type error here. */
 const TABLES = Object.keys({
   identity: true,
   accounts: true,
@@ -103,7 +103,7 @@ test('planted secrets appear only where they belong: PostgreSQL, a Redis with a 
   const { secrets, answers } = await drive(gateway, `${receiver.url}?token=${HOOK_TOKEN}`);
   const book = await bookPlaces(TABLES, (sql) => execute(databaseUrl, sql));
   const live = await redisPlaces(operator);
-  // Outages, which are told of: the book's, then that of Redis.
+  // Outages, which are logged: first the book's, then that of Redis.
   await postgres.halt();
   const refused = await gateway.api('POST', '/api/keys/', secrets.managing, { name: 'a' });
   t.equal(refused.status, 503);

@@ -18,7 +18,7 @@ t.test('of 600 concurrent calls at two gateways, exactly as many pass as the bal
     return response.status;
   };
   const statuses = await Promise.all(Array.from({ length: 600 }, (_, index) => send(index)));
-  // What a busy machine made 503 had its credits on hold, for want of which others may have been refused.
+  // A call that got 503 on a busy machine held credits meanwhile, so that others may have been refused.
   await until('every credit to be spent', async () => {
     const { balance, held } = await balanceOf(b, owner);
     if (balance > 0 && held === 0) statuses.push(await send(0));
@@ -73,7 +73,7 @@ t.test('a restriction set at one gateway holds in the very next call at the othe
   t.equal((await b.served(owner.key)).status, 200);
 });
 
-/** Of each pair of a gateway that changes and one that is called there are twenty. */
+/** Twenty rounds for each pair of a gateway that changes the key and one that is called. */
 const CHANGES = 120;
 
 t.test(
@@ -108,17 +108,17 @@ t.test(
 
 const ROTATIONS = 50;
 const CLIENTS = 6;
-/** Calls that end between two rotations, at least. */
+/** The minimum number of calls that end between two rotations. */
 const CALLS_BETWEEN = 24;
 
-/** A value of the key, and when it began and ended: times of this machine, whose clock Redis has too. */
+/** A value of the key, and when it began and ended by the clock that Redis shares with this machine. */
 interface Value {
   readonly key: string;
-  /** From then on it must be let in: its rotation was answered. */
+  /** From then on it must be admitted: its rotation was answered. */
   readonly validFrom: number;
-  /** Until then it must be let in: what ends it had not been sent. */
+  /** Until then it must be admitted: the request that ends it had not been sent. */
   validUntil: number;
-  /** From then on it must be refused: what ended it was answered. */
+  /** From then on it must be refused: the request that ended it was answered. */
   refusedFrom: number;
 }
 

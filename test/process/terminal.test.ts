@@ -12,7 +12,7 @@ import { makePlace, type Place } from '../helper/start/gateway-process.ts';
 const HAS_SCRIPT = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
 const options = HAS_SCRIPT ? {} : { skip: 'no script of util-linux here' };
 
-/** A gateway in a terminal of its own: the terminal, the id of the gateway's process, and what it wrote. */
+/** A gateway in its own terminal: the terminal, the id of the gateway's process, and its output. */
 async function startInTerminal(t: Test, { env, dataDir }: Place) {
   const pidFile = join(dataDir, '..', 'pid');
   const command = `echo $$ > '${pidFile}'; exec '${process.execPath}' src/main.ts`;

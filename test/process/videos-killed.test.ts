@@ -33,7 +33,7 @@ for (const book of ['SQLite', 'PostgreSQL']) {
       await Promise.all(polls);
       await killed.ended;
       gateway = await startGatewayProcess(t, place);
-      // Who saw no answer asks again; a poll by which a refund was made finds it made.
+      // A client without an answer polls again, and the refund of the lost poll exists already.
       for (const path of fresh) {
         await until('a poll to be answered', async () => (await statusOf(gateway, owner, path)) === 200);
       }

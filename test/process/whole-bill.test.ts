@@ -23,10 +23,10 @@ const ACCOUNTS = 8;
 const CREDITS = 5;
 const KEY_LIMIT = 1.5;
 const OVERDRAFT = 0.75;
-/** Times that a call which was refused for want of credits is sent again, when others may have ended. */
+/** How often a call that was refused for lack of credits is sent again, once others may have ended. */
 const REPEATS = 4;
 const MICROS = 1_000_000;
-/** Bound of a wait that ends a hang alone. */
+/** The bound of a wait, only there to end a hang. */
 const HANG_MS = 300_000;
 const SEED = Number(process.env.WHOLE_BILL_SEED ?? 20_261_123);
 
@@ -59,7 +59,7 @@ async function startWorld(t: Test) {
     writeFileSync(String(place.env.TOLLGATE_CONFIG), billedConfig(provider.url));
     return startGatewayProcess(t, place);
   };
-  // One after the other: the first makes the tables.
+  // One after the other, because the first creates the tables.
   const gateways = [await start(), await start()] as const;
   return { provider, gateways };
 }
@@ -87,7 +87,7 @@ test('1,000 concurrent calls with files, tool loops and clients that leave: nobo
   };
   await Promise.all(Array.from({ length: CALLS }, (_, index) => send(index)));
 
-  // Calls whose clients left go on until the provider has answered.
+  // Calls whose clients left continue until the provider has answered.
   await until(
     'every hold to be settled',
     async () => {

@@ -25,7 +25,7 @@ async function startWorkers(t: Test, env: NodeJS.ProcessEnv = {}): Promise<Gatew
   );
 }
 
-/** Processes that the gateway started, its Redis not among them. */
+/** The processes that the gateway started, except its Redis. */
 function workersOf({ pid }: GatewayProcess): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
@@ -47,7 +47,7 @@ const gateway = await startWorkers(t);
 t.test('workers share a port, a Redis and a book, and their metrics are summed', async (t) => {
   t.equal(workersOf(gateway).length, WORKERS);
   const owner = await makeOwner(gateway, 100);
-  // Each on a connection of its own, so that they are handed out in turn.
+  // Each on its own connection, so that the workers get them in turn.
   const call = () =>
     untilServed('a call', () =>
       gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' }),

@@ -18,7 +18,7 @@ async function send({ gateway }: UploadGateway, key: string, body: Buffer, path 
   return response.status;
 }
 
-/** Calls of another account, one after the other, until `done`; how long each took, in ms, from the shortest. */
+/** Makes calls of another account, one after the other, until `done`. Resolves with their durations in ms, sorted. */
 async function callsBeside(
   { gateway }: UploadGateway,
   key: string,
@@ -69,10 +69,10 @@ test('a body of millions of tiny members from an empty account holds nobody up, 
       `${shape}: ${status}; ${beside.length} calls beside, p50 ${beside[beside.length >> 1]?.toFixed(0)} ms, ` +
         `p99 ${beside[Math.floor(beside.length * 0.99)]?.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms; grew by ${grown.toFixed(0)} MB`,
     );
-    // The body, one copy of it (a single string of 45 MB), and what the calls beside leave until it is collected, which is
-    // up to 20 MB and more on a loaded machine. As objects, tiny messages would take 160 MB more.
+    // The body, one copy of it (a single string of 45 MB), and garbage of the other calls, which is 20 MB and on a busy
+    // machine more. As objects, tiny messages would take 160 MB more.
     t.ok(grown < 135, `${shape}: grew by ${grown.toFixed(0)} MB for a body of 45 MB`);
-    // It was 20 s on an idle machine; this bound is for one that has much else to do.
+    // It was 20 s on an idle machine; this bound is for a busy one.
     t.ok(worstMs < 10_000, `${shape}: a call beside it took ${worstMs.toFixed(0)} ms`);
   }
 });
@@ -85,7 +85,7 @@ test('many bodies of 1.2 MB with as many parts as are taken live within a heap o
   const sent = Promise.all(bodies.map((body) => send(world, world.key, body)));
   await callsBeside(world, world.key, sent);
   const statuses = await sent;
-  // 503: on a machine with much else to do, Redis may answer too late.
+  // 503: on a busy machine, Redis may answer too late.
   t.ok(
     statuses.every((status) => [200, 400, 413, 503].includes(status)),
     statuses.join(' '),

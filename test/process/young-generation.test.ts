@@ -5,7 +5,7 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 const MIB = 1024 * 1024;
-/** Tells, when the process ends, how much of the heap is for young objects. */
+/** Prints how much of the heap is for young objects when the process ends. */
 const REPORT = `
 import { isMainThread } from 'node:worker_threads';
 import { getHeapSpaceStatistics } from 'node:v8';

@@ -28,7 +28,7 @@ async function ask(socketPath: string, command: string, ...args: string[]): Prom
   }
 }
 
-/** A gateway in a process of its own, as far as its Redis is concerned. It prints the socket when Redis is up. */
+/** The part of a gateway that starts its Redis, in its own process. It prints the socket once Redis is up. */
 async function owner(
   t: Test,
   dataDir: string,
@@ -170,7 +170,7 @@ test('a stop while it is down keeps it down', async (t) => {
   process.kill(pid, 'SIGKILL');
   await noticed;
   await redis.stop();
-  // What it would have been started by is cleared; the folder can be taken at once.
+  // Nothing is left of the failed start, so the folder can be used at once.
   t.same(await serversOn(redis.socketPath), []);
 });
 

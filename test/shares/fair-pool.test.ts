@@ -11,7 +11,7 @@ function takeAll(pool: FairPool, account: number, bytes = 0): Share[] {
   return shares;
 }
 
-/** Lets promises that are resolved now go on. */
+/** Lets the handlers of resolved promises run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('one account gets its share only, in places and in bytes', async (t) => {

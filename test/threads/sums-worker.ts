@@ -1,6 +1,6 @@
 import { answerQuestions } from '../../src/threads/worker-client.ts';
 
-/** A worker for worker-client.test.ts: adds numbers up; none at all is an error, and `Infinity` never comes to an end. */
+/** A worker for worker-client.test.ts that adds numbers. No numbers are an error; `Infinity` never ends. */
 answerQuestions((numbers: readonly number[]): number => {
   if (numbers.length === 0) throw new Error('nothing to add');
   while (numbers.includes(Infinity));

@@ -4,7 +4,7 @@ import { priceInMicros } from '../../../src/domain/price.ts';
 import type { Unit } from '../../../src/domain/units.ts';
 import fc from '../../helper/suite/fast-check.ts';
 
-/** What a price of the config file is for, and what that of the list is for, for each way that the list prices something. */
+/** For each unit in which the list prices something: the units of the config file's price and of the list's price. */
 const WAYS: readonly (readonly [Unit, ours: bigint, list: number])[] = [
   ['input', 1_000_000n, 1_000_000],
   ['cacheWrite1h', 1_000_000n, 1_000_000],

@@ -8,7 +8,7 @@ const TEXT =
     4,
   );
 
-/** A text as a model might stream it, cut where it hurts most: every three characters. */
+/** A text as a model might stream it, cut in the worst places: every three characters. */
 const slices = (text: string) => [...text].join('').match(/[\s\S]{1,3}/gu) ?? [];
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;

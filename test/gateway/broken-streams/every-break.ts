@@ -12,7 +12,9 @@ import {
   startScriptedGateway,
 } from '../../helper/start/broken-stream.ts';
 
-/** One cell: what ends a stream and where, what the client is answered, status and outcome of its ledger row, its cost. */
+/**
+ * One cell: what ends a stream and where, what the client gets, the status and outcome of the ledger row, and the cost.
+ */
 type Cell = readonly [
   event:
     | 'the client leaves'
@@ -23,15 +25,18 @@ type Cell = readonly [
   place: 'before the head' | 'after the head' | 'midway' | 'before the usage',
   answered: number | undefined,
   row: `${number} ${string}`,
-  /** The part that is charged: nothing, what was asked, the pieces until the middle, or all that come before the usage. */
+  /** What is charged: nothing, the input, the pieces up to the middle, or all pieces before the usage. */
   charged: 'nothing' | 'asked' | 'begun' | 'said',
-  /** Which formats it is for: those whose head the gateway sends at once, or holds until the first byte; default: all. */
+  /**
+   * The formats that it applies to: those whose head the gateway sends at once, or those whose head waits for the first
+   * byte. Default: all.
+   */
   head?: 'head at once' | 'head held',
 ];
 
 /**
- * Specification section 5, "A client that leaves", here without reading on, and "An upstream that breaks off", at every place of
- * a stream. Ends and errors are for formats with an event that says how a stream ended.
+ * Specification section 5, "A client that leaves" (here without reading on) and "An upstream that breaks off", at every
+ * place of a stream. Ends and errors apply only to formats with an event that says how a stream ended.
  */
 const MATRIX: readonly Cell[] = [
   ['the client leaves', 'before the head', undefined, '499 client_left', 'asked'],
@@ -57,7 +62,7 @@ const MATRIX: readonly Cell[] = [
   ['the upstream stalls', 'midway', 200, '200 timeout', 'begun'],
 ];
 
-/** A streamed answer in all its parts, and what each beginning of it costs. */
+/** A streamed answer in pieces, and the cost of each prefix. */
 export interface StreamFormat {
   readonly name: string;
   readonly path: string;
@@ -69,11 +74,11 @@ export interface StreamFormat {
   readonly beforeUsage: number;
   /** What these first pieces cost. */
   cost(pieces: readonly Piece[]): Expected;
-  /** What a call costs of whose answer nothing came. Default: what no pieces cost. */
+  /** The cost of a call that got no answer. Default: the cost of no pieces. */
   readonly asked?: Expected;
-  /** An event that says that the call failed; absent: the format has none. */
+  /** The event that says that the call failed, if the format has one. */
   readonly error?: string;
-  /** The gateway sends no head before the first byte, so a failure until then is a refusal. Default: false. */
+  /** If true, the gateway sends no head before the first byte, so an earlier failure is a refusal. Default: false. */
   readonly holdsHead?: boolean;
   /** Default: server-sent events. */
   readonly contentType?: string;
@@ -88,7 +93,7 @@ function cellsOf({ error, holdsHead = false }: StreamFormat): Cell[] {
   });
 }
 
-/** How many pieces come before each place; nothing: not even the head. */
+/** How many pieces come before each place. `nothing` means not even the head. */
 function sentUntil({ middle, beforeUsage }: StreamFormat, place: Cell[1]): number | 'nothing' {
   return {
     'before the head': 'nothing' as const,
@@ -117,7 +122,7 @@ function behaviorOf(format: StreamFormat, [event, place]: Cell): Behavior {
   }
 }
 
-/** When the client leaves: once it has all that comes before the place. */
+/** The client leaves once it has everything before the place. */
 function leaveAt({ contentType, holdsHead, middle, pieces }: StreamFormat, place: Cell[1]): Case['leave'] {
   if (place === 'before the head') return 'sent';
   if (place === 'after the head') return holdsHead ? 'sent' : 'head';
@@ -170,7 +175,7 @@ export function breakEverywhere(formats: readonly StreamFormat[]): void {
   });
   test('streams that stall', async (t) => {
     const world = await startScriptedGateway(t, IMPATIENT);
-    // All at once, because each takes as long as the gateway waits.
+    // All at once, because each takes as long as the gateway waits for an upstream.
     t.jobs = 100;
     await Promise.all(
       all.filter(isStall).map(({ format, cell, name }) => t.test(name, (t) => check(t, world, format, cell))),

@@ -44,7 +44,7 @@ const CALLS: readonly Call[] = [
   form('/v1/audio/translations', { model: 'scribe' }, 'file'),
 ];
 
-/** What a call costs that came to no report: a count of what was asked and what came of it. */
+/** The cost of a call without a usage report: a count of its input and of the output that arrived. */
 const ESTIMATE: Expected = { estimated: true };
 
 interface Cell {
@@ -159,7 +159,7 @@ test('answers that are not streamed and do not come whole are charged once any o
 
 test('answers that are not streamed and stall are charged for the request', async (t) => {
   const world = await startScriptedGateway(t, IMPATIENT);
-  // All at once, because each takes as long as the gateway waits.
+  // All at once, because each takes as long as the gateway waits for an upstream.
   t.jobs = 100;
   await Promise.all(
     CALLS.flatMap((call) =>
@@ -184,7 +184,7 @@ test('an answer over 1 MiB that breaks off is charged for the part that came', a
       world,
       ended,
       { status: 200, outcome: 'upstream_broke' },
-      // Of what is not held, a token is taken for four bytes.
+      // Text that is not kept counts as one token for four bytes.
       { estimated: true, usage: { output: Math.ceil((head.length + 1_500_000) / 4) } },
     );
   }

@@ -75,7 +75,7 @@ test('a client that leaves after [DONE] ends an upstream that does not', async (
   const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body, stallAfter: 3 }) });
   const { key, accountId } = await world.account();
   let tookMs = Number.POSITIVE_INFINITY;
-  // By itself it would be cut 2 s after its end. A busy machine may need long too: then there is another call.
+  // The connection would be cut 2 s after its end anyway. A busy machine may need as long, so the call is made again.
   for (let tries = 0; tries < 5 && tookMs >= 1_000; tries++) {
     await new Promise<void>((resolve) => {
       const request = httpRequest(`${world.url}/v1/chat/completions`, {

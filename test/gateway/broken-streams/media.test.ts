@@ -11,7 +11,9 @@ const ERROR = event({
 /** What `maxOutputTokens` is in media-gateway.ts. */
 const MOST_OUTPUT = 500;
 
-/** Two pictures with a sketch each: the middle is after the first picture and the second one's sketch. */
+/**
+ * Two pictures with one partial image each. The middle is after the first picture and the second one's partial image.
+ */
 const pictures: Piece[] = [0, 1].flatMap(() => [
   {
     sent: event({
@@ -56,7 +58,7 @@ function images(
     body: JSON.stringify({ model, prompt: 'A cat', stream: true, n: 2, partial_images: 1 }),
     pieces: pictures,
     ...places,
-    // Each picture is two pieces, and is begun by its first.
+    // Each picture is two pieces; the first one begins it.
     cost: (sent) => cost(Math.ceil(sent.length / 2)),
     asked: { ...cost(2), estimated: true },
     error: ERROR,
@@ -156,7 +158,7 @@ breakEverywhere([
     name: 'speech as events, by token',
     body: JSON.stringify({ model: 'talker', voice: 'alloy', input: INPUT, stream_format: 'sse' }),
     asked: { usage: { characters: 7, outputAudio: MOST_OUTPUT }, tokens: { input: 4 }, estimated: true },
-    // Sound cannot be told back into tokens: the most that there can be.
+    // Sound cannot be converted back into tokens, so the most that it can be is charged.
     cost: () => ({
       usage: { characters: 7, outputAudio: MOST_OUTPUT },
       tokens: { input: 4 },

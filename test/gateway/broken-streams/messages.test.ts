@@ -6,7 +6,7 @@ const slices = (text: string) => text.match(/[\s\S]{1,3}/gu) ?? [];
 const event = (data: { type: string } & Record<string, unknown>): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** As Anthropic's reference shows it ("Streaming messages"): the start reports the input, and a token of output. */
+/** As in Anthropic's reference ("Streaming messages"): the start reports the input and one token of output. */
 const START = event({
   type: 'message_start',
   message: {

@@ -10,20 +10,23 @@ import {
 } from '../../helper/start/broken-stream.ts';
 import { ADMIN_TOKEN, type TestAccount } from '../../helper/start/gateway-in-process.ts';
 
-/** A call whose client leaves while its upstream waits, after so many pieces or before the head. */
+/** A call whose client leaves while its upstream waits, before the head or after some pieces. */
 interface LeftCase {
   readonly path: string;
   readonly body: object;
   readonly behavior: Behavior;
-  /** Where the upstream waits until the client has left, and what the client has by then, if not all of it. */
+  /**
+   * Where the upstream waits until the client has left, and what the client has received by then. Default: everything
+   * up to there.
+   */
   readonly leaves: 'before the head' | { readonly after: number; readonly havingBytes?: number };
-  /** Whose call it is; default: a new account's. */
+  /** The account that makes the call. Default: a new one. */
   readonly account?: TestAccount;
-  /** What is done while the answer is read on. */
+  /** Runs while the gateway reads the rest of the answer. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-/** Runs the call to its end: its client leaves, the gateway has noticed, the upstream goes on. */
+/** Runs the call to its end: the client leaves, the gateway notices, and the upstream goes on. */
 async function endLeft(world: ScriptedGateway, call: LeftCase): Promise<Ended> {
   const gone = Promise.withResolvers<void>();
   const { leaves, path, body, behavior, account, meanwhile = async () => {} } = call;
@@ -48,7 +51,7 @@ function leaveOf({ leaves, behavior: { body } }: LeftCase): NonNullable<Case['le
   return (text) => text.length >= bytes;
 }
 
-/** Number of calls that are read on after their client left. */
+/** The number of calls that the gateway reads on after their client left. */
 async function readOn(world: Pick<ScriptedGateway, 'api'>): Promise<number> {
   const text = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
   return Number(/^tollgate_calls_read_on (\d+)/m.exec(text)?.[1]);
@@ -66,7 +69,7 @@ const event = (value: { type: string } & Record<string, unknown>): string =>
 const chunk = (delta: object, finish: string | null = null): string =>
   data({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
-/** Reasoning is inside of the output; nothing of it is in the answer. */
+/** Reasoning is part of the output tokens, but not of the answer. */
 const REASONED = { prompt_tokens: 2_000, completion_tokens: 40_100 };
 const CHAT_END = [
   chunk({ content: ' END' }, 'stop'),
@@ -79,7 +82,7 @@ const THOUGHT = event({
   delta: { type: 'thinking_delta', thinking: '' },
 });
 
-/** Finding 2 of an audit: closing a stream just before its last delta left the hidden reasoning unpaid. */
+/** A client that closed a stream just before its last delta did not pay for the hidden reasoning. */
 const REASONING: readonly (LeftCase & { readonly name: string; readonly usage: Usage })[] = [
   {
     name: 'a response',
@@ -194,7 +197,7 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
   );
   await t.test('JSON over 1 MiB that is left within', (st) => {
     const body = [WORDS.slice(0, 1_400_000), WORDS.slice(1_400_000)];
-    // The last part that came is held back from the client.
+    // The gateway holds the last part back from the client.
     const leaves = { after: 1, havingBytes: 1_100_000 };
     return pays(st, world, { ...WHOLE, behavior: { headers: JSON_TYPE, body }, leaves }, usage);
   });

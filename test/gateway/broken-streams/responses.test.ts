@@ -27,7 +27,7 @@ const USAGE = {
   total_tokens: 48,
 };
 
-/** Events as OpenAI's reference shows them; the texts of the items come once more when they are done. */
+/** Events as in OpenAI's reference; the text of each item comes again when the item is done. */
 function responses(name: string, kind: string, texts: readonly string[]): StreamFormat {
   const place = { item_id: 'msg_67c9fdcf37fc8190ba82116e33fb28c5', output_index: 0, content_index: 0 };
   const pieces: Piece[] = [

@@ -3,7 +3,7 @@ import { sendRaw } from '../../helper/clients/raw-http.ts';
 import { startEdgeGateway } from '../../helper/start/edge-gateway.ts';
 import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
 
-/** What a browser or the retries of a client would do by a provider's word. */
+/** Headers by which a provider could steer a browser or a client's retries. */
 const ACTING = {
   'accept-ch': 'sec-ch-ua-model',
   'clear-site-data': '"*"',
@@ -17,7 +17,7 @@ const ACTING = {
   'x-should-retry': 'true',
 };
 
-/** Answered by Node's parser, before there is a request, or on the way to a route. */
+/** Answered by Node's parser before there is a request, or by Fastify before the route. */
 const RAW = [
   'OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n',
   'POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 0\r\n\r\n',

@@ -147,7 +147,7 @@ test('a client that sends its whole oversized body before reading gets 413, not 
     socket.on('error', (error) => errors.push(error));
     send(`${POST}${head}Content-Length: ${pieces * piece.length}\r\n\r\n`);
     for (let sent = 0; sent < pieces; sent++) {
-      // Together longer than the second after which the connection of any other refused client is cut.
+      // Together longer than one second, after which the gateway cuts the connection of any other refused client.
       if (sent > 0) await sleep(700);
       send(piece);
     }

@@ -2,11 +2,11 @@ import { test } from 'tap';
 import { startMediaGateway } from '../../helper/start/media-gateway.ts';
 
 const DEPTH = 100_000;
-/** Where each level is long. */
+/** Each level is long. */
 const LESS = 20_000;
 const nest = (open: string, close: string, depth = DEPTH) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
-/** More than any stack holds: whoever walks one by recursion throws. */
+/** Deeper than any stack: recursion over it throws. */
 const DEEP = {
   lists: nest('[', ']'),
   objects: nest('{"a":', '}'),
@@ -29,7 +29,7 @@ const MODELS = {
   '/v1/audio/speech': 'voice',
 } as const;
 
-/** What a client says is nested in what. */
+/** The text of the client, and what it is nested in. */
 const NESTED: readonly (readonly [field: string, kinds: readonly (keyof typeof DEEP)[]])[] = [
   ['messages', ['lists', 'parts', 'outputs', 'sources']],
   ['input', ['lists', 'parts', 'outputs', 'sources']],

@@ -7,7 +7,7 @@ import { makeOwner } from '../../helper/clients/owner.ts';
 import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import { makePlace, startGatewayProcess } from '../../helper/start/gateway-process.ts';
 
-/** Files that this process, and so each of its children, may have open. */
+/** The limit of open files for this process, and so for each of its children. */
 const FILES = Number(execFileSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 1_024;
 const SOCKETS = Math.max(100, Math.min(10_000, FILES - 1_000));
 const AT_ONCE = 200;
@@ -33,8 +33,8 @@ test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its t
   };
   while (sockets.length < SOCKETS) {
     await Promise.all(Array.from({ length: AT_ONCE }, open));
-    // Once a later connection is served, those before it are the gateway's. The system would drop what a busy gateway does
-    // not accept in time, and their clients would never hear of it.
+    // Once a later connection is served, the gateway has accepted all earlier ones. The system would drop connections
+    // that a busy gateway does not accept in time, and their clients would never know.
     const [answer] = await once(get(`${gateway.url}/healthz`, { agent: false }), 'response');
     answer.resume();
   }

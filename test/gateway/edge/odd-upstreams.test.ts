@@ -4,12 +4,12 @@ import { type Test, test } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
 import { startGatewayInProcess, testCatalog, testConfig } from '../../helper/start/gateway-in-process.ts';
 
-/** Of a gateway that is to give up: long enough for an upstream that answers, on a machine with much else to do. */
+/** The timeout of a gateway that shall give up: long enough for an upstream that answers on a busy machine. */
 const SHORT = { headersTimeoutMs: 2_000, idleTimeoutMs: 2_000, requestTimeoutMs: 4_000 };
 
 type Act = string | Buffer | ((socket: Socket) => void);
 
-/** An upstream that answers each request with bytes as they are; what it is to answer is told before each call. */
+/** An upstream that answers each request with raw bytes, which are set before each call. */
 async function startOddUpstream(t: Test, patience: Partial<Config['limits']> = {}) {
   let act: Act = '';
   let calls = 0;
@@ -32,7 +32,7 @@ async function startOddUpstream(t: Test, patience: Partial<Config['limits']> = {
   });
   const { accountId, key } = await world.account();
   return {
-    /** The call, what it came to, and its one row in the ledger. */
+    /** The call, its result, and its one row in the ledger. */
     async call(answer: Act, body: Record<string, unknown> = {}) {
       act = answer;
       calls = 0;
@@ -62,7 +62,7 @@ const dripping = (first: string, piece: string) => (socket: Socket) => {
   socket.on('close', () => clearInterval(timer));
 };
 
-/** Nothing of these may reach the client: another header, another answer, or a part that ends elsewhere. */
+/** None of these may reach the client: another header, another answer, or a part that ends elsewhere. */
 const BROKEN: Readonly<Record<string, Act>> = {
   'a line feed alone before another header': ok(`${LENGTH}X-A: a\nSet-Cookie: b\r\n`),
   'a CR within a value': ok(`${LENGTH}X-A: a\rSet-Cookie: b\r\n`),

@@ -3,7 +3,7 @@ import { t as ofFile, test } from 'tap';
 import { type Behavior, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import { startGatewayInProcess, testCatalog } from '../../helper/start/gateway-in-process.ts';
 
-/** Ends as base64 does, with what JSON and addresses may spell in other ways. */
+/** Ends like base64, with characters that JSON and URLs can spell in other ways. */
 const SECRET = 'sk-upstream/secret+of=ours==';
 const SPELLINGS = [
   SECRET,
@@ -40,7 +40,7 @@ async function start(): Promise<Ask> {
   };
 }
 
-/** Calls a provider that behaves as given. */
+/** Makes a call to a provider with the given behavior. */
 async function ask(given: Behavior, body?: object): Promise<Response> {
   shared ??= start();
   return await (await shared)(given, body);

@@ -35,7 +35,7 @@ const SLOW: Record<string, (head: string) => string[]> = {
   ],
 };
 
-/** What a client is told that sends one piece every 50 ms, and how long that took. */
+/** The answer to a client that sends one piece every 50 ms, and how long it took. */
 async function drip(
   url: string,
   pieces: string[],

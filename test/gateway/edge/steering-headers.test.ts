@@ -5,7 +5,7 @@ import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.
 import { BODY, type EdgeGateway, LENGTH, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
 import { testCatalog } from '../../helper/start/gateway-in-process.ts';
 
-/** Headers by which gateways and providers behind an upstream's address are told where a call goes, and on whose account. */
+/** Headers that tell gateways and providers behind an upstream's address where a call goes and whose account pays. */
 const STEERING = [
   'api_key',
   'authorization-extended',
@@ -67,14 +67,14 @@ const PASSING = [
   'x-title',
 ];
 
-/** Headers that the gateway sends of itself. */
+/** Headers that the gateway itself sends. */
 const OURS = ['accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'];
 
 const lines = (names: readonly string[]) => names.map((name) => `${name}: sent\r\n`).join('');
 const post = (target: string, head: string, more: string) =>
   `POST ${target} HTTP/1.1\r\n${head}${more}${LENGTH}\r\n${BODY}`;
 
-/** One gateway for all tests of this file, whose OpenAI upstream takes two headers more. */
+/** One gateway for all tests of this file; its OpenAI upstream takes two more headers. */
 let shared: Promise<EdgeGateway> | undefined;
 
 async function start() {
@@ -89,7 +89,7 @@ async function start() {
   return await startEdgeGateway(ofFile, { provider, config: { catalog } });
 }
 
-/** Runs `work` and resolves with the requests that it had sent upstream. */
+/** Runs `work` and resolves with the requests that reached the upstream. */
 async function sentBy(work: (world: EdgeGateway) => Promise<unknown>) {
   shared ??= start();
   const world = await shared;

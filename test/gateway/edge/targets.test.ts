@@ -21,7 +21,7 @@ const bad = (target: string, method?: string): Row => [
   400,
 ];
 
-/** Spellings that some server would take for a path that is metered, or by which it would leave one. */
+/** Spellings that some server would read as a metered path, or as a way out of one. */
 const PATHS: Row[] = [
   ...[
     '//v1/chat/completions',

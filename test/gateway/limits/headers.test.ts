@@ -22,7 +22,7 @@ test('every answer of a key with limits shows their state, after this call', asy
     t.equal(response.status, status);
     const headers = limitHeaders(response);
     t.match(headers, { 'x-ratelimit-limit-requests': '100', 'x-ratelimit-reset-requests': /^[0-9]s$/ });
-    // A request comes back every 600 ms.
+    // The limit refills one request every 600 ms.
     const remaining = Number(headers['x-ratelimit-remaining-requests']);
     t.ok(remaining >= left && remaining <= 100, `${remaining} of at least ${left}`);
     t.equal(Object.keys(limitHeaders(response)).length, 3, 'and nothing of the provider’s');

@@ -15,7 +15,8 @@ test('a call beyond rpm_limit gets 429 with a true wait, after which it passes',
     new Set([200]),
     'a whole minute’s calls may come at once',
   );
-  // A request comes back in three seconds: one call after the other, so that nothing comes between refusal and repeat.
+  // The limit refills one request in three seconds. The calls come one after the other, so that nothing comes between
+  // refusal and repeat.
   let passed = answers.length;
   let refused = await world.chat(key);
   for (; refused.status === 200; refused = await world.chat(key)) passed++;

@@ -9,10 +9,10 @@ import {
 
 const USED = { prompt_tokens: 300, completion_tokens: 200, prompt_tokens_details: { cached_tokens: 100 } };
 const ANSWER = { id: 'x', object: 'chat.completion', choices: [], usage: USED };
-/** Above what a call of these tests is estimated at, so that a minute refills little of it within a test. */
+/** More than the estimate of a call here, so that the limit refills little within a test. */
 const LIMIT = 6_000;
 
-/** Tokens that are used of the key's limit now; a bucket of 6,000 a minute gets one back in 10 ms. */
+/** The tokens of the key's limit that are used now. A bucket of 6,000 a minute refills one in 10 ms. */
 async function used({ ledger }: InProcessGateway, { accountId, keyId }: TestAccount): Promise<number> {
   const { key } = await ledger.ledger.limitStates(accountId, keyId);
   if (!key.tokens) throw new Error('the key has no limit of tokens');

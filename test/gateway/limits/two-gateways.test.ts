@@ -11,8 +11,8 @@ const CLIENTS = 500;
 const LIMIT = 5;
 
 /**
- * Two gateways on one Redis and one PostgreSQL, and a provider that counts the calls that are open at it. Its first answers wait until
- * all slots are taken, which a slow machine may otherwise never see.
+ * Two gateways on one Redis and one PostgreSQL, and a provider that counts its open calls. Its first answers wait until
+ * all slots are taken, which might otherwise never happen on a slow machine.
  */
 async function start(t: Test, limits: string) {
   const seen = { open: 0, most: 0, calls: 0 };
@@ -62,7 +62,7 @@ test(`${CLIENTS} clients over two gateways never have more than ${LIMIT} calls i
         if (status !== 429 || headers.get('retry-after-ms') !== '1000')
           throw new Error(`unexpected ${status}`);
         refused++;
-        // Sooner than it is told to, so that there are always more calls than slots.
+        // Sooner than `retry-after` says, so that there are always more calls than slots.
         await sleep(200 + client);
       }
     }),

@@ -8,10 +8,7 @@ import {
   testConfig,
 } from '../../helper/start/gateway-in-process.ts';
 
-/**
- * A gateway whose calls may wait, and a provider that holds back its answers to calls with a name until they are let go, one
- * by one.
- */
+/** A gateway whose calls may wait, and a provider that holds its answers to named calls until each is released. */
 async function start(t: Test, { maxQueueMs = 60_000, waitingCalls = 5_000 } = {}) {
   const open: (() => void)[] = [];
   const seen: string[] = [];
@@ -66,7 +63,7 @@ test('calls that lack a slot wait for it, first come first served, and other key
   const gone = call(other.key, 'other');
   await provider.request(1);
   for (const turn of [2, 3, 4]) {
-    // One of the two that are open is that of the other key, which comes second.
+    // One of the two open calls belongs to the other key, which comes second.
     letGo();
     if (turn === 2) letGo();
     await provider.request(turn);
@@ -260,7 +257,7 @@ test('a key that fills its share of the waiting calls keeps no other account fro
 test('a full queue refuses a call by the current record', async (t) => {
   const { world, provider, letGo, call } = await start(t, { waitingCalls: 1 });
   const { key } = await world.account();
-  /** A key whose one call a minute is used up, one more waits, and there is no place for another one. */
+  /** A key whose one call a minute is used, one more call waits, and the queue is full. */
   const full = async () => {
     const made = await world.api('POST', '/api/keys/', key, { name: 'limited', rpm_limit: 1 });
     const { id, key: value } = (await made.json()) as { id: number; key: string };

@@ -13,7 +13,7 @@ const poolsFor = (waitingCalls: number) =>
 
 const LONG_MS = 60_000;
 
-/** Slots of keys and of one account, which stand in for what Redis keeps: the queue itself is what is tested. */
+/** Slots of keys and of one account, in place of those in Redis, because this tests the queue itself. */
 class Slots {
   readonly free = new Map<string, number>();
   readonly asked: string[] = [];
@@ -38,7 +38,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
   const counts = { queued: 0, dequeued: 0 };
   const metrics = { queued: () => counts.queued++, dequeued: () => counts.dequeued++ };
   const turns = new LoopTurns();
-  // Most tests have one account, which may fill the room.
+  // Most tests have one account, which may fill the queue.
   const waiting = new FairPool({ places: { all: waitingCalls, ofOne: waitingCalls } });
   const queue = new CallQueue<string>({
     maxQueueMs,
@@ -81,11 +81,11 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
       slots.give(`key ${keyId}`);
     },
   });
-  /** Lets a call wait as the gateway does: it asks first, unless it is behind others. */
+  /** Makes a call wait as the gateway does: it asks first, unless others wait before it. */
   const wait = (name: string, keyId = 1) => {
     const call = callOf(name, keyId);
     const waiting = queue.join(call, queue.isBehind(call) ? undefined : states(keyId));
-    // Calls that still wait at the end of a test are refused, which not every test looks at.
+    // Calls that still wait at the end of a test are refused; not every test awaits that.
     waiting.outcome.catch(() => {});
     return { ...waiting, call };
   };
@@ -171,7 +171,7 @@ test('a call that would wait longer is refused immediately, with those ahead cou
     metrics: { queued() {}, dequeued() {} },
   });
   t.teardown(() => queue.stop());
-  // Sixty a minute, all used up: one comes back each second.
+  // Sixty a minute, all used: one refills each second.
   const requests = { limit: 60, debt: 60 * REFILL_MS };
   const none = { requests: undefined, tokens: undefined, parallel: undefined };
   const limits = { key: { ...none, requests }, account: none };
@@ -269,7 +269,7 @@ test('of a thousand waits that end together, at most 50 end in a turn', async (t
     const { end } = await outcome;
     open.add(i);
     most = Math.max(most, open.size);
-    // The answer takes a while, in which others must not end.
+    // The answer takes a while; no other call may end meanwhile.
     await sleep(1);
     open.delete(i);
     answered();

@@ -7,7 +7,7 @@ import { createDatabase } from '../../helper/start/postgres-database.ts';
 
 const HALF = String.fromCharCode(0xd800);
 
-// PostgreSQL stores neither, and one such text would keep its whole batch of charges out of the ledger.
+// PostgreSQL can store neither, and one such text would keep its whole batch of charges out of the ledger.
 test('errors and models with U+0000 or half of a surrogate pair are charged and recorded', async (t) => {
   const error = { message: `not\0now${HALF}`, code: `odd\0code${HALF}`, param: `\0${HALF}` };
   const world = await startGatewayInProcess(t, {

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const MOST_WAITING = WAITING_REFUSALS.all;
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A writer whose batches are kept, in place of a book that is away or slow. */
+/** A writer whose batches are collected, in place of a book that is unreachable or slow. */
 function writerOf({
   fails = () => false,
   now = () => NOW,

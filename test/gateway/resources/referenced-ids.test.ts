@@ -238,7 +238,8 @@ test('everyday requests contain no reference to stored ids', (t) => {
   t.end();
 });
 
-// OpenAI's own models send it encrypted; vLLM and Ollama in plain text, so that Codex' and Agents' second turns were 404.
+// OpenAI's own models send it encrypted, vLLM and Ollama in plain text, for which the second turns of Codex and of the
+// Agents SDK got 404.
 test('reasoning that is sent along as text is no reference', (t) => {
   const plain = {
     type: 'reasoning',

@@ -18,7 +18,10 @@ const JOB: ProviderResource = {
   chargeId: 'req_1',
 };
 
-/** Asks for the job where the book has it once the journal is drained, or not at all; `isFlushed`: that was in time. */
+/**
+ * Asks for a job that the book has only once the journal is drained, or never. `isFlushed` says whether that was in
+ * time.
+ */
 function asked({ isFlushed, isJournalled }: { isFlushed: boolean; isJournalled: boolean }) {
   let hasJob = false;
   const book = { resource: async () => (hasJob ? JOB : undefined) } as unknown as Book;

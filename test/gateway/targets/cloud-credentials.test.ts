@@ -7,7 +7,7 @@ import { load } from '../../helper/fixtures/config-file.ts';
 import { type ReceivedRequest, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import { lastCharge, startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
-/** Environment of one test; the library of each cloud reads it once a process, so each cloud has one test. */
+/** The environment of one test. The library of each cloud reads it once a process, so each cloud has one test. */
 function setEnv(t: Test, values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     const before = process.env[name];

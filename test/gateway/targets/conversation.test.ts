@@ -26,7 +26,7 @@ test('a conversation of 20 turns stays at one target until that dies, and settle
   const [home = 'a'] = first[0] ?? [];
   const next: PlaceName = home === 'a' ? 'b' : 'a';
   t.same(first, Array(DIES_AT - 1).fill([home]), 'one target');
-  // Out for longer than the test lasts.
+  // Unhealthy for longer than the test lasts.
   world.behave(home, {
     status: 503,
     headers: { 'retry-after': '3600' },

@@ -13,7 +13,7 @@ const DONE = 'data: [DONE]\n\n';
 const OK = { choices: [{ message: { content: 'hi' } }], usage: { prompt_tokens: 3, completion_tokens: 4 } };
 const SOON = { 'retry-after-ms': '1' };
 
-/** Ways in which a target can take a call, and whether the call may go on at another one. */
+/** What a target can do with a call, and whether the call may go on at another target. */
 const WAYS = {
   answers: [{ body: OK }, { headers: SSE, body: [ROLE, WORD, REPORT, DONE] }, false],
   refuses: [{ status: 429, headers: SOON, body: { error: { message: 'slow down' } } }, 'same', true],
@@ -37,7 +37,7 @@ const CALLS = 200;
 const AT_ONCE = 20;
 const PRICES: Readonly<Record<string, number>> = { a: -1_000_000, b: -2_000_000, c: -3_000_000 };
 
-/** The number of the drawn call that a request is for. */
+/** The number of the drawn call that a request belongs to. */
 function numberOf({ body }: ReceivedRequest): number {
   return Number(/call (\d+)\./.exec(body.toString())?.[1]);
 }
@@ -88,7 +88,7 @@ async function rowsOf({ book }: Awaited<ReturnType<typeof startTargetsGateway>>,
   return rows.filter(({ type }) => type === 'charge');
 }
 
-/** The rules of a call, by the requests that reached targets and its row in the ledger. */
+/** Checks the rules of a call against the requests that reached targets and its ledger row. */
 function checkCall(
   t: Test,
   call: DrawnCall,

@@ -20,7 +20,7 @@ async function started(t: Test, limits?: Parameters<typeof startTargetsGateway>[
   return { ...world, key, accountId, charge: () => lastCharge(world, accountId) };
 }
 
-/** Names of the providers that were asked, in no order. */
+/** Names of the providers that were asked, in any order. */
 function askedPlaces({ asked }: Pick<TargetsGateway, 'asked'>): string[] {
   return (['a', 'b', 'c'] as const).flatMap((place) => asked(place));
 }

@@ -10,7 +10,7 @@ async function started(t: Test) {
   return { ...world, key, accountId };
 }
 
-/** The state of `ranked` at a provider, as the operator sees it. */
+/** The health of `ranked` at a provider, as the operator sees it. */
 async function stateOf({ api }: Pick<TargetsGateway, 'api'>, place: string, model = 'ranked') {
   const response = await api('GET', '/api/admin/providers/', ADMIN_TOKEN);
   const { providers } = (await response.json()) as ProviderListView;

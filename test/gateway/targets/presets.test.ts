@@ -17,7 +17,7 @@ const afterwards = (more: object = {}) => chunk({ choices: [], usage: usage(more
 
 /** A stream as each provider documents it (the pages that PRESETS names). */
 const STREAMS: Readonly<Partial<Record<Name, readonly string[]>>> = {
-  // The first chunk has the content filter's findings about the prompt, and no choices.
+  // The first chunk has the content filter's results for the prompt, and no choices.
   azure: [
     chunk({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] }),
     chunk({ choices: [WORD] }),
@@ -28,7 +28,7 @@ const STREAMS: Readonly<Partial<Record<Name, readonly string[]>>> = {
   google: [chunk({ choices: [WORD] }), lastWithUsage(), DONE],
   vertex: [chunk({ choices: [WORD] }), lastWithUsage({ extra_properties: { google: {} } }), DONE],
   mistral: [chunk({ choices: [WORD] }), lastWithUsage(), DONE],
-  // The report is also beside the choices of the last chunk, under a name of its own.
+  // The usage is also in the last chunk with choices, under another name.
   groq: [
     chunk({ choices: [WORD] }),
     chunk({ choices: [STOP], x_groq: { id: 'req_1', usage: usage({ queue_time: 0.1 }) } }),
@@ -69,7 +69,7 @@ const NAMES = Object.keys(PRESETS) as Name[];
 const ENV = { GOOGLE_CLOUD_LOCATION: 'europe-west1', GOOGLE_CLOUD_PROJECT: 'shop', AWS_REGION: 'eu-west-1' };
 const streamOf = (name: string) => (name === 'anthropic' ? ANTHROPIC : (STREAMS[name as Name] ?? USUAL));
 
-/** One gateway with a model at each provider, at an address of its own on loopback. */
+/** One gateway with a model at each provider, each with its own loopback address. */
 async function startEach(t: Test) {
   const provider = await startScriptedProvider({
     behave: ({ url }) => ({ headers: SSE, body: streamOf(url.split('/')[1] as string) }),
@@ -86,7 +86,7 @@ async function startEach(t: Test) {
   return await startGatewayInProcess(t, { provider, config: { catalog } });
 }
 
-/** The path at which a provider is asked for a chat. */
+/** The path of a provider's chat endpoint. */
 const CHAT_PATHS: Readonly<Partial<Record<Name, string>>> = {
   anthropic: '/v1/messages',
   azure: '/openai/deployments/model%2F1/chat/completions?api-version=2024-10-21',
@@ -124,7 +124,7 @@ test('each preset sends a call where its provider takes it, and reads the usage 
   }
 });
 
-/** A credential in the configuration is sent as it is, to clouds too. */
+/** A credential in the configuration is sent unchanged, to clouds too. */
 function checkCredential(t: Test, name: Name, { headers }: ReceivedRequest): void {
   const value = `key-of-${name}`;
   const shown = {
@@ -143,6 +143,6 @@ test("Azure's responses and videos go to its interface without deployments", asy
   const { key } = await world.account();
   const asked = world.api('POST', '/v1/responses', key, { model: 'm-azure', input: 'Hello' });
   t.equal((await world.provider.request(0)).url, '/azure/openai/v1/responses');
-  // The answer is a stream of another interface, and not what is tested here.
+  // The answer is a stream of another API, which this test does not check.
   await (await asked).text().catch(() => '');
 });

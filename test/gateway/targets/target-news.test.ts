@@ -18,7 +18,7 @@ function catalogOf(): { readonly place: Model; readonly catalog: ReadonlyMap<str
   return { place, catalog: new Map([['m', { ...place, targets }]]) };
 }
 
-/** One gateway's view of targets, with a connection of its own. */
+/** One gateway's view of targets, with its own connection. */
 async function startNews(t: Test, redis: RedisProcess) {
   const client = createRedis({ kind: 'single', url: redis.url }, { name: 'news', keyPrefix: 'book:', log });
   await connectRedis(client, 10_000);

@@ -65,7 +65,7 @@ test('entries of a bucket in doubt stay until they were looked up', async (t) =>
   buffer.pin(4);
   buffer.add(4, settleAt(NOW + 120_000));
   t.same(times(), [NOW, NOW + 60_000, NOW + 120_000]);
-  // One that began before the bucket came into doubt again.
+  // One that began before the bucket was in doubt again.
   buffer.unpin(4, first);
   buffer.add(4, settleAt(NOW + 180_000));
   t.same(times(), [NOW, NOW + 60_000, NOW + 180_000]);
@@ -81,7 +81,7 @@ test('forgotten settles can be collected, few as there are of them in a bucket',
   for (let n = 1; n < 100; n++) buffer.add(3, settleAt(NOW + n * 1_000));
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
-  // A reference is kept until the end of the turn in which it was looked at.
+  // A reference that was read is kept until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   t.equal(first.deref(), undefined);

@@ -10,7 +10,7 @@ import { admissionOf, entriesOf, log, spend, startLedger } from '../../helper/st
 import { accountOn } from '../../helper/start/ledger-account.ts';
 import { REDIS_TIMEOUT_MS } from '../../helper/start/redis-process.ts';
 
-/** More than a bucket gives to one pass. */
+/** More than one pass takes from a bucket. */
 const MANY = 501;
 
 test('concurrent drains do not resolve while Redis does not answer', async (t) => {
@@ -114,7 +114,7 @@ test('a book that is back after a long time gets fresh entries immediately', asy
   flaky.away = true;
   await spend(open, admissionOf(key, 1), 1);
   for (let failed = 0; failed < 12; failed++) await rejection(open.drain.drain(bucket));
-  // The next try comes by itself, and puts off the one after it for as long as can be.
+  // The next try comes by itself, and delays the one after it for as long as possible.
   await once(flaky.events, 'failed');
   flaky.away = false;
   await open.drain.drain(bucket);
@@ -124,7 +124,7 @@ test('a book that is back after a long time gets fresh entries immediately', asy
   t.ok(performance.now() - startedAt < 10_000, 'not when the try that was put off is due');
 });
 
-/** A book that can be away for entries. */
+/** A book that can be unreachable for entries. */
 function breakable(book: Book) {
   const events = new EventEmitter();
   const state = {

@@ -7,7 +7,7 @@ import { withUndrained } from '../../../src/ledger/recovery/rebuild.ts';
 import { entry } from '../../helper/fixtures/book-records.ts';
 
 const DAY_MS = 86_400_000;
-/** A Wednesday, amid its month. */
+/** A Wednesday in the middle of its month. */
 const NOW = Date.UTC(2026, 10, 18, 12);
 const STARTS = periodStarts(NOW);
 const HUGE = 8_000_000_000_000_000;

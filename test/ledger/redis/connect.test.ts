@@ -7,7 +7,7 @@ import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts'
 import { startCluster } from '../../helper/start/redis-cluster.ts';
 import { startRedis } from '../../helper/start/redis-process.ts';
 
-/** Passes connections on to a port, and writes its own port. It keeps one connection that it has not accepted yet. */
+/** Forwards connections to a port, and prints its own port. Its backlog is one connection. */
 const RELAY = `
 const { connect, createServer } = require('node:net');
 const server = createServer((near) => {
@@ -26,7 +26,8 @@ test('a first connection that takes too long is tried again, where a gateway end
   t.teardown(() => relay.kill('SIGKILL'));
   const [line] = await once(relay.stdout, 'data');
   const port = Number(line);
-  // While it stands still, its one place and the one that the kernel adds are taken, and further attempts get no answer.
+  // While it is paused, its one place and the one that the kernel adds are taken, and further connections get no
+  // answer.
   relay.kill('SIGSTOP');
   const others = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
   t.teardown(() => {

@@ -24,7 +24,7 @@ test('a node that took over without the hold of a call does not confirm it, thou
       () => true,
       () => false,
     );
-    // In the same round, so that it is the hold that tells.
+    // In the same round, so that only the hold can tell.
     lost = await replicas.confirm(3, 'req_lost').catch((error: unknown) => error);
     return await confirmed;
   });

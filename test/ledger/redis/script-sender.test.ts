@@ -9,7 +9,7 @@ import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
 import { startPrivateRedis } from '../../../src/redis-server/server.ts';
 import { log } from '../../helper/start/ledger.ts';
 
-/** Every member of a command that ioredis 6.0.0 reads, from its sending to its reply or the end of its connection. */
+/** Every member of a command that ioredis 6.0.0 reads between sending it and its reply or the end of its connection. */
 const MEMBERS = [
   'isTraced',
   'name',
@@ -78,7 +78,7 @@ test('a batch has every member that ioredis reads of a command, and no reply is 
     'each call of a batch has a reply of its own',
   );
 
-  // Redis answers nobody for a while, so that the connection ends between the command and its reply.
+  // Redis is paused, so that the connection ends between the command and its reply.
   await pauser.client('PAUSE', 2_000, 'ALL');
   const cut = ask();
   setTimeout(() => client.disconnect(), 100);

@@ -17,7 +17,8 @@ test('commands that wait for a write go on once a slow server has read them', as
     far.destroy();
     server.close();
   });
-  // Little by little, so that the kernel is full and the stream's own buffer is not: it would tell of room by itself.
+  // Little by little, so that the kernel's buffer is full and the stream's is not; the stream would report room by
+  // itself.
   while (near.writableLength === 0) near.write(Buffer.alloc(1_024));
   t.equal(near.writableNeedDrain, false);
 

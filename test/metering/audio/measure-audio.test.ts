@@ -17,7 +17,7 @@ const bounded = (seconds: number) => ({ seconds, how: 'bounded' });
 const UNMEASURABLE = { seconds: undefined, how: 'unmeasurable' };
 const UNKNOWN = { seconds: undefined, how: 'unknown' };
 
-/** A WAV file of 16 kB a second with one field of its header as an attacker has it. */
+/** A WAV file of 16 kB a second with one header field set by an attacker. */
 function wav(seconds: number, edit: (wav: Buffer) => void = () => {}): Buffer {
   const file = silentWav(seconds);
   edit(file);

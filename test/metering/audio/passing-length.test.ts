@@ -6,7 +6,7 @@ import { adtsFrame, flacFile, oggOpus } from '../../helper/fixtures/audio-files.
 import { mp3Frames, silentWav } from '../../helper/start/media-gateway.ts';
 
 const ID3 = Buffer.from([...Buffer.from('ID3\x04\0\0'), 0, 0, 0, 20, ...new Uint8Array(20).fill(0xff)]);
-/** A WAV file as it is streamed: the size of its data is not known when the head is sent. */
+/** A streamed WAV file: the size of its data is unknown when the header is sent. */
 const streamedWav = (() => {
   const file = Buffer.from(silentWav(2));
   file.writeUInt32LE(0xffff_ffff, file.indexOf('data') + 4);

@@ -27,10 +27,10 @@ const responses = (body: object, more?: Partial<Model>, stored?: number) =>
 const messages = (body: object, more?: Partial<Model>) =>
   costOf('/v1/messages', { messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...body }, more);
 
-/** How much more than a plain call it holds, in credits. */
+/** How much more it holds than a plain call, in credits. */
 const more = (held: { hold: number }, plain: { hold: number }) => held.hold - plain.hold;
 
-/** Whether a number is at least this, and no more than what the overheads of the input add to its passes. */
+/** Whether a number is at least this, and exceeds it by no more than the input's overheads in all passes. */
 const isAbout = (t: Test, value: number, least: number, what: string, spare = 2_500) =>
   t.ok(value >= least && value <= least + spare, `${what}: ${value}, not ${least}`);
 

@@ -21,9 +21,9 @@ const OPTIONS = {
 
 /** A type of an SDK by the names of its object members, read as a client would send it. */
 interface SdkType {
-  /** Types of its members by name, those of every alternative of a union together; arrays as their elements. */
+  /** The types of its members by name, over all alternatives of a union. An array counts as its elements. */
   members(): ReadonlyMap<string, SdkType>;
-  /** Texts that the member of this name may be, where its type names them: those of `type` tell alternatives apart. */
+  /** The texts that the member of this name may be, if its type lists them. Those of `type` tell alternatives apart. */
   literals(): readonly string[];
 }
 
@@ -139,7 +139,7 @@ const BODIES = {
 /** Parameters of Anthropic's methods that become headers. */
 const HEADERS: ReadonlySet<string> = new Set(['betas', 'user_profile_id', 'workspace_id']);
 
-/** Members of a type that its table does not have, or has without saying what becomes of what is inside them. */
+/** Members of a type that its table lacks, or has without a rule for what is inside them. */
 function unclassified(type: SdkType, table: Members, path = '', seen = new Set<string>()): string[] {
   return [...type.members()].flatMap(([name, of]) => {
     const at = path ? `${path}.${name}` : name;
@@ -147,7 +147,7 @@ function unclassified(type: SdkType, table: Members, path = '', seen = new Set<s
     if (!member) return HEADERS.has(at) ? [] : [at];
     if (member.isOpen || member.treatment === 'refused' || of.members().size === 0) return [];
     if (!member.within) return [`${at}, what is inside`];
-    // Content may hold content: a table that is reached a second time from itself says nothing new.
+    // Content may contain content; a table that is reached from itself adds nothing new.
     const visit = `${path.split('.').at(-1) ?? ''} ${[...of.members().keys()].sort().join()}`;
     if (member.within === table && seen.has(visit)) return [];
     return unclassified(of, member.within, at, new Set([...seen, visit]));

@@ -13,7 +13,7 @@ const PLAIN = message({ type: 'text', text: 'hello there' });
 const SOUND = message({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } });
 const PICTURE = message({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } });
 
-/** A request whose answer can be charged by the unit. */
+/** A request whose answer is charged by the unit. */
 const ASKING: Readonly<Record<TokenUnit, readonly [PricedPath, Record<string, unknown>]>> = {
   input: ['/v1/chat/completions', PLAIN],
   output: ['/v1/chat/completions', PLAIN],

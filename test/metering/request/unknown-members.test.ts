@@ -25,7 +25,7 @@ function modelOf(path: Path, provider: string, more: Partial<Model> = {}): Model
   });
 }
 
-/** Of an upstream that names none. */
+/** The provider of an upstream that names none. */
 const NO_PROVIDER = '';
 const vendorOf = (path: Path) => (path === '/v1/messages' ? 'anthropic' : 'openai');
 

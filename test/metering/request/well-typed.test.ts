@@ -10,7 +10,7 @@ const NEEDED: Readonly<Partial<Record<Path, object>>> = {
   '/v1/messages': { messages: MESSAGES, max_tokens: 10 },
 };
 
-/** Members of another type than their own, which a lenient provider takes, by endpoint and by the field that is named. */
+/** Members of a wrong type, which a lenient provider accepts, by endpoint and by the field that the error names. */
 const ODD: readonly (readonly [Path, string, Record<string, unknown>])[] = [
   ...[{ googleSearch: {} }, { codeExecution: {} }, { type: null }, {}, 'web_search', null, 1, []].flatMap(
     (tool) =>

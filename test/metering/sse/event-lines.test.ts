@@ -11,7 +11,7 @@ import fc from '../../helper/suite/fast-check.ts';
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];
 
-/** Sends a stream in these parts to a meter, and gets what comes out, and the verdicts on it. */
+/** Sends a stream in these parts through a meter. Resolves with its output and its verdicts. */
 function read(meter: StreamMeter, stream: string, cuts: readonly number[]): { out: string; passed: string } {
   const reader = new EventReader(meter);
   const bytes = Buffer.from(stream, 'latin1');
@@ -30,7 +30,7 @@ function read(meter: StreamMeter, stream: string, cuts: readonly number[]): { ou
   return { out, passed };
 }
 
-/** Notes the data of each event. */
+/** Records the data of each event. */
 class Notes implements StreamMeter {
   readonly data: unknown[] = [];
   readonly usage = undefined;
@@ -170,7 +170,7 @@ test('an event without end, a line without end and comments without end take a b
       for (let event = reader.next(); event !== undefined; event = reader.next()) passed += event.length;
     }
     const grown = keptBytes() - before;
-    // Used once more, so that what it holds was still held.
+    // Used once more here, so its memory was still held.
     reader.brokeOff();
     t.ok(passed > 30_000_000 && grown < 10_000_000, `${first}: ${passed} passed, ${grown} kept`);
   }

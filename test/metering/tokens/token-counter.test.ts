@@ -12,7 +12,7 @@ const MIB = 1 << 20;
 
 interface Started {
   counter: TokenCounter;
-  /** Threads that the counter has started so far; Node reports each one a tick later. */
+  /** The number of threads that the counter has started; Node reports each one a tick later. */
   threads: Worker[];
   warnings: string[];
 }
@@ -31,7 +31,7 @@ function startCounter(t: Test): Started {
   return { counter, threads, warnings };
 }
 
-/** Node in a process of its own, with `counter` at hand; what it prints. */
+/** The output of a script in its own process, with `counter` defined. */
 async function runInProcess(script: string): Promise<string> {
   const source = new URL('../../../src/metering/tokens/token-counter.ts', import.meta.url).href;
   const setUp = `import { TokenCounter } from ${JSON.stringify(source)};
@@ -172,7 +172,7 @@ test('without its thread a text has a quarter of its bytes; that is said once, a
 
 test('a failure after it worked again is said again', async (t) => {
   const { counter, threads, warnings } = startCounter(t);
-  // An answer that comes after `terminate` lets go of the thread, and nothing else here keeps this process alive.
+  // An answer after `terminate` releases the thread, and nothing else here keeps this process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
   for (const failures of [1, 2]) {

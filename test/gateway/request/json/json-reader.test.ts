@@ -13,13 +13,13 @@ import fc from '../../../helper/suite/fast-check.ts';
 
 const ANY_NAME: RootNames = { take: () => true };
 
-/** The two ways in which a body is read, which must agree. */
+/** The two ways to read a body, which must agree. */
 const WAYS: Readonly<Record<string, (bytes: Buffer, keepsSamples?: boolean) => Promise<ReadJson>>> = {
   'in memory': async (bytes) => readJson(bytes, ANY_NAME),
   'in pieces': (bytes, keepsSamples) => readJsonInPieces(inMemory(bytes), ANY_NAME, keepsSamples),
 };
 
-/** What strings are made of: raw, as between quotes. Some are not allowed there. */
+/** Parts of strings, raw as between the quotes. Some are not allowed there. */
 const GOOD = [
   'a',
   'é',
@@ -38,7 +38,7 @@ const GOOD = [
 ];
 const BAD = ['\n', '\\x', '\\u12', '\\', '"', '\\ud'];
 
-/** Strings up to three windows long: a pattern again and again, behind some other characters so that it is cut anywhere. */
+/** Strings up to three windows long: a repeated pattern behind some other characters, so that it is cut anywhere. */
 const rawString = (pieces: readonly string[]) =>
   fc
     .record({
@@ -240,7 +240,7 @@ test('the search for a fault in a megabyte of line ends or escapes held the even
   for (const text of [`{${'\n'.repeat(1_300_000)}?`, `{"a":"${'\\n'.repeat(600_000)}\n"}`]) {
     t.equal(faultIn(Buffer.from(text)), undefined, 'it ends after 128 KiB');
   }
-  // Whatever is cut in two where it ends: a word, a number, an escape, a character, a name.
+  // Everything is cut in two somewhere: a word, a number, an escape, a character, a name.
   const value = '{"é":[true,-1.5e+3,"\\u00e9"]},';
   for (let before = 0; before < Buffer.byteLength(value); before++) {
     const text = `[${' '.repeat(before)}${value.repeat(9_000)}1]`;

@@ -11,7 +11,7 @@ import fc from '../../../helper/suite/fast-check.ts';
 
 const ANY_NAME: RootNames = { take: () => true };
 
-/** JSON with its names as they were written, repeated ones too. */
+/** JSON with its names as written, including repeated ones. */
 type Written = string | readonly Written[] | { readonly members: readonly (readonly [string, Written])[] };
 
 const CHECKED = ['messages', 'input', 'tools', 'system', 'thinking', 'prompt', 'cache_control'];
@@ -49,7 +49,7 @@ const { root } = fc.letrec<{ value: Written; root: Written }>((tie) => ({
     membersOf(fc.constantFrom(...NAMES), tie('value')),
   ),
   root: membersOf(fc.constantFrom(...CHECKED, 'x', 'y'), tie('value')).map((written) => ({
-    // The request's own names are compared elsewhere.
+    // Other code compares the names of the request itself.
     members: [...new Map((written as { members: readonly (readonly [string, Written])[] }).members)],
   })),
 }));
@@ -58,7 +58,7 @@ function membersOf(names: fc.Arbitrary<string>, values: fc.Arbitrary<Written>): 
   return fc.array(fc.tuple(names, values), { maxLength: 4 }).map((members) => ({ members }) as Written);
 }
 
-/** The text of a value; `spell` writes a name, and `space` stands between signs. */
+/** The JSON text of a value. `spell` writes a name, `space` goes between tokens. */
 function textOf(value: Written, spell: (name: string) => string, space: string): string {
   if (typeof value === 'string') return value;
   const inner = isList(value)
@@ -72,7 +72,7 @@ const isList = (value: Written): value is readonly Written[] => Array.isArray(va
 
 const FREE = new Set(['parameters', 'input_schema', 'metadata', 'arguments']);
 
-/** The rule of specification section 4, by a walk through the value. */
+/** The rule of specification section 4, computed by walking the value. */
 function isTwofold(value: Written): boolean {
   if (typeof value === 'string') return false;
   if (isList(value)) return value.some(isTwofold);
@@ -209,7 +209,7 @@ test('a value with free names is checked as JSON.parse checks it', async (t) => 
         const expected = isValid(() => JSON.parse(text));
         if (expected) valid++;
         const found = isValid(() => readJson(Buffer.from(text), ANY_NAME).parse());
-        // A piece may close the tool itself and give it a name twice.
+        // A piece may close the tool itself and name it twice.
         return found === expected || (expected && !found && !isValid(() => JSON.parse(schema)));
       },
     ),

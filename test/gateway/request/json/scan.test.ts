@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { searchable, stringEnd } from '../../../../src/gateway/request/json/scan.ts';
 import fc from '../../../helper/suite/fast-check.ts';
 
-/** Characters that matter, at any distance from each other. */
+/** Significant characters, at any distance from each other. */
 const text = fc
   .array(
     fc.oneof(
@@ -29,7 +29,7 @@ const text = fc
   )
   .map((parts) => parts.join(''));
 
-/** Index after which JSON.parse takes the string for ended; "invalid", or that it goes on. */
+/** The index after which JSON.parse takes the string as ended, "invalid", or that it goes on. */
 function expected(content: string): number | 'invalid' | 'open' {
   for (let end = content.indexOf('"'); end >= 0; end = content.indexOf('"', end + 1)) {
     try {
