@@ -50,10 +50,13 @@ const verbs = {
     ensureRedis();
     ensurePostgres();
     ensureChromium();
-    prepareTap(root);
     // Options are tap's; without them tap only makes the results readable, if a person looks on.
-    if (args.some((arg) => arg.startsWith('-'))) return runToEnd(root, 'tap', args, KEEP_COMPILED);
-    if (!process.stdout.isTTY) return runToEnd(root, node, ['test/run.ts', ...args], KEEP_COMPILED);
+    const hasOptions = args.some((arg) => arg.startsWith('-'));
+    if (!hasOptions && !process.stdout.isTTY) {
+      return runToEnd(root, node, ['test/run.ts', ...args], KEEP_COMPILED);
+    }
+    prepareTap(root);
+    if (hasOptions) return runToEnd(root, 'tap', args, KEEP_COMPILED);
     const readable = ['-c', '"$@" | tap -', 'sh', node, 'test/run.ts', ...args];
     return runToEnd(root, 'sh', readable, KEEP_COMPILED);
   },

@@ -75,8 +75,8 @@ export function linkCommand(root) {
 }
 
 /**
- * Has tap compile the plugins that .taprc names into its own package. A fresh install has tap's default plugins; the
- * one for TypeScript among them does not work with TypeScript 7. Throws Stop.
+ * Has tap compile the plugins that .taprc names into its own package, which its command requires. A fresh install has
+ * tap's default plugins; its command loads the one for TypeScript, which does not work with TypeScript 7. Throws Stop.
  */
 export function prepareTap(root) {
   const settings = readFileSync(join(root, '.taprc'), 'utf8');

@@ -134,7 +134,7 @@ test('a model that is neither priced nor listed nor free gets a suggestion', asy
 
 test('an unknown provider is a fault that names those like it, and the only one', async (t) => {
   t.match(faults(t, { provider: 'antropic' }), [
-    /^upstreams\.up\.provider: is no provider of the price list \(.*\); like it: anthropic$/,
+    /^upstreams\.up\.provider: is not a provider of the price list \(.*\); like it: anthropic$/,
   ]);
   t.match(faults(t, { provider: 'gemini' }), [/like it: google/]);
   t.match(faults(t, { provider: 'qqqqqqqqqq' }), [/; known: anthropic, .*zhipuai$/]);
@@ -215,7 +215,7 @@ for (const [what, list, reason] of [
   ['an object', {}, /the file must be an array$/],
   ['no providers', [], /it has no providers$/],
   ['a provider without models', [{ id: 'mine' }], /mine: models must be an array$/],
-  ['a provider twice', [...OWN({ input_mtok: 1 }), ...OWN({ input_mtok: 1 })], /mine stands twice$/],
+  ['a provider twice', [...OWN({ input_mtok: 1 }), ...OWN({ input_mtok: 1 })], /mine occurs twice$/],
   ['a negative price', OWN({ input_mtok: -1 }), /mine: gpt: prices\.input_mtok must be a price/],
   ['a price that is text', OWN({ input_mtok: '1' }), /prices\.input_mtok must be a price/],
   [
@@ -251,7 +251,7 @@ for (const [what, list, reason] of [
   [
     'a broken expression',
     OWN({}, { match: { or: [{ regex: '(' }] } }),
-    /match\.or\[0\]\.regex is no regular expression$/,
+    /match\.or\[0\]\.regex is not a regular expression$/,
   ],
   ['a context window of text', OWN({}, { context_window: 'large' }), /context_window must be/],
 ] as const) {

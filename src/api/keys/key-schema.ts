@@ -42,9 +42,7 @@ export const Key = Type.Object(
     last_used_at: timeOrNull(
       'Time of the latest call with a row in the ledger, successful or not; null: none.',
     ),
-    previous_valid_until: timeOrNull(
-      'End of the grace of the previous value; null: no previous value is valid.',
-    ),
+    previous_valid_until: timeOrNull('When the previous value ends; null: no previous value is valid.'),
   },
   { title: 'Key', description: 'A key, without its value.' },
 );
@@ -54,13 +52,13 @@ export const OwnKey = Type.Object(
   {
     ...Key.properties,
     limit_remaining: orNull(
-      exactCredits('The rest of the limit.'),
-      'Limit less the spend of the period, at least 0; null: no limit. Holds do not count.',
+      exactCredits('What is left of the limit.'),
+      'The limit minus the spend of the period, at least 0; null: no limit. Holds do not count.',
     ),
     period_ends_at: time('End of the current period.'),
     credits_balance: Type.Optional(balance('Balance of the account; only for a key that can manage.')),
   },
-  { title: 'OwnKey', description: 'The calling key, with the rest of its limit.' },
+  { title: 'OwnKey', description: 'The calling key, with what is left of its limit.' },
 );
 
 export const KeyList = Type.Object(
@@ -134,8 +132,8 @@ export const KeyChangeHeaders = Type.Object({
     Type.String({
       pattern: IF_MATCH.source,
       description:
-        'The `version` on which the change is built, quotes optional: at any other one nothing is changed. `*` is any ' +
-        'version, as is no such header.',
+        'The `version` that your change is based on, with or without quotes. If the key has another version, nothing ' +
+        'changes. `*` or no header accepts any version.',
       examples: ['"3"'],
     }),
   ),

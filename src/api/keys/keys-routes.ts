@@ -85,7 +85,7 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
     operationId: 'readOwnKey',
     summary: 'Read the calling key',
     description:
-      'Returns the settings of the calling key, its spend, the rest of its limit, and the end of the period.',
+      'Returns the settings of the calling key, its spend, what is left of its limit, and the end of the period.',
     response: { 200: OwnKey },
     'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
   };
@@ -154,11 +154,11 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
       operationId: 'rotateKey',
       summary: 'Rotate a key',
       description:
-        'Gives the key a new value, which is in this answer only; id, settings, limits, spend and ledger stay. The value ' +
-        'before is valid for `grace_seconds` more, and from then on refused at every gateway; at once where that is 0, which ' +
-        'an empty body means too. A value from an earlier rotation ends now. `end_grace` ends the previous value. An inactive ' +
-        'key stays inactive and keeps only its new value. After 503 the values are as before, unless the message says that ' +
-        'this is not certain.',
+        'Gives the key a new value, which only this answer contains. Its id, settings, limits, spend and ledger stay. The ' +
+        'previous value stays valid for `grace_seconds` more, then every gateway refuses it; with 0 or an empty body, it ends ' +
+        'at once. A value from an earlier rotation ends now. `end_grace` ends the previous value without a new one. An ' +
+        'inactive key stays inactive and keeps only its new value. After a 503, the values are unchanged unless the message ' +
+        'says that this is uncertain.',
     },
   });
 }

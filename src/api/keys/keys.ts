@@ -237,8 +237,8 @@ export function mayWarn(schema: ObjectSchema) {
       [HEADER]: {
         type: 'string',
         description:
-          'Which names in the `allowed_models` of the request are not in the catalog, if any. They are stored: a model may ' +
-          'be added later.',
+          'Names in the `allowed_models` of the request that are not in the catalog, if any. They are stored, because a ' +
+          'model may be added later.',
         examples: ['allowed_models: "gpt-0" is not in the catalog'],
       },
     },

@@ -25,7 +25,7 @@ const MICRO = 1_000_000n;
  */
 export function exchanged(usd: number, { unit, per }: ListKey, exchange: Exchange): bigint {
   const shifted = usd >= 0 ? shiftDecimal(usd, LIST_DECIMALS) : undefined;
-  if (!shifted) throw new NotExpressible(`${usd} is no price`);
+  if (!shifted) throw new NotExpressible(`${usd} is not a price`);
   const whole = shifted.exact ? shifted.whole : shifted.whole + 1n;
   const dividend =
     whole * BigInt(UNITS[unit].per) * BigInt(exchange.creditsPerUsd) * BigInt(exchange.markup) * MICRO;

@@ -96,7 +96,7 @@ export function unknownProvider(list: PriceList, name: string): string {
   const like = list.providerLike(name)?.id;
   const near = [...new Set([...(like === undefined ? [] : [like]), ...nearNames(name, list.ids)])];
   const known = near.length > 0 ? `like it: ${near.join(', ')}` : `known: ${list.ids.join(', ')}`;
-  return `is no provider of the price list (${list.version}); ${known}`;
+  return `is not a provider of the price list (${list.version}); ${known}`;
 }
 
 /** Suggests models of a provider for an unlisted name: `(like it: …)`, or "". */

@@ -19,7 +19,7 @@ export function readList(data: unknown): ListProvider[] {
   const providers = listOf(data, 'the file').map((one, index) => readProvider(one, `[${index}]`));
   const ids = new Set<string>();
   for (const { id } of providers) {
-    if (ids.has(id)) throw new NotAList(`the provider ${id} stands twice`);
+    if (ids.has(id)) throw new NotAList(`the provider ${id} occurs twice`);
     ids.add(id);
   }
   if (providers.length === 0) throw new NotAList('it has no providers');
@@ -137,7 +137,7 @@ function readMatch(data: unknown, at: string): Match {
   }
   if (more.length > 0 || !CLAUSES.includes(name) || typeof value !== 'string')
     throw new NotAList(`${at} must be one of or, and, ${CLAUSES.join(', ')}`);
-  if (name === 'regex' && !isPattern(value)) throw new NotAList(`${at}.regex is no regular expression`);
+  if (name === 'regex' && !isPattern(value)) throw new NotAList(`${at}.regex is not a regular expression`);
   return { [name]: value } as Match;
 }
 

@@ -69,12 +69,12 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
       part: 'Book',
       ...(value('tollgate_book_up') === 1
         ? good('The database answers.')
-        : bad('Down', 'The database does not answer. Calls go on; accounts and keys cannot be changed.')),
+        : bad('Down', 'The database does not answer. Calls continue; accounts and keys cannot be changed.')),
     },
     {
       part: 'Journal',
       ...(Number.isNaN(lag + refused)
-        ? warning('Unknown', 'Redis has the journal, and does not answer.')
+        ? warning('Unknown', 'The journal is in Redis, which does not answer.')
         : refused > 0
           ? bad('Stuck', `The book refuses ${backlogWords(refused)}. The log names each.`)
           : lag > 60
@@ -87,7 +87,7 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
     {
       part: 'Alerts',
       ...(Number.isNaN(value('tollgate_alerts_queued'))
-        ? warning('Unknown', 'The book has the queue, and does not answer.')
+        ? warning('Unknown', 'The queue is in the book, which does not answer.')
         : failed > 0
           ? warning(
               'Failures',

@@ -161,7 +161,7 @@ function Live({ isOn }: { isOn: boolean }) {
       type="button"
       className="live"
       aria-pressed={isOn}
-      title="Shows new calls as they end, while this tab is seen."
+      title="Shows new calls as they end, while this tab is visible."
       onClick={() => choose({ [LIVE]: isOn ? '' : 'on' })}
     >
       Live
