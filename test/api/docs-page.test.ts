@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startChromium } from '../helper/dashboard/chromium.ts';
+import { newContext } from '../helper/dashboard/chromium.ts';
 import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -10,7 +10,7 @@ const world = await startGatewayInProcess(t);
  * takes three seconds of processor time.
  */
 async function openPage(view: { width: number; scheme?: 'light' | 'dark' }) {
-  const context = await (await startChromium()).newContext({
+  const context = await newContext({
     viewport: { width: view.width, height: 800 },
     colorScheme: view.scheme ?? 'light',
     reducedMotion: 'reduce',

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { t } from 'tap';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -37,10 +37,16 @@ const LAUNCH_WITHIN_MS = 180_000;
 /** One per test process, started on first use. */
 let browser: Promise<Browser> | undefined;
 
-/** Starts the system's Chromium without a window. Rejects if none is installed. */
-export function startChromium(): Promise<Browser> {
+/**
+ * A new context in the system's Chromium, which has no window and starts on first use. Rejects if none is installed.
+ */
+export async function newContext(options: BrowserContextOptions): Promise<BrowserContext> {
   browser ??= launch();
-  return browser;
+  const context = await (await browser).newContext(options);
+  // For events that never happen. With several browsers on one machine, a single step may take Playwright's default of
+  // 30 s.
+  context.setDefaultTimeout(Number(process.env.STEP_TIMEOUT_MS ?? 120_000));
+  return context;
 }
 
 async function launch(): Promise<Browser> {

@@ -5,7 +5,7 @@ import { until } from '../check/until.ts';
 import { apiOf } from '../clients/api.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import { buildPageOnce } from '../suite/build-page-once.ts';
-import { startChromium } from './chromium.ts';
+import { newContext } from './chromium.ts';
 
 export interface View {
   readonly scheme?: 'light' | 'dark';
@@ -85,10 +85,7 @@ const free = new Map<string, Page[]>();
 async function freePage(timezoneId: string): Promise<Page> {
   const left = free.get(timezoneId)?.pop();
   if (left) return left;
-  const context = await (await startChromium()).newContext({ timezoneId, locale: 'en-GB' });
-  // For events that never happen. With several browsers on one machine, a single step may take Playwright's default of
-  // 30 s.
-  context.setDefaultTimeout(Number(process.env.STEP_TIMEOUT_MS ?? 120_000));
+  const context = await newContext({ timezoneId, locale: 'en-GB' });
   return await context.newPage();
 }
 
