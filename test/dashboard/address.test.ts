@@ -1,7 +1,8 @@
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, type View } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -13,18 +14,10 @@ for (let round = 0; round < 4; round++) {
 }
 await world.settled();
 
-async function signedIn(t: Parameters<typeof openDashboard>[0], view?: View) {
-  const dashboard = await openDashboard(t, world, view);
-  await dashboard.signIn(key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  return dashboard;
-}
-const scrolled = (page: Awaited<ReturnType<typeof signedIn>>['page']) =>
-  page.evaluate('scrollY').then(Number);
+const scrolled = (page: Page) => page.evaluate('scrollY').then(Number);
 
 t.test('M6: another page of the ledger begins at its top, with the focus there', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, key, { at: ['billing', 'Billing'] });
   const table = page.getByRole('region', { name: 'Ledger entries' });
   for (const [button, number] of [
     ['Older', 2],
@@ -41,8 +34,7 @@ t.test('M6: another page of the ledger begins at its top, with the focus there',
 });
 
 t.test('M7: Back from a key leads to the search and the place that were left', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, key, { at: ['keys', 'Keys'] });
   await page.getByLabel('Search').fill('job');
   await page.getByText('120 of 121 keys').waitFor();
   await page.getByRole('link', { name: 'Job 35', exact: true }).scrollIntoViewIfNeeded();
@@ -58,8 +50,7 @@ t.test('M7: Back from a key leads to the search and the place that were left', a
 });
 
 t.test('M7: the link back to the keys leads to the search that was left', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('keys?search=job+7&status=active', 'Keys');
+  const { page } = await signedIn(t, world, key, { at: ['keys?search=job+7&status=active', 'Keys'] });
   await page.getByRole('link', { name: 'Job 77' }).click();
   await page.getByRole('link', { name: '← Keys' }).click();
   await page.getByText('11 of 121 keys').waitFor();
@@ -67,8 +58,7 @@ t.test('M7: the link back to the keys leads to the search that was left', async 
 });
 
 t.test('M7: page and filters of the ledger outlast a reload, and are taken back by Back', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, key, { at: ['billing', 'Billing'] });
   await page.getByLabel('Type').selectOption('charge');
   await page.getByRole('button', { name: 'Older' }).click();
   await page.getByRole('button', { name: 'Older' }).click();
@@ -91,7 +81,7 @@ t.test('M7: page and filters of the ledger outlast a reload, and are taken back 
 });
 
 t.test('M7: the choice of UTC stays on every page, and after a reload', async (t) => {
-  const { page } = await signedIn(t);
+  const { page } = await signedIn(t, world, key);
   await page.getByRole('button', { name: 'Show UTC' }).click();
   await page.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('button', { name: 'Show local time' }).waitFor();
@@ -105,8 +95,7 @@ t.test('M7: the choice of UTC stays on every page, and after a reload', async (t
 });
 
 t.test('keys come in pages, which the address names', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, key, { at: ['keys', 'Keys'] });
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByText('Page 2').waitFor();
   t.equal(await page.getByRole('region', { name: 'Keys' }).locator('tbody tr').count(), 21);
@@ -116,7 +105,7 @@ t.test('keys come in pages, which the address names', async (t) => {
 });
 
 t.test('L20: an address that this session has no page for becomes that of the first page', async (t) => {
-  const owner = await signedIn(t);
+  const owner = await signedIn(t, world, key);
   await owner.open('accounts/1', 'Home');
   t.match(owner.page.url(), /#\/home$/);
   const operator = await openDashboard(t, world);

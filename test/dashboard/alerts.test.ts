@@ -1,16 +1,13 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 
 async function alerts(t: Parameters<typeof openDashboard>[0], key: string) {
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('alerts', 'Alerts');
+  const { page } = await signedIn(t, world, key, { at: ['alerts', 'Alerts'] });
   return page;
 }
 
@@ -106,10 +103,7 @@ t.test('a test alert too many says when the next one may be sent', async (t) => 
 
 t.test('the threshold can be changed in place', async (t) => {
   const owner = await world.account({ credits: 50, threshold: 10 });
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('alerts', 'Alerts');
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['alerts', 'Alerts'] });
   await page.getByRole('button', { name: 'Change alert threshold' }).click();
   const field = page.getByLabel('Alert threshold in credits');
   await field.fill('-1');

@@ -11,13 +11,6 @@ async function keyNamed(name: string) {
   return (await keysOf(world, owner.key)).find((key) => key.name === name);
 }
 
-async function operator(t: Parameters<typeof openDashboard>[0]) {
-  const dashboard = await openDashboard(t, world);
-  await dashboard.signIn(ADMIN_TOKEN);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  return dashboard;
-}
-
 async function accountOf(id: number): Promise<OperatorAccountView> {
   return (await apiOf(world, ADMIN_TOKEN).get<OperatorAccountView>(`/api/admin/accounts/${id}/`)).body;
 }
@@ -26,8 +19,10 @@ t.test(
   'a key is created with limits of calls, does not manage then, and shows them in the list',
   async (t) => {
     // The list shows restrictions from this width on.
-    const { page, open } = await signedIn(t, world, owner.key, { width: 1_440 });
-    await open('keys/new', 'Create key');
+    const { page, open } = await signedIn(t, world, owner.key, {
+      width: 1_440,
+      at: ['keys/new', 'Create key'],
+    });
     await page.getByLabel('Name', { exact: true }).fill('Limited');
     await page.getByLabel('Requests per minute').fill('60');
     await page.getByLabel('Tokens per minute').fill(' 100000 ');
@@ -51,8 +46,7 @@ t.test(
 
 t.test('limits are changed and taken away, and nothing else is sent', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Changing', rpm_limit: 60, tpm_limit: 1_000 });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${id}`, 'Changing');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Changing'] });
   t.equal(await page.getByLabel('Requests per minute').inputValue(), '60');
   await page.getByLabel('Requests per minute').fill('');
   await page.getByLabel('Tokens per minute').fill('2000');
@@ -65,8 +59,7 @@ t.test('limits are changed and taken away, and nothing else is sent', async (t) 
 
 t.test('an invalid limit shows an error at its field, and nothing is saved', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Wrong', rpm_limit: 60 });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${id}`, 'Wrong');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Wrong'] });
   const field = page.getByLabel('Requests per minute');
   const error = page.locator('#field-rpm_limit-error');
   for (const [typed, words] of [
@@ -88,8 +81,7 @@ t.test('an invalid limit shows an error at its field, and nothing is saved', asy
 
 t.test('the signed-in key limits itself without a question, and manages still', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Own' });
-  const { page, open } = await signedIn(t, world, own.key);
-  await open(`keys/${own.id}`, 'Own');
+  const { page } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Own'] });
   await page.getByLabel('Concurrency').fill('1');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Key “Own” saved.').waitFor();
@@ -99,8 +91,7 @@ t.test('the signed-in key limits itself without a question, and manages still', 
 
 t.test('a stale form says which limits differ, as numbers of calls and not of credits', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Shared', rpm_limit: 60 });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${id}`, 'Shared');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Shared'] });
   await page.getByLabel('Requests per minute').fill('5000');
   await apiOf(world, owner.key).patch(`/api/keys/${id}/`, { rpm_limit: 7_000 });
   await page.getByRole('button', { name: 'Save changes' }).click();
@@ -111,8 +102,9 @@ t.test('a stale form says which limits differ, as numbers of calls and not of cr
 
 t.test('the operator limits an account, and its owner sees that', async (t) => {
   const { accountId, key } = await world.account({ email: 'limits@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'limits@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'limits@example.com'],
+  });
   await page.getByLabel('Requests per minute').fill('0');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('#field-rpm_limit-error').getByText('must be 1 or more').waitFor();
@@ -143,8 +135,9 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
 
 t.test('limits that the operator typed are not left without a question', async (t) => {
   const { accountId } = await world.account({ email: 'asked@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'asked@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'asked@example.com'],
+  });
   await page.getByLabel('Tokens per minute').fill('5');
   await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
   await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
@@ -152,8 +145,7 @@ t.test('limits that the operator typed are not left without a question', async (
 });
 
 t.test('an account begins with the limits that the operator names', async (t) => {
-  const { page, open } = await operator(t);
-  await open('accounts/new', 'Create account');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, { at: ['accounts/new', 'Create account'] });
   await page.getByLabel('Email address of the owner').fill('new-limits@example.com');
   await page.getByLabel('Tokens per minute').fill('x');
   await page.getByRole('button', { name: 'Create account' }).click();

@@ -41,8 +41,7 @@ const AMOUNTS = {
 };
 
 t.test('countries are taken by their usual names and codes', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Name', { exact: true }).fill('Blocking');
   const field = page.getByLabel('Blocked countries', { exact: true });
   for (const [name, code] of Object.entries(COUNTRIES)) {
@@ -57,8 +56,7 @@ t.test('countries are taken by their usual names and codes', async (t) => {
 });
 
 t.test('an amount in another notation is refused with a correct example', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Limit the spending of this key').check();
   const field = page.getByLabel('Limit in credits');
   for (const [typed, words] of Object.entries(AMOUNTS)) {
@@ -71,8 +69,7 @@ t.test('an amount in another notation is refused with a correct example', async 
 
 t.test('a model that there is not is warned of in the form and in the list', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Misspelt', allowed_models: ['flatt'] });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys', 'Keys');
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['keys', 'Keys'] });
   await page
     .getByRole('row', { name: /Misspelt/ })
     .getByText('“flatt” is not in the catalog')

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -13,10 +13,10 @@ const { body: limited } = await apiOf(world, key).post<{ id: number }>('/api/key
 });
 
 async function form(t: Parameters<typeof openDashboard>[0], view = {}) {
-  const { page, signIn, open } = await openDashboard(t, world, view);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open(`explain/${limited.id}`, 'Explain a call');
+  const { page } = await signedIn(t, world, key, {
+    ...view,
+    at: [`explain/${limited.id}`, 'Explain a call'],
+  });
   await page.getByLabel('Model').fill('flat');
   // 09:00 UTC in the winter of Berlin.
   await page.getByLabel('Time').fill('2031-01-15T10:00');

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
-import { makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { makeKey, type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -36,8 +36,10 @@ async function isSeen(t: Parameters<typeof openDashboard>[0], words: Locator): P
 for (const [screen, view] of SCREENS) {
   t.test(`on ${screen}, a key that cannot be saved says so beside the button`, async (t) => {
     const { id } = await makeKey(world, owner.key, { name: 'To be saved' });
-    const { page, open } = await signedIn(t, world, owner.key, view);
-    await open(`keys/${id}`, 'To be saved');
+    const { page } = await signedIn(t, world, owner.key, {
+      ...view,
+      at: [`keys/${id}`, 'To be saved'],
+    });
     await refuseChanges(page);
     await page.getByLabel('Note').fill('Changed');
     await page.getByRole('button', { name: 'Save changes' }).click();
@@ -52,8 +54,7 @@ for (const [screen, view] of SCREENS) {
   });
 
   t.test(`on ${screen}, so does one that the form finds wrong`, async (t) => {
-    const { page, open } = await signedIn(t, world, owner.key, view);
-    await open('keys/new', 'Create key');
+    const { page } = await signedIn(t, world, owner.key, { ...view, at: ['keys/new', 'Create key'] });
     await page.getByLabel('Webhook URL').fill('nonsense');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.locator('input[name=name]:focus').waitFor();
@@ -61,8 +62,7 @@ for (const [screen, view] of SCREENS) {
   });
 
   t.test(`on ${screen}, a threshold that cannot be saved says so at its field`, async (t) => {
-    const { page, open } = await signedIn(t, world, owner.key, view);
-    await open('alerts', 'Alerts');
+    const { page } = await signedIn(t, world, owner.key, { ...view, at: ['alerts', 'Alerts'] });
     await page.getByRole('button', { name: 'Change alert threshold' }).click();
     await refuseChanges(page);
     await page.getByLabel('Alert threshold in credits').fill('3');
@@ -72,10 +72,10 @@ for (const [screen, view] of SCREENS) {
   });
 
   t.test(`on ${screen}, the operator's forms say so beside their buttons`, async (t) => {
-    const { page, open, signIn } = await openDashboard(t, world, view);
-    await signIn(ADMIN_TOKEN);
-    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-    await open(`accounts/${owner.accountId}`, 'owner@example.com');
+    const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+      ...view,
+      at: [`accounts/${owner.accountId}`, 'owner@example.com'],
+    });
     await refuseChanges(page);
     await page.getByLabel('Alert threshold').fill('5');
     await page.getByRole('button', { name: 'Save' }).click();

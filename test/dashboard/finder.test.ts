@@ -1,5 +1,5 @@
 import t from 'tap';
-import { makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
 import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -36,9 +36,7 @@ t.test('⌘K finds pages, keys, models and request ids', async (t) => {
 
 t.test('the operator finds accounts', async (t) => {
   const { accountId } = await world.account({ email: 'find.me@example.com' });
-  const { page, signIn, faults } = await openDashboard(t, world);
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page, faults } = await signedIn(t, world, ADMIN_TOKEN);
   await page.keyboard.press('Control+k');
   const search = page.getByRole('textbox', { name: 'Search' });
   await search.fill('find.me');

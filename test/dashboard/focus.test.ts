@@ -1,17 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 t.test('a dialog takes the focus and gives it back', async (t) => {
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open(`keys/${owner.keyId}`, 'First');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${owner.keyId}`, 'First'] });
   await page.getByRole('button', { name: 'Deactivate' }).press('Enter');
   await page.locator('dialog[open] button:focus').waitFor();
   await page.keyboard.press('Escape');
@@ -34,9 +31,7 @@ t.test('a focused element that disappears leaves the focus to the title of the p
 });
 
 t.test('a page that is gone to has its title focused, to be read out', async (t) => {
-  const { page, signIn } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page } = await signedIn(t, world, owner.key);
   await page.getByRole('link', { name: 'Billing' }).press('Enter');
   await page.locator('h1:focus', { hasText: 'Billing' }).waitFor();
   t.equal(await page.title(), 'Billing · Tollgate');

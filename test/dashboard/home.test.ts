@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -119,10 +119,7 @@ t.test('L4: a spend that cannot be read is said to be that, and not to be loadin
 t.test('L9: a key without spend has an empty bar', async (t) => {
   const owner = await world.account();
   await apiOf(world, owner.key).post('/api/keys/', { name: 'Unused', spending_limit: 5 });
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys', 'Keys'] });
   await page.getByRole('link', { name: 'Unused' }).waitFor();
   t.equal(await page.locator('.bar').count(), 1);
   t.equal(await page.locator('.bar > span').count(), 0);

@@ -3,7 +3,7 @@ import type { KeyView } from '../../src/api/keys/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { WIRE_NAMES } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { type Dashboard, openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -16,22 +16,13 @@ async function keyNamed(name: string): Promise<KeyView> {
   return key;
 }
 
-async function signedIn(t: Tap): Promise<Dashboard> {
-  const dashboard = await openDashboard(t, world);
-  await dashboard.signIn(owner.key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  return dashboard;
-}
-type Tap = Parameters<typeof openDashboard>[0];
-
 t.test('the foot of a page names the version of the gateway', async (t) => {
-  const { page } = await signedIn(t);
+  const { page } = await signedIn(t, world, owner.key);
   t.match(await page.locator('.side-foot').innerText(), `Tollgate ${VERSION}`);
 });
 
 t.test('the form has every field of a key', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   for (const tick of ['Limit the spending of this key', 'Restrict to certain hours'])
     await page.getByLabel(tick).check();
   for (const name of WIRE_NAMES.filter((name) => name !== 'is_active')) {
@@ -42,7 +33,7 @@ t.test('the form has every field of a key', async (t) => {
 });
 
 t.test('a key is created, its value is shown once and works', async (t) => {
-  const { page, open } = await signedIn(t);
+  const { page, open } = await signedIn(t, world, owner.key);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Create key' }).click();
@@ -79,8 +70,7 @@ t.test('the API returns every setting that a control changed', async (t) => {
   const { body: created } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
     name: 'Plain',
   });
-  const { page, open } = await signedIn(t);
-  await open(`keys/${created.id}`, 'Plain');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${created.id}`, 'Plain'] });
   await page.getByText('No changes.').waitFor();
 
   await page.getByLabel('Name', { exact: true }).fill('Everything');
@@ -135,8 +125,7 @@ t.test('removing settings sends these fields only', async (t) => {
     spending_limit: 5,
     expires_at: '2031-02-03T04:05:06.789Z',
   });
-  const { page, open } = await signedIn(t);
-  await open(`keys/${created.id}`, 'Restricted');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${created.id}`, 'Restricted'] });
   await page.getByRole('button', { name: 'Remove 203.0.113.8' }).click();
   await page.getByLabel('Limit the spending of this key').uncheck();
   const sent = page.waitForRequest((request) => request.method() === 'PATCH');
@@ -151,8 +140,7 @@ t.test('removing settings sends these fields only', async (t) => {
 });
 
 t.test('hours that wrap are explained, in local time too', async (t) => {
-  const { page, open } = await signedIn(t);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Restrict to certain hours').check();
   await page.getByLabel('From (UTC)').fill('22:30');
   await page.getByLabel('Until (UTC)').fill('06:00');
@@ -164,8 +152,7 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
   const { body: created } = await apiOf(world, owner.key).post<{ id: number; key: string }>('/api/keys/', {
     name: 'On and off',
   });
-  const { page, open } = await signedIn(t);
-  await open(`keys/${created.id}`, 'On and off');
+  const { page, open } = await signedIn(t, world, owner.key, { at: [`keys/${created.id}`, 'On and off'] });
   await page.getByRole('button', { name: 'Deactivate' }).click();
   const dialog = page.getByRole('dialog', { name: 'Deactivate “On and off”?' });
   await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -195,8 +182,7 @@ t.test('keys are searched, and shown by status', async (t) => {
     description: 'in the hay',
   });
   await api.delete(`/api/keys/${body.id}/`);
-  const { page, open } = await signedIn(t);
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys', 'Keys'] });
   await page.getByLabel('Search').fill('HAY');
   await page.getByText(/^1 of \d+ keys$/).waitFor();
   t.equal(await page.getByRole('rowheader', { name: 'Needle' }).count(), 1);

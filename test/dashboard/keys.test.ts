@@ -19,8 +19,7 @@ await until('the refused call is listed', async () => {
 });
 
 t.test('the table of keys is sorted by its columns, in the address, a line each', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key, { width: 1_440 });
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, owner.key, { width: 1_440, at: ['keys', 'Keys'] });
   const rows = page.getByRole('region', { name: 'Keys' }).locator('tbody tr');
   const names = async () => (await rows.locator('.key-title').allTextContents()).join();
   await rows.first().waitFor();
@@ -44,8 +43,7 @@ function byApp(one: string, other: string): number {
 }
 
 t.test('B12: a key whose calls are all refused is not "Never used"', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys', 'Keys');
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['keys', 'Keys'] });
   const badge = page.getByRole('row', { name: /Refused/ }).getByText('All refused');
   t.match(await badge.getAttribute('title'), /^1 call refused in the last 30 days/);
   await page.getByLabel('Used', { exact: true }).selectOption('no');
@@ -70,8 +68,7 @@ t.test('selected keys are deactivated after one question; one changed meanwhile 
     rpm_limit: 5,
   });
   const other = await makeKey(world, owner.key, { name: 'Spare 2' });
-  const { page, open, faults } = await signedIn(t, world, owner.key);
-  await open('keys?search=spare', 'Keys');
+  const { page, open, faults } = await signedIn(t, world, owner.key, { at: ['keys?search=spare', 'Keys'] });
   await page.getByRole('button', { name: 'Select all 2' }).press('Enter');
   await page.getByText('2 keys selected').waitFor();
   await page.getByLabel('Select Spare 2').press('Space');
@@ -105,8 +102,7 @@ t.test('selected keys are deactivated after one question; one changed meanwhile 
 });
 
 t.test("a key's page begins with its spend and calls", async (t) => {
-  const { page, open, faults } = await signedIn(t, world, owner.key);
-  await open(`keys/${app.id}`, 'App');
+  const { page, faults } = await signedIn(t, world, owner.key, { at: [`keys/${app.id}`, 'App'] });
   await page.locator('.stacked svg').first().waitFor();
   const figures = page.locator('.figure');
   await reads(t, figures, /Spent this month2\.00 \/ 10\.0020% of the limit\. Resets in \d/);
@@ -129,8 +125,7 @@ t.test("a key's page begins with its spend and calls", async (t) => {
 });
 
 t.test('B9: a new key manages only where that is switched on', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   t.equal(await page.getByLabel('Can manage keys').isChecked(), false);
   await page.getByLabel('Name', { exact: true }).fill('For an app');
   const sent = page.waitForRequest((request) => request.method() === 'POST');
@@ -141,8 +136,7 @@ t.test('B9: a new key manages only where that is switched on', async (t) => {
 });
 
 t.test('B3: the models that a key may call are counted and come first', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${app.id}`, 'App');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${app.id}`, 'App'] });
   await page.getByText('1 chosen').waitFor();
   const models = page.locator('[name=allowed_models]');
   await until('the catalog is there', async () => (await models.count()) > 1);
@@ -168,8 +162,11 @@ t.test('B3: the models that a key may call are counted and come first', async (t
 });
 
 t.test('B4: a failed create shows the fault above the bar, focused, and the bar leads to each', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key, { width: 1_440, height: 900 });
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, {
+    width: 1_440,
+    height: 900,
+    at: ['keys/new', 'Create key'],
+  });
   await page.getByLabel('Name', { exact: true }).fill('Faulty');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.0.0.0/33');
   await page.getByLabel('Webhook URL').fill('nonsense');

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { type Dashboard, keysOf, makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
-type Tap = Parameters<typeof openDashboard>[0];
+type Tap = Parameters<typeof signedIn>[0];
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'Leave this page?' });
 
@@ -43,15 +43,8 @@ async function isAskedOnEveryWayOut(t: Tap, page: Page, lost: RegExp, link: stri
   await isAskedOnReload(t, page);
 }
 
-async function operator(t: Tap): Promise<Dashboard> {
-  const dashboard = await openDashboard(t, world);
-  await dashboard.signIn(ADMIN_TOKEN);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  return dashboard;
-}
-
 t.test('the value of a new key is not lost by Back or reload', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['alerts', 'Alerts'] });
   await open('keys/new', 'Create key');
   await page.getByLabel('Name', { exact: true }).fill('Shown once');
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -64,7 +57,7 @@ t.test('the value of a new key is not lost by Back or reload', async (t) => {
 });
 
 t.test('nor is the first key of an account that the operator makes', async (t) => {
-  const { page, open } = await operator(t);
+  const { page, open } = await signedIn(t, world, ADMIN_TOKEN, { at: ['providers', 'Providers'] });
   await open('accounts/new', 'Create account');
   await page.getByLabel('Email address of the owner').fill('guarded@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
@@ -78,7 +71,7 @@ t.test('nor is the first key of an account that the operator makes', async (t) =
 
 t.test('nor is the new value of a key that was rotated', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Rotated' });
-  const { page, open } = await signedIn(t, world, owner.key);
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['alerts', 'Alerts'] });
   await open(`keys/${id}`, 'Rotated');
   await page.getByRole('button', { name: 'Rotate', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
@@ -92,8 +85,7 @@ t.test('nor is the new value of a key that was rotated', async (t) => {
 
 t.test('edits of a key are not left without a question, and not asked about once saved', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Edited' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys', 'Keys');
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['keys', 'Keys'] });
   await open(`keys/${id}`, 'Edited');
   await page.getByText('No changes.').waitFor();
   await page.getByLabel('Note').fill('Changed');
@@ -107,8 +99,7 @@ t.test('edits of a key are not left without a question, and not asked about once
 });
 
 t.test('who wants to leave does, where they wanted to', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('billing', 'Billing');
+  const { page, open } = await signedIn(t, world, owner.key, { at: ['billing', 'Billing'] });
   await open('keys/new', 'Create key');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.');
   await page.evaluate('history.back()');
@@ -128,7 +119,7 @@ t.test('the threshold and the operator’s forms are not left without a question
   await page.getByRole('button', { name: 'Change alert threshold' }).click();
   await page.getByLabel('Alert threshold in credits').fill('77');
   await isAskedOnReload(t, page);
-  const { page: desk, open } = await operator(t);
+  const { page: desk, open } = await signedIn(t, world, ADMIN_TOKEN);
   for (const [route, title, label] of [
     [`accounts/${owner.accountId}`, 'owner@example.com', 'Note'],
     [`accounts/${owner.accountId}`, 'owner@example.com', 'Email address'],
@@ -146,8 +137,7 @@ t.test('the threshold and the operator’s forms are not left without a question
 t.test('the end of the session does not take edits away', async (t) => {
   const session = await makeKey(world, owner.key, { name: 'Session' });
   const { id } = await makeKey(world, owner.key, { name: 'Edited until the end' });
-  const { page, open } = await signedIn(t, world, session.key);
-  await open(`keys/${id}`, 'Edited until the end');
+  const { page } = await signedIn(t, world, session.key, { at: [`keys/${id}`, 'Edited until the end'] });
   await page.getByLabel('Note').fill('A long note');
   await apiOf(world, owner.key).delete(`/api/keys/${session.id}/`);
   await page.getByRole('button', { name: 'Save changes' }).click();
@@ -162,8 +152,7 @@ t.test('the end of the session does not take edits away', async (t) => {
 
 t.test('deactivating your own key signs you out with a message', async (t) => {
   const session = await makeKey(world, owner.key, { name: 'Own' });
-  const { page, open } = await signedIn(t, world, session.key);
-  await open(`keys/${session.id}`, 'Own');
+  const { page } = await signedIn(t, world, session.key, { at: [`keys/${session.id}`, 'Own'] });
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByText('you will be signed out').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
@@ -173,8 +162,7 @@ t.test('deactivating your own key signs you out with a message', async (t) => {
 });
 
 t.test('messages appear in front of an open dialog', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Name', { exact: true }).fill('Copied');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click();

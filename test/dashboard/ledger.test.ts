@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { type openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -17,10 +17,7 @@ await (await world.chat(second.key, { model: 'renamed' })).text();
 await world.settled();
 
 async function ledger(t: Parameters<typeof openDashboard>[0]) {
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, key, { at: ['billing', 'Billing'] });
   const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
   await rows.first().waitFor();
   return { page, rows };
@@ -101,10 +98,7 @@ t.test('H5: the note of a top-up is shown', async (t) => {
     note: 'Invoice 1001',
   });
   await world.settled();
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, other.key, { at: ['billing', 'Billing'] });
   await page.getByRole('cell', { name: 'Top-up Invoice 1001' }).waitFor();
   await page
     .getByRole('button', { name: /Details of/ })
@@ -117,10 +111,7 @@ t.test('the details of a call show its prices, its duration and whether it was s
   const other = await world.account({ credits: 10 });
   await (await world.chat(other.key, { model: 'tokens', stream: true })).text();
   await world.settled();
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, other.key, { at: ['billing', 'Billing'] });
   const line = page.getByRole('row', { name: /Charge tokens/ });
   t.ok(Number((await line.boundingBox())?.height) <= 48, 'an entry is one line');
   await line.getByRole('button').click();
@@ -146,10 +137,7 @@ t.test('L1: a free call is not shown as a gain', async (t) => {
   const other = await failing.account({ credits: 10 });
   await (await failing.chat(other.key)).text();
   await failing.settled();
-  const { page, signIn, open } = await openDashboard(t, failing);
-  await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, failing, other.key, { at: ['billing', 'Billing'] });
   const cell = page.getByRole('row', { name: /Charge/ }).getByRole('cell', { name: '0.00', exact: true });
   t.equal(await cell.textContent(), '0.00');
   t.notMatch(await cell.getAttribute('class'), /gain/);
@@ -157,10 +145,7 @@ t.test('L1: a free call is not shown as a gain', async (t) => {
 
 t.test('L9: where one page is all there is no way to others', async (t) => {
   const other = await world.account({ credits: 0 });
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(other.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('billing', 'Billing');
+  const { page } = await signedIn(t, world, other.key, { at: ['billing', 'Billing'] });
   await page.getByText('The ledger is empty').waitFor();
   t.equal(await page.getByRole('button', { name: 'Older' }).count(), 0);
 });

@@ -56,8 +56,7 @@ for (const [what, set, reason] of RESTRICTIONS) {
   t.test(`giving your own key ${what} asks first`, async (t) => {
     const own = await makeKey(world, owner.key, { name: 'Own' });
     const version = await versionOf(own.id);
-    const { page, open } = await signedIn(t, world, own.key);
-    await open(`keys/${own.id}`, 'Own');
+    const { page } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Own'] });
     await set(page);
     await page.getByRole('button', { name: 'Save changes' }).click();
     await question(page).getByText(reason).waitFor();
@@ -72,8 +71,7 @@ for (const [what, set, reason] of RESTRICTIONS) {
 
 t.test('restrictions that do not lock out are saved without a question', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Own' });
-  const { page, open } = await signedIn(t, world, own.key);
-  await open(`keys/${own.id}`, 'Own');
+  const { page } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Own'] });
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('127.0.0.0/8');
   await page.getByLabel('Allowed browser origins', { exact: true }).fill(world.url);
   await page.getByLabel('Expires').fill('2099-01-01T00:00');
@@ -84,8 +82,7 @@ t.test('restrictions that do not lock out are saved without a question', async (
 
 t.test('nor is anything asked about another key', async (t) => {
   const other = await makeKey(world, owner.key, { name: 'Other' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${other.id}`, 'Other');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${other.id}`, 'Other'] });
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Key “Other” saved.').waitFor();

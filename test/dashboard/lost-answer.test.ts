@@ -1,6 +1,6 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { keysOf, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { keysOf, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -11,10 +11,9 @@ async function namedBy(name: string) {
 }
 
 async function formOf(t: Parameters<typeof signedIn>[0], name: string) {
-  const dashboard = await signedIn(t, world, owner.key);
-  await dashboard.open('keys/new', 'Create key');
-  await dashboard.page.getByLabel('Name', { exact: true }).fill(name);
-  return dashboard.page;
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  return page;
 }
 
 t.test('a key whose answer is lost may have been made, and is found', async (t) => {
@@ -67,10 +66,7 @@ t.test('an answer that never comes counts as lost', async (t) => {
 });
 
 t.test('so does that of an account, and of a key, that the operator makes', async (t) => {
-  const { page, open, signIn } = await openDashboard(t, world);
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('accounts/new', 'Create account');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, { at: ['accounts/new', 'Create account'] });
   await page.route('**/api/admin/accounts/', async (route) => {
     if (route.request().method() === 'GET') return route.continue();
     await route.fetch();

@@ -1,16 +1,14 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const accounts: number[] = [];
 
 t.test('the operator sees charges, refusals by code, and who runs dry', async (t) => {
-  const { page, signIn, open, faults } = await openDashboard(t, world);
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page, open, faults } = await signedIn(t, world, ADMIN_TOKEN);
   const dry = page.getByRole('region', { name: 'Accounts that run dry' });
   const card = page.locator('section', { hasText: 'Accounts that run dry' });
   await reads(t, card, /There are no accounts yet\. See all balances/, 'a gateway without accounts');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -15,19 +15,12 @@ interface Account {
   readonly overdraft: number;
 }
 
-async function operator(t: Parameters<typeof openDashboard>[0]) {
-  const dashboard = await openDashboard(t, world);
-  await dashboard.signIn(ADMIN_TOKEN);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  return dashboard;
-}
-
 async function accountOf(id: number): Promise<Account> {
   return (await apiOf(world, ADMIN_TOKEN).get<Account>(`/api/admin/accounts/${id}/`)).body;
 }
 
 t.test('an account is created, with a key that works', async (t) => {
-  const { page } = await operator(t);
+  const { page } = await signedIn(t, world, ADMIN_TOKEN);
   await page.getByRole('link', { name: 'Create account' }).click();
   await page.getByLabel('Email address of the owner').fill('new@example.com');
   await page.getByLabel('Initial credits').fill('12.5');
@@ -46,8 +39,7 @@ t.test('an account is created, with a key that works', async (t) => {
 
 t.test('an e-mail address that is taken, or none, is refused at its field', async (t) => {
   await world.account({ email: 'taken@example.com' });
-  const { page, open } = await operator(t);
-  await open('accounts/new', 'Create account');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, { at: ['accounts/new', 'Create account'] });
   const field = page.getByLabel('Email address of the owner');
   for (const [email, words] of [
     ['taken@example.com', /another account|taken|exists/i],
@@ -63,8 +55,9 @@ t.test('an e-mail address that is taken, or none, is refused at its field', asyn
 
 t.test('M8: a balance is topped up and adjusted, each once and after a question that names it', async (t) => {
   const { accountId } = await world.account({ credits: 10, email: 'balance@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'balance@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'balance@example.com'],
+  });
   const dialog = page.getByRole('dialog');
   await page.getByLabel('Credits', { exact: true }).fill('5.25');
   await page.getByLabel('Note').fill('Invoice 7');
@@ -92,8 +85,9 @@ t.test('M8: a balance is topped up and adjusted, each once and after a question 
 
 t.test('a repeat after an answer that was lost changes nothing twice', async (t) => {
   const { accountId } = await world.account({ credits: 10, email: 'repeat@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'repeat@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'repeat@example.com'],
+  });
   let isLost = true;
   await page.route('**/credits/', async (route) => {
     // The gateway gets the request, but the page does not get the answer.
@@ -112,8 +106,9 @@ t.test('a repeat after an answer that was lost changes nothing twice', async (t)
 
 t.test('settings are saved', async (t) => {
   const { accountId } = await world.account({ email: 'before@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'before@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'before@example.com'],
+  });
   await page.getByLabel('Email address').fill('after@example.com');
   await page.getByLabel('Alert threshold').fill('7.5');
   await page.getByLabel('Overdraft').fill('-1');
@@ -127,7 +122,7 @@ t.test('settings are saved', async (t) => {
 
 t.test('a field that another operator changed meanwhile is asked about, and no other is', async (t) => {
   const { accountId } = await world.account({ email: 'stale@example.com', credits: 10 });
-  const { page, open } = await operator(t);
+  const { page, open } = await signedIn(t, world, ADMIN_TOKEN);
   const api = apiOf(world, ADMIN_TOKEN);
   const elsewhere = (body: object) => api.patch(`/api/admin/accounts/${accountId}/`, body);
   await open(`accounts/${accountId}`, 'stale@example.com');
@@ -171,8 +166,9 @@ t.test('a field that another operator changed meanwhile is asked about, and no o
 
 t.test('an account is deactivated and reactivated, each after a question', async (t) => {
   const { accountId, key } = await world.account({ email: 'switch@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'switch@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'switch@example.com'],
+  });
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
   await page.getByText('Account deactivated.').waitFor();
@@ -185,8 +181,9 @@ t.test('an account is deactivated and reactivated, each after a question', async
 
 t.test('M8: an owner who lost theirs gets a key, that is named and asked about', async (t) => {
   const { accountId, key } = await world.account({ email: 'lost@example.com' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}/keys`, 'lost@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}/keys`, 'lost@example.com'],
+  });
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
   await page.getByText('Enter a name that').waitFor();
@@ -208,8 +205,9 @@ t.test('M8: an owner who lost theirs gets a key, that is named and asked about',
 t.test('M8: a key of an account is seen, deactivated and reactivated, each after a question', async (t) => {
   const { accountId, key } = await world.account({ email: 'keys@example.com', key: { name: 'Leaked' } });
   await world.api('POST', '/api/keys/', key, { name: 'Other' });
-  const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'keys@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'keys@example.com'],
+  });
   await page.getByRole('link', { name: 'Keys' }).click();
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Deactivate Leaked' }).click();
@@ -238,8 +236,9 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
   await (await world.chat(key)).text();
   await receiver.next();
   await world.settled();
-  const { page, open, faults } = await operator(t);
-  await open(`accounts/${accountId}`, 'seen@example.com');
+  const { page, faults } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${accountId}`, 'seen@example.com'],
+  });
   const parts = page.getByRole('navigation', { name: 'Pages of the account' });
   await parts.getByRole('link', { name: 'Billing' }).click();
   await page.getByRole('row', { name: /Charge flat −1\.00 9\.00 Watched/ }).waitFor();
@@ -262,7 +261,7 @@ t.test('the usage of all accounts is seen by group and by day, and exported', as
   const { key } = await world.account({ credits: 10, email: 'used@example.com' });
   await (await world.chat(key, { model: 'renamed' })).text();
   await world.settled();
-  const { page, faults } = await operator(t);
+  const { page, faults } = await signedIn(t, world, ADMIN_TOKEN);
   await page.getByRole('link', { name: 'Usage' }).click();
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   await page.getByRole('row', { name: /^used@example\.com 1 1\.00 – – 0% \d+$/ }).waitFor();
@@ -294,8 +293,7 @@ t.test('the usage of all accounts is seen by group and by day, and exported', as
 
 t.test('accounts are searched by e-mail address', async (t) => {
   await world.account({ email: 'needle@hay.example' });
-  const { page, open } = await operator(t);
-  await open('accounts', 'Accounts');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, { at: ['accounts', 'Accounts'] });
   await page.getByLabel('Search').fill('LE@HAY');
   await page.getByRole('link', { name: 'needle@hay.example' }).click();
   await page.getByRole('heading', { level: 1, name: 'needle@hay.example' }).waitFor();
@@ -307,8 +305,7 @@ t.test('accounts are searched by e-mail address', async (t) => {
 
 t.test('providers are seen with the health of their targets, which is read again by itself', async (t) => {
   const { key } = await world.account({ email: 'caller@example.com' });
-  const { page, open } = await operator(t);
-  await open('providers', 'Providers');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, { at: ['providers', 'Providers'] });
   const table = page.getByRole('region', { name: 'Targets at test', exact: true });
   const row = table.getByRole('row', { name: /^flat/ });
   await row.getByText('Up').waitFor();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -65,9 +65,7 @@ t.test('M9: a key that may not manage sees itself only, without broken parts', a
 
 t.test('a key that may no longer manage gets the pages of a reader', async (t) => {
   const { owner } = await readerOf();
-  const { page, signIn } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page } = await signedIn(t, world, owner.key);
   await apiOf(world, owner.key).patch(`/api/keys/${owner.keyId}/`, { can_manage: false });
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('heading', { level: 1, name: 'Secret master' }).waitFor();

@@ -1,17 +1,14 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const { key } = await world.account();
 
-async function newKeyForm(t: Parameters<typeof openDashboard>[0]) {
-  const dashboard = await openDashboard(t, world);
-  await dashboard.signIn(key);
-  await dashboard.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await dashboard.open('keys/new', 'Create key');
-  return dashboard.page;
+async function newKeyForm(t: Parameters<typeof signedIn>[0]) {
+  const { page } = await signedIn(t, world, key, { at: ['keys/new', 'Create key'] });
+  return page;
 }
 
 t.test('an address is checked while it is typed', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { openDashboard, reads } from '../helper/dashboard/dashboard.ts';
+import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -20,10 +20,7 @@ await until('both calls', async () => {
 });
 
 t.test('an owner sees why a call was refused, and explains it', async (t) => {
-  const { page, signIn, open, faults } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('requests', 'Requests');
+  const { page, faults } = await signedIn(t, world, key, { at: ['requests', 'Requests'] });
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('two rows', async () => (await rows.count()) === 2);
   // The names of keys come with a separate request.
@@ -60,10 +57,7 @@ t.test('an owner sees why a call was refused, and explains it', async (t) => {
 });
 
 t.test('a live list shows new calls as they end, while its tab is seen', async (t) => {
-  const { page, signIn, open, faults } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('requests?code=', 'Requests');
+  const { page, faults } = await signedIn(t, world, key, { at: ['requests?code=', 'Requests'] });
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await rows.first().waitFor();
   const before = await rows.count();
@@ -84,10 +78,7 @@ t.test('a live list shows new calls as they end, while its tab is seen', async (
 t.test('a request is explained with its address, model and time filled in', async (t) => {
   const foreign = await world.chat(app.key, {}, { 'x-forwarded-for': '198.51.100.7' });
   await foreign.text();
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('requests', 'Requests');
+  const { page } = await signedIn(t, world, key, { at: ['requests', 'Requests'] });
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await until('the call', async () => (await rows.count()) === 5);
   // A click anywhere in the row counts, even where a cell has a tooltip.
@@ -107,10 +98,10 @@ t.test('a request is explained with its address, model and time filled in', asyn
 });
 
 t.test('the operator sees the requests of all accounts by their e-mail addresses', async (t) => {
-  const { page, signIn, open } = await openDashboard(t, world, { width: 1_440 });
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('requests', 'Requests');
+  const { page, open } = await signedIn(t, world, ADMIN_TOKEN, {
+    width: 1_440,
+    at: ['requests', 'Requests'],
+  });
   const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
   await rows
     .first()
@@ -149,10 +140,7 @@ t.test('latency is shown by model', async (t) => {
   const owner = await world.account({ credits: 100 });
   for (const model of ['flat', 'tokens', 'tokens']) await (await world.chat(owner.key, { model })).text();
   await world.settled();
-  const { page, signIn, open, faults } = await openDashboard(t, world);
-  await signIn(owner.key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('requests', 'Requests');
+  const { page, faults } = await signedIn(t, world, owner.key, { at: ['requests', 'Requests'] });
   await page.getByRole('button', { name: 'By model' }).click();
   const rows = page.getByRole('region', { name: 'Latency by model' }).locator('tbody tr');
   t.equal(await rows.count(), 2);

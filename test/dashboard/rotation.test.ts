@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { keysOf, makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -23,8 +23,7 @@ async function statusOf(key: string): Promise<number> {
 /** The page of a key, with the rotation dialog open. */
 async function rotating(t: Tap, name: string, session = owner.key) {
   const key = await makeKey(world, owner.key, { name });
-  const dashboard = await signedIn(t, world, session);
-  await dashboard.open(`keys/${key.id}`, name);
+  const dashboard = await signedIn(t, world, session, { at: [`keys/${key.id}`, name] });
   return { ...dashboard, key, dialog: await asked(dashboard.page, name) };
 }
 
@@ -173,9 +172,8 @@ t.test('an invalid duration shows an error at its field, and nothing is rotated'
 
 t.test('the key of the session is rotated, and the session goes on with the new value', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Own' });
-  const { page, open } = await signedIn(t, world, own.key);
+  const { page } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Own'] });
   const { page: otherTab } = await signedIn(t, world, own.key);
-  await open(`keys/${own.id}`, 'Own');
   await statusOf(own.key);
   await world.settled();
   const dialog = await asked(page, 'Own');
@@ -206,8 +204,7 @@ t.test('the key of the session is rotated, and the session goes on with the new 
 t.test('a session with the previous value says so, changes nothing, and ends with that value', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Older' });
   const note = 'You are signed in with the previous value of your key';
-  const { page, open } = await signedIn(t, world, own.key);
-  await open(`keys/${own.id}`, 'Older');
+  const { page, open } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Older'] });
   await page.getByRole('button', { name: 'Rotate' }).waitFor();
   t.equal(await page.getByText(note).count(), 0);
   await api.post(`/api/keys/${own.id}/rotate/`, { grace_seconds: 3_600 });
@@ -231,8 +228,7 @@ t.test('a session with the previous value says so, changes nothing, and ends wit
 t.test('signing in with the newest value of a key in its grace shows no warning', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Both' });
   const { body } = await api.post<{ key: string }>(`/api/keys/${own.id}/rotate/`, { grace_seconds: 3_600 });
-  const { page, open } = await signedIn(t, world, body.key);
-  await open(`keys/${own.id}`, 'Both');
+  const { page } = await signedIn(t, world, body.key, { at: [`keys/${own.id}`, 'Both'] });
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('dialog').getByText('Calls with the previous value are refused').waitFor();
   t.equal(await page.getByText('You are signed in with the previous value').count(), 0);
@@ -284,8 +280,7 @@ t.test('where the answer is lost, the second try says that the key was rotated',
 
 t.test('edits in the form outlast a rotation beside it, and are saved then', async (t) => {
   const key = await makeKey(world, owner.key, { name: 'Edited' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${key.id}`, 'Edited');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${key.id}`, 'Edited'] });
   await page.getByLabel('Note').fill('Mine');
   await asked(page, 'Edited');
   await newValue(page);
@@ -297,10 +292,9 @@ t.test('edits in the form outlast a rotation beside it, and are saved then', asy
 
 t.test('the operator rotates a key of an account, and ends the previous value', async (t) => {
   const key = await makeKey(world, owner.key, { name: 'Desk' });
-  const { page, open, signIn } = await openDashboard(t, world);
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open(`accounts/${owner.accountId}/keys`, 'owner@example.com');
+  const { page } = await signedIn(t, world, ADMIN_TOKEN, {
+    at: [`accounts/${owner.accountId}/keys`, 'owner@example.com'],
+  });
   await page.getByRole('button', { name: 'Rotate Desk' }).click();
   await page.getByRole('dialog', { name: 'Rotate “Desk” of owner@example.com?' }).waitFor();
   const value = await newValue(page);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
@@ -34,9 +34,7 @@ t.test('a key that cannot be sent in a header is refused too', async (t) => {
 
 t.test('a key signs in, and is kept in session storage and nowhere else', async (t) => {
   const { key } = await world.account({ email: 'shown@example.com' });
-  const { page, signIn, requests } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page, requests } = await signedIn(t, world, key);
   await page.getByText('shown@example.com', { exact: true }).waitFor();
   t.match(await page.evaluate('JSON.stringify(sessionStorage)'), new RegExp(key));
   t.equal(await page.evaluate('JSON.stringify(localStorage) + document.cookie'), '{}');
@@ -49,9 +47,7 @@ t.test('a key signs in, and is kept in session storage and nowhere else', async 
 
 t.test('a session outlasts a reload, and ends by signing out', async (t) => {
   const { key } = await world.account();
-  const { page, signIn } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page } = await signedIn(t, world, key);
   await page.reload();
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -61,9 +57,7 @@ t.test('a session outlasts a reload, and ends by signing out', async (t) => {
 
 t.test('a key that is deactivated meanwhile signs out, and says why', async (t) => {
   const { key, keyId } = await world.account();
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const { page, open } = await signedIn(t, world, key);
   await world.api('DELETE', `/api/keys/${keyId}/`, key);
   await open('billing', 'Sign in');
   const words = await page.getByText('You have been signed out.').textContent();
@@ -80,10 +74,7 @@ t.test('a refusal by the restrictions of the key shows its reason', async (t) =>
 
 t.test('a key that is limited to the page it is used on may be used on it', async (t) => {
   const { key } = await world.account({ key: { allowedOrigins: [new URL(world.url).origin] } });
-  const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(key);
-  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  await open('keys', 'Keys');
+  const { page } = await signedIn(t, world, key, { at: ['keys', 'Keys'] });
   await page.getByRole('link', { name: 'test' }).waitFor();
   t.equal(await page.getByRole('alert').count(), 0);
 });

@@ -15,9 +15,7 @@ async function settingsOf(id: number) {
 /** A form with an unsaved address and note, while another tab saved another address and name. */
 async function staleForm(t: Parameters<typeof signedIn>[0]) {
   const { id } = await makeKey(world, owner.key, { name: 'Shared' });
-  const dashboard = await signedIn(t, world, owner.key);
-  const { page, open } = dashboard;
-  await open(`keys/${id}`, 'Shared');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Shared'] });
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.2.0.0/16');
   await page.getByLabel('Note').fill('Mine');
   await api.patch(`/api/keys/${id}/`, { allowed_ips: ['10.1.0.0/16'], name: 'Renamed' });
@@ -93,8 +91,7 @@ t.test('a third change, made while it was asked about, is asked about as well', 
 
 t.test('switching a key off beside its form takes no edits away, and is no conflict', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Switched' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${id}`, 'Switched');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Switched'] });
   await page.getByLabel('Note').fill('Before');
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
@@ -110,8 +107,7 @@ t.test('switching a key off beside its form takes no edits away, and is no confl
 
 t.test('a key that was changed meanwhile is not switched off before that is seen', async (t) => {
   const { id, prefix } = await makeKey(world, owner.key, { name: 'Stale' });
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open(`keys/${id}`, 'Stale');
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Stale'] });
   await api.patch(`/api/keys/${id}/`, { name: 'In production', rpm_limit: 60 });
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();

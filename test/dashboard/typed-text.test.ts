@@ -13,8 +13,7 @@ const LISTS = [
 
 for (const [label, text, words] of LISTS) {
   t.test(`a new key is not created unrestricted with ${text} left under ${label}`, async (t) => {
-    const { page, open } = await signedIn(t, world, owner.key);
-    await open('keys/new', 'Create key');
+    const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
     await page.getByLabel('Name', { exact: true }).fill('Meant to be limited');
     const field = page.getByLabel(label, { exact: true });
     await field.fill(text);
@@ -30,8 +29,7 @@ for (const [label, text, words] of LISTS) {
 
   t.test(`a key is not saved without ${text} under ${label}`, async (t) => {
     const { id } = await makeKey(world, owner.key, { name: `Edited for ${text}` });
-    const { page, open } = await signedIn(t, world, owner.key);
-    await open(`keys/${id}`, `Edited for ${text}`);
+    const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, `Edited for ${text}`] });
     await page.getByLabel('Note').fill('Changed as well');
     await page.getByLabel(label, { exact: true }).fill(text);
     await page.getByRole('button', { name: 'Save changes' }).click();
@@ -43,8 +41,7 @@ for (const [label, text, words] of LISTS) {
 }
 
 t.test('valid text is added, also by Enter in another field', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Name', { exact: true }).fill('By Enter');
   await page.getByLabel('Blocked countries', { exact: true }).fill('Germany');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.0.0.7/8, 2001:db8::1');
@@ -56,8 +53,7 @@ t.test('valid text is added, also by Enter in another field', async (t) => {
 });
 
 t.test('of several that are pasted the right ones are taken, and the wrong one stays', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Name', { exact: true }).fill('Pasted');
   const field = page.getByLabel('Allowed IP addresses', { exact: true });
   await field.fill('10.0.0.1 10.0.0.256\t10.0.0.3');
@@ -72,8 +68,7 @@ t.test('of several that are pasted the right ones are taken, and the wrong one s
 });
 
 t.test('an expiry of which a part is typed does not count as never', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Name', { exact: true }).fill('Half a date');
   await page.getByLabel('Expires').pressSequentially('03');
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -82,8 +77,7 @@ t.test('an expiry of which a part is typed does not count as never', async (t) =
 });
 
 t.test('a call is not explained for now where a part of another moment is typed', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('explain', 'Explain a call');
+  const { page } = await signedIn(t, world, owner.key, { at: ['explain', 'Explain a call'] });
   await page.getByLabel('Time').pressSequentially('03');
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -93,8 +87,7 @@ t.test('a call is not explained for now where a part of another moment is typed'
 });
 
 t.test('name, note, limit and webhook are checked once they are left', async (t) => {
-  const { page, open } = await signedIn(t, world, owner.key);
-  await open('keys/new', 'Create key');
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
   await page.getByLabel('Limit the spending of this key').check();
   for (const [label, text, words] of [
     ['Name', ' ', 'The name must be one line of 1 to 100 characters.'],

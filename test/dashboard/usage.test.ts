@@ -19,8 +19,7 @@ t.test('spend, calls, tokens and errors are shown by model or key, as chart, tab
     );
     return body.total.refused === 1;
   });
-  const { page, open, faults } = await signedIn(t, world, owner.key);
-  await open('usage', 'Usage');
+  const { page, faults } = await signedIn(t, world, owner.key, { at: ['usage', 'Usage'] });
   await page
     .getByRole('region', { name: 'Usage by model' })
     .getByRole('row', { name: /^flat 3 0 0 / })

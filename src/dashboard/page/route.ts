@@ -16,6 +16,7 @@ const latest = new Map<string, string>();
 
 history.scrollRestoration = 'manual';
 if (params().get(TIMES) === 'utc') zone.value = 'utc';
+note(route.value, addressOf(route.value, query.value));
 setOut();
 
 addEventListener('hashchange', (event) => {
@@ -69,8 +70,12 @@ function show(place: readonly string[], chosen: URLSearchParams): void {
   route.value = place;
   query.value = chosen;
   const address = addressOf(place, chosen);
-  latest.set(`#/${place.join('/')}`, address);
+  note(place, address);
   if (address !== location.hash) history.replaceState(history.state, '', address);
+}
+
+function note(place: readonly string[], address: string): void {
+  latest.set(`#/${place.join('/')}`, address);
 }
 
 function addressOf(place: readonly string[], chosen: URLSearchParams): string {
