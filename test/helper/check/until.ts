@@ -10,7 +10,7 @@ const POLL_MS = 20;
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  deadlineMs = 60_000,
+  deadlineMs = 180_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
