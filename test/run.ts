@@ -22,6 +22,11 @@ const JOBS = Math.min(3 * availableParallelism(), 12);
 const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
 const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/together.ts'));
+/**
+ * Flags of a process of several files. Several test processes share a core, so threads for garbage collection gain nothing,
+ * and a process that ends soon need not collect often: 4 to 10 % less processor time.
+ */
+const RARE_GC = ['--single-threaded-gc', '--min-semi-space-size=64'];
 
 /** Folders whose files take long and mostly wait. They are spread over the run so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
@@ -140,8 +145,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 for (const files of runs) {
   const timeoutS = files.length * TIMEOUT_S;
-  const script = files.length > 1 ? [TOGETHER_SCRIPT] : [];
-  const args = ['--import', WITHOUT_ASYNC_HOOKS, ...script, ...files];
+  const [flags, script] = files.length > 1 ? [RARE_GC, [TOGETHER_SCRIPT]] : [[], []];
+  const args = [...flags, '--import', WITHOUT_ASYNC_HOOKS, ...script, ...files];
   // tap has each Node process that it starts load its hook by NODE_OPTIONS.
   void t.spawn('env', ['NODE_OPTIONS=', process.execPath, ...args], {
     name: files.join(' '),

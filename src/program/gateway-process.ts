@@ -102,9 +102,11 @@ async function startOne(config: Config, logger: Logger): Promise<Running> {
 /**
  * Collects the startup garbage and returns its pages to the system: 17 MB that V8 would otherwise keep until the
  * gateway is under load. Blocks the process for 40 to 100 ms, so it must run before the gateway listens. Also drops
- * compiled code, which is recompiled within the first thousand calls.
+ * compiled code, which is recompiled within the first thousand calls. Does nothing under `--expose-gc`: whoever sets it
+ * decides when to collect.
  */
 function trimStartupHeap(): void {
+  if (globalThis.gc) return;
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
+await dayThatLasts();
 
 t.test('balance, how long it lasts, spend and calls are those of the account', async (t) => {
   const owner = await world.account({ credits: 1_234.5, threshold: 10, key: { name: 'App' } });

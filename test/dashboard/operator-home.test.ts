@@ -1,10 +1,11 @@
 import t from 'tap';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
+await dayThatLasts();
 const accounts: number[] = [];
 
 t.test('the operator sees charges, refusals by code, and who runs dry', async (t) => {

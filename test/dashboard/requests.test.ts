@@ -1,10 +1,11 @@
 import t from 'tap';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
+await dayThatLasts();
 const { key, accountId } = await world.account({ credits: 100, email: 'requests@example.com' });
 const api = apiOf(world, key);
 const { body: app } = await api.post<{ id: number; key: string }>('/api/keys/', {

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { makeKey, reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
+await dayThatLasts();
 
 t.test('spend, calls, tokens and errors are shown by model or key, as chart, table and file', async (t) => {
   const owner = await world.account({ key: { name: 'First' } });

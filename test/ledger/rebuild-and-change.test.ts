@@ -1,6 +1,7 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, log, startLedger } from '../helper/start/ledger.ts';
 import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';
 
@@ -60,8 +61,7 @@ test('an account that is deactivated while it is rebuilt stays so, with its new 
     accountVersion: changed.version,
   });
   t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
-  const [name = ''] = await raw.keys('*:a:*');
-  t.equal(await raw.hget(name.slice(name.indexOf('tg:')), 'thr'), '30000000');
+  t.equal(await raw.hget(accountRedisKey(key.accountId), 'thr'), '30000000');
 });
 
 test('a key that is made while its account is rebuilt can be used', async (t) => {

@@ -61,7 +61,7 @@ export async function bookPlaces(
 export async function redisPlaces(redis: Redis): Promise<Place[]> {
   const places: Place[] = [];
   for (const name of await redis.keys('*')) {
-    const kind = name.replace(/^.*?tg:/, 'tg:').replace(/[0-9a-f]{64}|\{\d+\}|\d+/g, '#');
+    const kind = name.replace(/^[^:]*:/, '').replace(/[0-9a-f]{64}|\{\d+\}|\d+/g, '#');
     places.push({ where: `redis name ${kind}`, text: name });
     places.push({ where: `redis value ${kind}`, text: JSON.stringify(await contentOf(redis, name)) });
   }

@@ -79,10 +79,17 @@ export async function startRedis(t: Scope, settings: Record<string, string> = {}
         connections.push(connection);
         return connection;
       };
-      const [name = ''] = await open('').keys('*tg:*');
-      return open(name.slice(0, name.indexOf('tg:')));
+      return open(prefixOf(await open('').keys('*tg:*')));
     },
   };
+}
+
+/**
+ * The prefix of the Redis keys of a book (src/ledger/redis/redis-keys.ts), from names that all have it: up to the first
+ * colon. A search for `tg:` would find it in the id of one book in 4,096. '' without names.
+ */
+export function prefixOf([name = '']: readonly string[]): string {
+  return name.slice(0, name.indexOf(':') + 1);
 }
 
 /** An unused port on loopback. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
 import { BUCKETS, journalRedisKey } from '../../../src/ledger/redis/redis-keys.ts';
 import { startCluster } from '../../helper/start/redis-cluster.ts';
-import { type RedisProcess, startRedis } from '../../helper/start/redis-process.ts';
+import { prefixOf, type RedisProcess, startRedis } from '../../helper/start/redis-process.ts';
 import type { Scope } from '../../helper/start/scope.ts';
 import { type RedisNode, Shard } from './shard.ts';
 import { startWire, type Watcher, type Whose, type Wire } from './wire.ts';
@@ -137,8 +137,8 @@ function nodesOf(scope: Scope, processes: readonly RedisProcess[], wires: readon
 
 async function name(nodes: readonly RedisNode[]): Promise<string> {
   const lists = await Promise.all(nodes.map(({ raw }) => raw.keys('*tg:*')));
-  const [some = ''] = lists.flat();
-  const keyPrefix = some.slice(0, some.indexOf('tg:'));
+  const keyPrefix = prefixOf(lists.flat());
+  if (keyPrefix === '') throw new Error('no gateway has written to this Redis');
   for (const { raw } of nodes) raw.options.keyPrefix = keyPrefix;
   return keyPrefix;
 }
