@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { CallPageView, CallView } from '../../src/api/calls/call-view.ts';
 import type { UsageReportView } from '../../src/api/usage/usage-view.ts';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { type Api, apiOf, refusalOf } from '../helper/clients/api.ts';
 import {
   ADMIN_TOKEN,
@@ -356,6 +356,7 @@ t.test('the operator lists the calls of all accounts, and narrows them', async (
 });
 
 t.test('usage counts refused and failed calls', async (t) => {
+  await dayThatLasts();
   const { key, keyId } = await world.account({ credits: 100 });
   await ended(world.chat(key));
   await ended(world.chat(key, { user: 'refused' }));

@@ -1,12 +1,14 @@
 import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
 import type { EntryView, UsageView } from '../../src/api/ledger/entry-view.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t, {
   behave: () => ({ usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }),
 });
+await dayThatLasts();
 const owner = await world.account({ credits: 100 });
 const api = apiOf(world, owner.key);
 const { body: second } = await api.post<CreatedKeyView>('/api/keys/', { name: 'second' });
@@ -19,7 +21,7 @@ for (const [key, model] of [
 }
 await world.settled();
 const [charge] = (await api.get<{ entries: EntryView[] }>('/api/account/ledger/')).body.entries;
-/** The UTC day of the calls above, even if a test runs after midnight. */
+/** The UTC day of the calls above. */
 const DAY = charge?.created_at.slice(0, 10) ?? '';
 
 interface Sums {
