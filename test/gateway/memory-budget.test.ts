@@ -21,10 +21,16 @@ const behave: Behave = async ({ body }) => {
   const text = body.toString();
   if (text.includes('wait')) await gate.promise;
   if (text.includes('long stream')) return { headers: { 'content-type': 'text/event-stream' }, body: LONG };
-  return text.includes('long answer')
-    ? { body: { id: 'x', object: 'chat.completion', choices: [], pad: 'x'.repeat(MIB - 200) } }
-    : undefined;
+  if (!text.includes('long answer')) return undefined;
+  const waits = text.includes('held') ? { waitAfter: { pieces: 1, until: gate.promise } } : {};
+  return { headers: { 'content-type': 'application/json' }, body: LONG_ANSWER, ...waits };
 };
+
+/** A little shorter than the longest answer that is held. */
+const LONG_ANSWER = [
+  `{"id":"x","object":"chat.completion","choices":[],"pad":"${'x'.repeat(MIB - 200)}`,
+  '"}',
+];
 
 /** A stream that is longer than what the kernel buffers for a client that does not read. */
 const EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
@@ -42,8 +48,14 @@ const LONG = [
 const small = await startGatewayInProcess(t, {
   behave,
   config: {
-    limits: { ...limits, memoryMb: 256, readOnMs: 600_000 },
-    // However slow the machine is, no connection is closed for sending too slowly.
+    // However slow the machine is, no connection is closed for sending too slowly, and no answer is given up.
+    limits: {
+      ...limits,
+      memoryMb: 256,
+      readOnMs: 600_000,
+      idleTimeoutMs: 600_000,
+      requestTimeoutMs: 600_000,
+    },
     server: { ...TEST_SERVER, headTimeoutMs: 3_600_000, bodyTimeoutMs: 7_200_000 },
   },
 });
@@ -136,23 +148,22 @@ t.test('any number of calls in flight kept their bodies', async (t) => {
 });
 
 t.test('an answer is passed on as it comes where there is no memory to hold it', async (t) => {
+  gate = Promise.withResolvers();
   const owner = await small.account();
-  const body = bodyOf(400, 'long answer');
-  const unread = Array.from({ length: 16 }, () => {
-    const connection = openRaw(small.url);
-    connection.socket.pause();
-    connection.send(`${headOf(owner.key, `Content-Length: ${body.length}\r\n`)}${body}`);
-    return connection.socket;
-  });
-  await until('the share is full', async () => (await bytesOf(small, 'held')) > 3 * MIB);
+  const held = Array.from({ length: 3 }, () => small.chat(owner.key, { user: 'long answer, held' }));
+  await until('the share is full', async () => (await bytesOf(small, 'held')) > 3 * (MIB - 300));
   const answer = await small.chat(owner.key, { user: 'long answer' });
   t.equal(answer.status, 200);
   t.equal(answer.headers.get('x-tollgate-charge'), null, 'its charge is not known at its head');
   t.ok((await answer.text()).length > MIB - 300);
   t.ok((await bytesOf(small, 'held')) <= 4 * MIB);
+  gate.resolve();
+  for (const each of await Promise.all(held)) {
+    t.equal(each.headers.get('x-tollgate-charge'), '1.000000', 'what was held has its charge');
+    t.ok((await each.text()).length > MIB - 300);
+  }
   await small.settled();
   t.match(await lastCharge(small, owner.accountId), { outcome: 'complete' });
-  for (const socket of unread) socket.destroy();
   await until('all is given back', async () => (await bytesOf(small, 'held')) === 0);
 });
 
