@@ -23,8 +23,8 @@ const FILE_TIMEOUT_S = 2_700;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
 const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/together.ts'));
 /**
- * Flags of a process of several files. Several test processes share a core, so threads for garbage collection gain nothing,
- * and a process that ends soon need not collect often: 4 to 10 % less processor time.
+ * Flags of a process of several files. Several test processes share a core, so threads for garbage collection gain
+ * nothing, and a process that ends soon need not collect often: 4 to 10 % less processor time.
  */
 const RARE_GC = ['--single-threaded-gc', '--min-semi-space-size=64'];
 

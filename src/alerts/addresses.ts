@@ -97,8 +97,8 @@ const globalUnicast = listOf(['0.0.0.0/0', '2000::/3']);
 const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
 
 /**
- * True if `text` is a public address: IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them. An IPv4-mapped
- * IPv6 address counts as its IPv4 address.
+ * True if `text` is a public address: IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them. An
+ * IPv4-mapped IPv6 address counts as its IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   // A zone (`%eth0`) makes an address link-local.

@@ -154,8 +154,8 @@ async function list(options: RemoteOptions) {
 }
 
 /**
- * Changes the balance. Always sends an idempotency key, so that repeating the command after a lost response, as the error
- * advises, changes the balance only once.
+ * Changes the balance. Always sends an idempotency key, so that repeating the command after a lost response, as the
+ * error advises, changes the balance only once.
  */
 async function credit(
   accountId: number,

@@ -156,8 +156,8 @@ type Row = Pick<LedgerEntry, 'usage' | 'price' | 'passes' | 'multiplier'>;
 type Part = Pick<Row, 'usage' | 'price'>;
 
 /**
- * Recomputes a row's charge in micro-credits: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes if any. Undefined
- * if a used unit has no price, or if the usage is not chargeable or not the sum of the passes.
+ * Recomputes a row's charge in micro-credits: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes if any.
+ * Undefined if a used unit has no price, or if the usage is not chargeable or not the sum of the passes.
  */
 export function recomputedCharge({ usage, price, passes, multiplier = 1_000_000 }: Row): bigint | undefined {
   if (passes && !isSum(usage, passes)) return undefined;

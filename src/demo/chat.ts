@@ -103,8 +103,8 @@ export function completionBody(answer: ChatAnswer): Record<string, unknown> {
 }
 
 /**
- * Events of a streamed answer in OpenAI's order: a role, content, and a finish reason for each choice, then `[DONE]`. If
- * usage was requested, each has `usage: null`, and a last chunk has `usage` and `choices: []`.
+ * Events of a streamed answer in OpenAI's order: a role, content, and a finish reason for each choice, then `[DONE]`.
+ * If usage was requested, each has `usage: null`, and a last chunk has `usage` and `choices: []`.
  */
 export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chunks?: number): string[] {
   const event = (choices: unknown[], usage: unknown) =>

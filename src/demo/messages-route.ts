@@ -4,8 +4,8 @@ import { count, isObject, readContent, tokensIn } from './read-request.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/messages` in Anthropic's format. Calls a tool if `tool_choice` demands one. Usage counts system, messages and
- * tools, none as cached. A stream first reports the input and one output token, and all output at its end.
+ * `POST /v1/messages` in Anthropic's format. Calls a tool if `tool_choice` demands one. Usage counts system, messages
+ * and tools, none as cached. A stream first reports the input and one output token, and all output at its end.
  */
 export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);

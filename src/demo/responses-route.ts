@@ -13,8 +13,8 @@ import { count, isObject, readContent, tokensIn } from './read-request.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/responses`. Calls a tool if `tool_choice` demands one. Usage counts instructions, input and tools. Stores no
- * answers, so `previous_response_id` adds nothing.
+ * `POST /v1/responses`. Calls a tool if `tool_choice` demands one. Usage counts instructions, input and tools. Stores
+ * no answers, so `previous_response_id` adds nothing.
  */
 export const responsesRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);

@@ -125,8 +125,8 @@ function signed32({ octets: [a = 0, b = 0, c = 0, d = 0] }: ipaddr.IPv4): number
 const MOST_HOPS = 32;
 
 /**
- * Address of a request's client, as normalized text (specification section 1, "TRUST_PROXY"). Reads X-Forwarded-For from
- * the right, the end that the nearest proxy wrote. Every trusted hop vouches for the entry to its left. The first
+ * Address of a request's client, as normalized text (specification section 1, "TRUST_PROXY"). Reads X-Forwarded-For
+ * from the right, the end that the nearest proxy wrote. Every trusted hop vouches for the entry to its left. The first
  * untrusted hop is the client; entries further left are only that client's claim. An entry that is not an IP address
  * ends the walk at the hop that wrote it. Without trusted proxies, the header is ignored. A `socketAddress` that is not
  * an IP address (a unix socket has none) is returned unchanged.

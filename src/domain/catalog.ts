@@ -56,8 +56,8 @@ export interface Upstream {
   /** Address without a trailing slash; it may have a path. */
   readonly url: string;
   /**
-   * Path that replaces `/v1` in the paths of calls, without a trailing slash; `{model}` is the model's name there. A query
-   * may follow it. Absent: `/v1`.
+   * Path that replaces `/v1` in the paths of calls, without a trailing slash; `{model}` is the model's name there. A
+   * query may follow it. Absent: `/v1`.
    */
   readonly path?: string | undefined;
   /** Paths of single endpoints at the upstream, by their path here. */

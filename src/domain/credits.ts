@@ -1,8 +1,8 @@
 /**
  * Credits as integers. 1 credit = 1,000,000 micro-credits (specification section 5).
  *
- * A `Micro` is a safe integer (below 2^53), never a fraction. It holds balances up to 9,007,199,254 credits exactly, here
- * and in Lua, whose numbers are doubles too. It becomes a decimal only at the edge of the program.
+ * A `Micro` is a safe integer (below 2^53), never a fraction. It holds balances up to 9,007,199,254 credits exactly,
+ * here and in Lua, whose numbers are doubles too. It becomes a decimal only at the edge of the program.
  */
 declare const microBrand: unique symbol;
 export type Micro = number & { readonly [microBrand]: true };
@@ -10,8 +10,8 @@ export type Micro = number & { readonly [microBrand]: true };
 export const MICRO_PER_CREDIT = 1_000_000;
 
 /**
- * Largest balance, limit, threshold or price, in credits. Beyond 2^33 = 8,589,934,592, JSON numbers (doubles) lie further
- * apart than a micro-credit, and two amounts would read the same.
+ * Largest balance, limit, threshold or price, in credits. Beyond 2^33 = 8,589,934,592, JSON numbers (doubles) lie
+ * further apart than a micro-credit, and two amounts would read the same.
  */
 export const MAX_CREDITS = 8_500_000_000;
 
@@ -44,8 +44,8 @@ export function creditsString(amount: Micro | bigint): string {
 const MICRO_PER_CENT = 10_000n;
 
 /**
- * Amount for error messages: exact up to 1 credit, rounded up to two decimals above, without trailing zeros. Some clients
- * mistake digits such as 429 or 502 in any number for a status, and retry the call.
+ * Amount for error messages: exact up to 1 credit, rounded up to two decimals above, without trailing zeros. Some
+ * clients mistake digits such as 429 or 502 in any number for a status, and retry the call.
  */
 export function creditsInWords(amount: Micro): string {
   // BigInt, because the largest hold exceeds 2^53 when rounded up.
@@ -69,8 +69,8 @@ interface ShiftedDecimal {
 }
 
 /**
- * `value × 10^places` without rounding, from the shortest decimal text of the number: the digits that a person typed or a
- * provider sent, not the nearest binary fraction. So 1.1 moved by six places is exactly 1100000, while `1.1 * 1e6` is
+ * `value × 10^places` without rounding, from the shortest decimal text of the number: the digits that a person typed or
+ * a provider sent, not the nearest binary fraction. So 1.1 moved by six places is exactly 1100000, while `1.1 * 1e6` is
  * slightly more. Truncates toward zero.
  *
  * Undefined for NaN and ±Infinity. `places` is a non-negative integer.

@@ -68,8 +68,8 @@ export interface Shortfall {
 }
 
 /**
- * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the API:
- * credits are decimal strings.
+ * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the
+ * API: credits are decimal strings.
  */
 export interface RefusalDetail {
   /** The caller's address; null if it has none or it can't be parsed. */

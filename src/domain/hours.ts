@@ -12,8 +12,8 @@ export interface ActiveHours {
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
 /**
- * Parses `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is allowed only as the end. Undefined for other
- * text, or if start and end are equal, which could mean always or never.
+ * Parses `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is allowed only as the end. Undefined for
+ * other text, or if start and end are equal, which could mean always or never.
  */
 export function parseActiveHours(text: string): ActiveHours | undefined {
   const match = HOURS.exec(text);

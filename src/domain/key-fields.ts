@@ -30,13 +30,13 @@ interface Option {
 }
 
 /**
- * A field that restricts a key. A key that is handed out with one may not manage, because it could lift it (specification
- * section 2, "Who may manage").
+ * A field that restricts a key. A key that is handed out with one may not manage, because it could lift it
+ * (specification section 2, "Who may manage").
  */
 export interface Restriction extends Row {
   /**
-   * Where it is checked: of every request of the key (CALLER_RESTRICTIONS in rules.ts), of its model (MODEL_RESTRICTIONS),
-   * among the limits of calls, or as spending.
+   * Where it is checked: of every request of the key (CALLER_RESTRICTIONS in rules.ts), of its model
+   * (MODEL_RESTRICTIONS), among the limits of calls, or as spending.
    */
   readonly restricts: 'caller' | 'model' | 'calls' | 'spending';
   /** Name of its check if a call is explained. */
@@ -50,8 +50,8 @@ export interface Setting extends Row {
 }
 
 /**
- * The fields of a key that create and PATCH take (specification section 2), a row each. A new one is a row here with a type
- * (key-readers.ts), a column in a migration and, if it restricts, its check in rules.ts, where `restricts` says.
+ * The fields of a key that create and PATCH take (specification section 2), a row each. A new one is a row here with a
+ * type (key-readers.ts), a column in a migration and, if it restricts, its check in rules.ts, where `restricts` says.
  */
 export const KEY_FIELDS = {
   name: {

@@ -9,8 +9,8 @@ import { parseOriginRule } from './origins.ts';
 import { parseTimestamp, SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
 
 /**
- * Converts a client's value of one key field (specification section 2) to its stored form. Throws `invalid_field`, which
- * names the field (`param`) and says how to fix it.
+ * Converts a client's value of one key field (specification section 2) to its stored form. Throws `invalid_field`,
+ * which names the field (`param`) and says how to fix it.
  */
 type FieldReader<T> = (param: string, value: unknown) => T;
 

@@ -99,8 +99,8 @@ export interface EntryDraft {
   readonly userAgent?: string;
   readonly note?: string;
   /**
-   * The job that the upstream accepted. It travels with the charge, so that whoever pays for a job also owns it, even if
-   * a process dies in between.
+   * The job that the upstream accepted. It travels with the charge, so that whoever pays for a job also owns it, even
+   * if a process dies in between.
    */
   readonly job?: Job;
   /** Ids of stored objects travel with the charge, so that the answer does not wait for the book. */

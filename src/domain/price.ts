@@ -260,8 +260,9 @@ function plainHoldNumbers(units: UnitPrices): PriceNumbers {
 }
 
 /**
- * Micro-credits as `microsFor` counts them at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
- * integer, which it is up to 9,007 credits. Undefined if it is more, and for fractions of a second and wrong usage.
+ * Micro-credits as `microsFor` counts them at multiplier 1, without a big integer: numbers are exact as long as the sum
+ * is a safe integer, which it is up to 9,007 credits. Undefined if it is more, and for fractions of a second and wrong
+ * usage.
  */
 function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {
   let pico = 0;

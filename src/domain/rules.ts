@@ -99,8 +99,8 @@ export interface Check<On> {
 }
 
 /**
- * Prepares a key for the checks. `valueEndsAt`: when the presented value of the key ends; default: never. Throws RangeError
- * for an unreadable restriction: it must not count as none.
+ * Prepares a key for the checks. `valueEndsAt`: when the presented value of the key ends; default: never. Throws
+ * RangeError for an unreadable restriction: it must not count as none.
  */
 export function compileKey(
   { key, accountVersion, accountActive, accountLimits }: Subject,

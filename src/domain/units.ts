@@ -29,8 +29,8 @@ interface TokenRow extends Row {
   /** Decides about length tiers (all but output), limits of tokens (all but cache reads), and traces. */
   readonly tokens: TokenKind;
   /**
-   * Which calls can be charged by it. `any`: every hold counts it. `asking`: only those that ask for it, and whose meter
-   * names the unit in `inputUnits` or `outputUnits` (metering/token-cost.ts).
+   * Which calls can be charged by it. `any`: every hold counts it. `asking`: only those that ask for it, and whose
+   * meter names the unit in `inputUnits` or `outputUnits` (metering/token-cost.ts).
    */
   readonly by: 'any' | 'asking';
 }
@@ -42,9 +42,10 @@ interface OtherRow extends Row {
 const MILLION = 1_000_000;
 
 /**
- * The units of a price and the dimensions of usage that they charge, a row each (specification section 10, Dimensions), by
- * the name in a config file. A new one is a row here, a reader in src/metering that fills it in, a migration that adds its
- * column, and a row in the second arithmetic (cli/reconcile-charges.ts). `refines` names a unit above its own row.
+ * The units of a price and the dimensions of usage that they charge, a row each (specification section 10, Dimensions),
+ * by the name in a config file. A new one is a row here, a reader in src/metering that fills it in, a migration that
+ * adds its column, and a row in the second arithmetic (cli/reconcile-charges.ts). `refines` names a unit above its own
+ * row.
  */
 export const UNITS = {
   input: {
@@ -302,8 +303,8 @@ export function unitRow(unit: Unit): (TokenRow | OtherRow) & {
 }
 
 /**
- * Usage of a call, by dimension. An absent dimension is 0. All are integers, but for seconds, which may be fractions. No token
- * is in two dimensions.
+ * Usage of a call, by dimension. An absent dimension is 0. All are integers, but for seconds, which may be fractions.
+ * No token is in two dimensions.
  */
 export type Usage = { [U in Unit as Units[U]['usage']]?: number };
 

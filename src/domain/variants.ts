@@ -12,8 +12,8 @@ export type VariedUnit = keyof typeof DEFAULTS;
 export const VARIED_UNITS = Object.keys(DEFAULTS) as readonly VariedUnit[];
 
 /**
- * The variant that a key of a price names: `size`, `quality` or `size/quality`. A size begins with a digit. Undefined if it is
- * none of them.
+ * The variant that a key of a price names: `size`, `quality` or `size/quality`. A size begins with a digit. Undefined
+ * if it is none of them.
  */
 export function variantOf(key: string): Variant | undefined {
   const [, size, quality] = /^(\d[^/\s]*)\/([^/\s\d][^/\s]*)$/.exec(key) ?? [];
@@ -23,8 +23,8 @@ export function variantOf(key: string): Variant | undefined {
 }
 
 /**
- * The price of an output: that of the most expensive variant that its known size and quality fit. Unchanged if none fits, or the price depends
- * on nothing: it is then that of the most expensive variant.
+ * The price of an output: that of the most expensive variant that its known size and quality fit. Unchanged if none
+ * fits, or the price depends on nothing: it is then that of the most expensive variant.
  */
 export function priceOfVariant(price: Price, made: Variant): Price {
   if (!price.variants) return price;
@@ -46,8 +46,8 @@ export function maxPriceOf(variants: readonly VariantPrice[]): bigint {
 }
 
 /**
- * The member of a variant that a model has no price for; undefined: it has one. A plain number is the price of the vendor's default
- * size and quality alone, unless the model says `sizes: any`.
+ * The member of a variant that a model has no price for; undefined: it has one. A plain number is the price of the
+ * vendor's default size and quality alone, unless the model says `sizes: any`.
  */
 export function unpricedMember(
   { price, sizes }: Pick<Model, 'price' | 'sizes'>,

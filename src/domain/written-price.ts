@@ -3,8 +3,8 @@ import { priceInCredits, TIMES_ONE } from './price.ts';
 import { UNIT_NAMES, type Unit } from './units.ts';
 
 /**
- * The price of a unit as written in a config file, in credits with six decimals; a list if the input's length counts, and by
- * `size/quality` if what is made does.
+ * The price of a unit as written in a config file, in credits with six decimals; a list if the input's length counts,
+ * and by `size/quality` if what is made does.
  */
 export type WrittenUnit =
   | string

@@ -44,9 +44,9 @@ function imagesAsked(body: MeteredBody): number {
 }
 
 /**
- * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: exactly n × the price per image. If tokens have a
- * price (specification section 5: "or tokens where priced so"), the bound is the prompt's bytes, `imageTokens` for each
- * uploaded picture or mask, and `pictureTokens` for each requested image.
+ * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: exactly n × the price per image. If tokens
+ * have a price (specification section 5: "or tokens where priced so"), the bound is the prompt's bytes, `imageTokens`
+ * for each uploaded picture or mask, and `pictureTokens` for each requested image.
  */
 export const images: Meter = {
   plan(body: MeteredBody): CostPlan {
@@ -95,10 +95,11 @@ export const images: Meter = {
 type PaintedBody = Pick<MeteredBody, 'model' | 'value'>;
 
 /**
- * Measures an image stream: `image_generation.partial_image` and `image_generation.completed` (or `image_edit.…`), the latter
- * with `usage`. An event can be megabytes long; only the members in `kept` are read.
+ * Measures an image stream: `image_generation.partial_image` and `image_generation.completed` (or `image_edit.…`), the
+ * latter with `usage`. An event can be megabytes long; only the members in `kept` are read.
  *
- * An image counts as soon as its first event starts to arrive, even a partial one: the provider bills it in full by then.
+ * An image counts as soon as its first event starts to arrive, even a partial one: the provider bills it in full by
+ * then.
  */
 export class ImageStream implements StreamMeter {
   readonly #body: PaintedBody;
@@ -208,8 +209,8 @@ const TABLE: Readonly<Record<Quality, Readonly<Record<string, number>>>> = {
   high: { '1024x1024': 4_160, '1024x1536': 6_240, '1536x1024': 6_208 },
 };
 /**
- * Patches along the longer side of a gpt-image-2 image, which can have any size. OpenAI's calculator scales the shorter side
- * in proportion and returns long × short × (2,000,000 + pixels) / 4,000,000 tokens.
+ * Patches along the longer side of a gpt-image-2 image, which can have any size. OpenAI's calculator scales the shorter
+ * side in proportion and returns long × short × (2,000,000 + pixels) / 4,000,000 tokens.
  */
 const SIDE: Readonly<Record<Quality, number>> = { low: 16, medium: 48, high: 96 };
 /** gpt-image-2: 3,840 by 2,160. */

@@ -124,7 +124,8 @@ export interface MemberFindings {
 }
 
 /**
- * Checks the members of a request against the tables. Throws 400 `invalid_field` for a member that would run another model.
+ * Checks the members of a request against the tables. Throws 400 `invalid_field` for a member that would run another
+ * model.
  *
  * Costs one Map lookup for each member of the request, and for OpenAI and Anthropic also for each nested member. Not
  * recursive, because clients decide how deep their JSON is.

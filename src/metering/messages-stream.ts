@@ -26,10 +26,10 @@ const SEARCH_RESULT = 'web_search_tool_result';
 const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 
 /**
- * Measures a `/v1/messages` stream. `message_start` and the `message_delta`s report cumulative usage, so the last value of each
- * field counts. The delta with a `stop_reason` completes it. A stream that ends earlier has reported about one token of output
- * and neither searches nor compaction. Its charge is an estimate: the larger of reported and counted output, the search
- * results seen, and one input pass for each compaction.
+ * Measures a `/v1/messages` stream. `message_start` and the `message_delta`s report cumulative usage, so the last value
+ * of each field counts. The delta with a `stop_reason` completes it. A stream that ends earlier has reported about one
+ * token of output and neither searches nor compaction. Its charge is an estimate: the larger of reported and counted
+ * output, the search results seen, and one input pass for each compaction.
  */
 export class MessagesStream extends TextStream {
   #blocks = 0;

@@ -75,9 +75,9 @@ export interface Meter {
   /** `injectedUsage`: the gateway asked for usage, so the client must not see it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
-   * Estimates unreported usage from the request and the received answer. `storedTokens`: tokens of stored answers that the
-   * request names. `mediaTokens`: tokens of its pictures and files; absent: typical values. A result without `output` means
-   * that the endpoint's answers have no text.
+   * Estimates unreported usage from the request and the received answer. `storedTokens`: tokens of stored answers that
+   * the request names. `mediaTokens`: tokens of its pictures and files; absent: typical values. A result without
+   * `output` means that the endpoint's answers have no text.
    */
   estimate(
     body: MeteredBody,

@@ -63,8 +63,8 @@ interface ResponsesUsage {
 type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
 
 /**
- * Reads the usage of a chat or text completion; undefined if the report is invalid (usage.ts). The model's `price` and the
- * request's `asksLongCache` decide splits that the report leaves open (`splitInput`).
+ * Reads the usage of a chat or text completion; undefined if the report is invalid (usage.ts). The model's `price` and
+ * the request's `asksLongCache` decide splits that the report leaves open (`splitInput`).
  */
 export function chatToUsage(
   reported: unknown,
@@ -255,8 +255,9 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
 }
 
 /**
- * Adds cached and uncached media tokens to `usage`; returns the cached tokens left for text. Media with a smaller discount
- * than text come first and take as many cached tokens as they can. The others take only those that exceed the text.
+ * Adds cached and uncached media tokens to `usage`; returns the cached tokens left for text. Media with a smaller
+ * discount than text come first and take as many cached tokens as they can. The others take only those that exceed the
+ * text.
  */
 function takeCached(
   usage: Usage,

@@ -4,8 +4,8 @@ import { isObject } from './json/value.ts';
 import { eventData } from './sse/event.ts';
 
 /**
- * Hidden reasoning: its tokens, for estimates of streams that ended before their report (specification section 5), and ids
- * that identify the provider that encrypted it.
+ * Hidden reasoning: its tokens, for estimates of streams that ended before their report (specification section 5), and
+ * ids that identify the provider that encrypted it.
  */
 
 /** Base64 bytes of encrypted reasoning per token. */
@@ -71,16 +71,16 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * Leading characters that, with the length, identify encrypted content. OpenAI's have 15 random bytes. Of a long string in a
- * request only the head is kept.
+ * Leading characters that, with the length, identify encrypted content. OpenAI's have 15 random bytes. Of a long string
+ * in a request only the head is kept.
  */
 const HEAD_CHARS = 32;
 /** Most ids of a request: one provider made all the reasoning that it can read. */
 const MOST_ITEMS = 8;
 
 /**
- * Ids of encrypted reasoning in the items of an answer or request, last item first. They identify the only provider that can
- * read it.
+ * Ids of encrypted reasoning in the items of an answer or request, last item first. They identify the only provider
+ * that can read it.
  */
 export function encryptedIds(items: unknown, elided?: ElidedStrings): string[] {
   const ids: string[] = [];

@@ -18,8 +18,8 @@ export function serviceTierOf(value: unknown): TierChoice {
 }
 
 /**
- * Highest price multiplier, in millionths. A requested tier counts as at least 1, because the provider may serve another.
- * Without one, the highest of `among` counts (specification section 5, Admit).
+ * Highest price multiplier, in millionths. A requested tier counts as at least 1, because the provider may serve
+ * another. Without one, the highest of `among` counts (specification section 5, Admit).
  */
 export function highestMultiplier(
   { serviceTiers }: Price,
@@ -78,8 +78,8 @@ export function messagesTiers(reported: unknown): MessagesTiers {
 }
 
 /**
- * Names of the reported tier, speed (if `fast`) and region. The request fills in what is missing, but if nothing is reported
- * the result is undefined.
+ * Names of the reported tier, speed (if `fast`) and region. The request fills in what is missing, but if nothing is
+ * reported the result is undefined.
  */
 export function tierNames(reported: MessagesTiers, { value }: MeteredBody): readonly string[] | undefined {
   if (Object.keys(reported).length === 0) return undefined;

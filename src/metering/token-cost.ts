@@ -229,8 +229,8 @@ export interface ExpectedUse {
 }
 
 /**
- * Estimates the cost of a call at plain prices: one input token for three bytes, plus `more`, and at most 4,096 output tokens
- * for each answer. Returns at most `hold`, and `hold` itself if tokens have no price.
+ * Estimates the cost of a call at plain prices: one input token for three bytes, plus `more`, and at most 4,096 output
+ * tokens for each answer. Returns at most `hold`, and `hold` itself if tokens have no price.
  */
 export function estimatedCost({ price }: Pick<Model, 'price'>, hold: Micro, expected: ExpectedUse): Micro {
   if (!isPricedByToken(price)) return hold;

@@ -49,8 +49,8 @@ const NOTHING: Readonly<Use> = { places: 0, bytes: 0 };
 /**
  * A resource of the process, counted in places and bytes, that accounts share fairly.
  *
- * An account may hold `ofOne` while half of the pool is free. Beyond that, its holding times the pool's total use may be
- * at most `ofOne` squared. It always gets its first place while one is free. So the fuller the pool, the less one
+ * An account may hold `ofOne` while half of the pool is free. Beyond that, its holding times the pool's total use may
+ * be at most `ofOne` squared. It always gets its first place while one is free. So the fuller the pool, the less one
  * account may add: about 30 accounts that take all they can get fill a pool with shares of an eighth, and 270 fill one
  * of 512 places with shares of 16. Three fill one with shares of a half, so those have a spare part.
  *

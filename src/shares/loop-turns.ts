@@ -9,8 +9,9 @@ const OWNER_MS = 1;
  */
 const ACCEPT_MS = 20;
 /**
- * Prompt work: a little work of each owner runs ahead of queued work. Milliseconds of it in each `PROMPT_SPAN_MS`, of one owner and
- * of all. Beside 3,900 connections of three accounts, the median call of a fourth takes 50 ms with it, and 70 ms without.
+ * Prompt work: a little work of each owner runs ahead of queued work. Milliseconds of it in each `PROMPT_SPAN_MS`, of
+ * one owner and of all. Beside 3,900 connections of three accounts, the median call of a fourth takes 50 ms with it,
+ * and 70 ms without.
  */
 const PROMPT_OWNER_MS = 2;
 const PROMPT_MS = 12;
@@ -26,11 +27,12 @@ interface Waiting {
 
 /**
  * Paces bursts of work, so that a thousand simultaneous requests, or ends of waits, do not block the event loop. One
- * turn of the loop does a few milliseconds of such work; the owners of the rest alternate in later turns. Work outside a
- * burst runs immediately and costs 0.1 µs more. So does a little work of owners who are not part of the burst.
+ * turn of the loop does a few milliseconds of such work; the owners of the rest alternate in later turns. Work outside
+ * a burst runs immediately and costs 0.1 µs more. So does a little work of owners who are not part of the burst.
  *
- * libuv accepts one connection per turn of the loop. Behind a thousand simultaneous connections, the next one would wait
- * for a thousand turns filled with the work of the first ones. So paced work waits for a turn without a new connection.
+ * libuv accepts one connection per turn of the loop. Behind a thousand simultaneous connections, the next one would
+ * wait for a thousand turns filled with the work of the first ones. So paced work waits for a turn without a new
+ * connection.
  */
 export class LoopTurns {
   /** Start of this turn's paced work, by `performance.now()`; undefined if there was none. */

@@ -125,8 +125,8 @@ export function memoryBudget({ memoryMb, processes }: MemoryOptions): MemoryBudg
 }
 
 /**
- * Bytes that one of `processes` gateways may use: its part of the container or machine, at most twice Node's heap limit,
- * because bodies and answers lie outside the heap.
+ * Bytes that one of `processes` gateways may use: its part of the container or machine, at most twice Node's heap
+ * limit, because bodies and answers lie outside the heap.
  */
 function memoryFound(processes: number): number {
   // Without a limit, the system reports 0 or more than the machine has.

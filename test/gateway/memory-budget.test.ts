@@ -42,8 +42,7 @@ const LONG = [
 
 /**
  * Of 64 MiB, calls may take 22 MiB together, 11 MiB of one account, and held answers 7.6 MiB and 3.8 MiB. Of an account
- * 28 clients may leave answers unread. 2,048 connections, 1,792
- * of one address.
+ * 28 clients may leave answers unread. 2,048 connections, 1,792 of one address.
  */
 const small = await startGatewayInProcess(t, {
   behave,

@@ -36,8 +36,8 @@ export async function managingReader(gatekeeper: Gatekeeper, request: FastifyReq
 }
 
 /**
- * Returns the calling key if it may make changes. Throws 403 `management_not_allowed` for a key that may not manage, and
- * for the previous value of a rotated key: after a leak, another holder of that value must not keep control.
+ * Returns the calling key if it may make changes. Throws 403 `management_not_allowed` for a key that may not manage,
+ * and for the previous value of a rotated key: after a leak, another holder of that value must not keep control.
  */
 export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const key = await managingReader(gatekeeper, request);
@@ -57,8 +57,8 @@ export interface WriteParts {
 /**
  * Hook that refuses callers before their body is read, so that strangers cannot make the gateway parse it and learn
  * nothing from its errors: those whom `check` refuses, by default those who may not make changes. The others wait until
- * their account has a place among the writes under way. The handler authorizes again, because a key may be revoked while
- * its request waits, or its body comes slowly.
+ * their account has a place among the writes under way. The handler authorizes again, because a key may be revoked
+ * while its request waits, or its body comes slowly.
  */
 export function beforeTheBody(
   { gatekeeper, pools }: WriteParts,

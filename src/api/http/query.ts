@@ -11,8 +11,8 @@ export function queryOf(request: { readonly query: unknown }): Query {
 }
 
 /**
- * Refuses parameters that are repeated or not in the route's schema (specification section 2), because a misspelt filter
- * must not return everything. Throws `invalid_field`.
+ * Refuses parameters that are repeated or not in the route's schema (specification section 2), because a misspelt
+ * filter must not return everything. Throws `invalid_field`.
  */
 export function refuseUnknownParameters(request: FastifyRequest): void {
   const schema = request.routeOptions.schema?.querystring as Partial<ObjectSchema> | undefined;

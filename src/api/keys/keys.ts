@@ -122,8 +122,8 @@ function managesOnCreation(said: boolean | undefined, settings: Partial<KeySetti
 }
 
 /**
- * `canManage` after a PATCH that omits it; undefined if unchanged. A restriction by *another* key or the operator removes
- * it. A key's restriction on itself doesn't, so that owners can't lock themselves out.
+ * `canManage` after a PATCH that omits it; undefined if unchanged. A restriction by *another* key or the operator
+ * removes it. A key's restriction on itself doesn't, so that owners can't lock themselves out.
  */
 export function managesAfterPatch(
   change: Partial<KeySettings>,
@@ -147,8 +147,8 @@ export function keyIdOf(request: FastifyRequest): number {
 }
 
 /**
- * Expected version from the header `If-Match` (specification section 2); undefined for any. Throws `invalid_field` for a
- * header without a single version.
+ * Expected version from the header `If-Match` (specification section 2); undefined for any. Throws `invalid_field` for
+ * a header without a single version.
  */
 export function ifMatch(request: FastifyRequest): number | undefined {
   const value = request.headers['if-match'];
@@ -204,8 +204,8 @@ export function withSlugs<Settings extends { readonly allowedModels?: readonly s
 }
 
 /**
- * Adds a response header that lists `allowed_models` missing from the catalog. They are probably misspelt, but accepted,
- * because a model may be added later.
+ * Adds a response header that lists `allowed_models` missing from the catalog. They are probably misspelt, but
+ * accepted, because a model may be added later.
  */
 export function warnOfModels(
   reply: FastifyReply,

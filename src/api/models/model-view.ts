@@ -33,8 +33,8 @@ export type OpenRouterPrice = keyof typeof OPENROUTER_PRICES;
 export const ALWAYS_PRICED: readonly OpenRouterPrice[] = ['prompt', 'completion'];
 
 /**
- * A model of `GET /v1/models` with the fields of OpenAI and of Anthropic, its category and prices. Written by hand, because the
- * schemas of /v1 (openapi/model-list.ts) are plain JSON.
+ * A model of `GET /v1/models` with the fields of OpenAI and of Anthropic, its category and prices. Written by hand,
+ * because the schemas of /v1 (openapi/model-list.ts) are plain JSON.
  */
 export interface ModelView {
   readonly id: string;

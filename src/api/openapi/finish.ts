@@ -118,8 +118,8 @@ function mapValues<Value, Mapped>(
 const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
 /**
- * Moves every schema with a `title` from a part of the document into `schemas` and leaves a reference, so that generated
- * clients get one type for it. Throws if two different schemas share a title.
+ * Moves every schema with a `title` from a part of the document into `schemas` and leaves a reference, so that
+ * generated clients get one type for it. Throws if two different schemas share a title.
  */
 function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
   return moved(part, schemas) as Part;
@@ -217,8 +217,8 @@ const LOW_CREDITS_WEBHOOK = {
 };
 
 /**
- * Operations of all routes under /v1, by `METHOD path`. The routes have no schemas: providers define the bodies, and the
- * gateway reads only the properties described here.
+ * Operations of all routes under /v1, by `METHOD path`. The routes have no schemas: providers define the bodies, and
+ * the gateway reads only the properties described here.
  */
 export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
   ...MODEL_LIST_OPERATIONS,

@@ -39,8 +39,8 @@ export interface Operation {
 }
 
 /**
- * Facts about a route beyond its schemas. finish.ts turns them into parts of the operation; the document doesn't contain
- * them in this form.
+ * Facts about a route beyond its schemas. finish.ts turns them into parts of the operation; the document doesn't
+ * contain them in this form.
  */
 export interface RouteDocs {
   /** Every error code that the route can return. */

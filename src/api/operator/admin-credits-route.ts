@@ -71,8 +71,8 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
 }
 
 /**
- * Throws if the change would push the balance beyond ±MAX_CREDITS, where it would not be exact. Redis has the final say,
- * because concurrent changes may each fit alone; this check keeps changes that already don't fit out of the book.
+ * Throws if the change would push the balance beyond ±MAX_CREDITS, where it would not be exact. Redis has the final
+ * say, because concurrent changes may each fit alone; this check keeps changes that already don't fit out of the book.
  */
 async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
   const { balance } = await ledger.account(accountId);
@@ -85,8 +85,8 @@ function noRoom(): GatewayError {
 }
 
 /**
- * Records a grant in the book. A repeat with the same idempotency key gets the recorded grant without calling `allowed`,
- * because the account may be full by now. Throws 409 `idempotency_key_reused`.
+ * Records a grant in the book. A repeat with the same idempotency key gets the recorded grant without calling
+ * `allowed`, because the account may be full by now. Throws 409 `idempotency_key_reused`.
  */
 async function recorded(
   book: Book,
@@ -121,8 +121,8 @@ async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise
 }
 
 /**
- * Applies one grant in Redis. Resolves with the new balance. If the grant doesn't fit, withdraws its record and resolves
- * with undefined.
+ * Applies one grant in Redis. Resolves with the new balance. If the grant doesn't fit, withdraws its record and
+ * resolves with undefined.
  */
 async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {
   try {

@@ -119,8 +119,8 @@ export function marginRowView(groups: readonly UsagePlace[], row: UsageByRow, na
 }
 
 /**
- * Cost and margin are null if no cost is known. They are also null if the known costs and the charges of those calls add
- * up to 0, because the sums can't tell the two cases apart.
+ * Cost and margin are null if no cost is known. They are also null if the known costs and the charges of those calls
+ * add up to 0, because the sums can't tell the two cases apart.
  */
 export function marginSumsView(groups: readonly UsagePlace[], sums: MarginSums | UsageByRow): MarginSumsView {
   const { calls, credits, cost, costed, usage } = sums;

@@ -45,8 +45,8 @@ function usageHours(query: Query, now: number): ReportSpan {
 }
 
 /**
- * `from` and `to` of a report, both included. Throws `invalid_field` for an invalid date, a reversed range, or more than
- * `most` days.
+ * `from` and `to` of a report, both included. Throws `invalid_field` for an invalid date, a reversed range, or more
+ * than `most` days.
  */
 function daysOf(query: Query, now: number, usual: number, most: number, report: string): DayRange {
   const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);

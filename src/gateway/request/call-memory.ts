@@ -36,8 +36,9 @@ const SMALL_ANSWER_BYTES = 16 * 1024;
 const PIECE_BYTES = 128 * 1024;
 
 /**
- * The memory of one model call: its part of the pool `calls`, from the first byte of the body until the call is settled and
- * its answer is sent, of `bodies` while the body comes, and of `held` and `unread` for its answer. States: without a body → receiving → received → free.
+ * The memory of one model call: its part of the pool `calls`, from the first byte of the body until the call is settled
+ * and its answer is sent, of `bodies` while the body comes, and of `held` and `unread` for its answer. States: without
+ * a body → receiving → received → free.
  */
 export class CallMemory {
   readonly #pools: Pools;
@@ -55,8 +56,8 @@ export class CallMemory {
   }
 
   /**
-   * Takes memory for a call whose body has `bytes`, as far as they are known. False if there is none for the body, which
-   * then goes to a file. Throws 503 `service_unavailable` if there is none for the call.
+   * Takes memory for a call whose body has `bytes`, as far as they are known. False if there is none for the body,
+   * which then goes to a file. Throws 503 `service_unavailable` if there is none for the call.
    */
   receive(bytes: number): boolean {
     // Nobody would release a share given to a client that has left.

@@ -11,9 +11,9 @@ import { unreported } from './unreported.ts';
  * arrives, with back-pressure, so that the client never waits for sound that has arrived. Only the end of the answer
  * waits for the settle: the part with the last byte if the length is known, else the end of the chunked encoding.
  *
- * If the text is priced, the price is known before the answer: the charge is announced in its head and does not depend on
- * whether the client receives it all, because the upstream produces and bills all of it. If the sound is priced, it is
- * counted as it passes. Once the client has left, the answer is only read.
+ * If the text is priced, the price is known before the answer: the charge is announced in its head and does not depend
+ * on whether the client receives it all, because the upstream produces and bills all of it. If the sound is priced, it
+ * is counted as it passes. Once the client has left, the answer is only read.
  */
 export class BytesRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;

@@ -14,9 +14,9 @@ interface Share {
 }
 
 /**
- * How much of the input of each conversation was read from the provider's cache, by the last report. OpenAI's formats report
- * caching at the end only, so without this an estimate would charge cached input at the full price. For calls with a
- * `prompt_cache_key` alone; in this process alone, as it only makes estimates better.
+ * How much of the input of each conversation was read from the provider's cache, by the last report. OpenAI's formats
+ * report caching at the end only, so without this an estimate would charge cached input at the full price. For calls
+ * with a `prompt_cache_key` alone; in this process alone, as it only makes estimates better.
  */
 export class CacheShares {
   /** By key, model and `prompt_cache_key`; the one noted last is the last. */

@@ -86,8 +86,8 @@ interface Opening {
 }
 
 /**
- * The opening of a streamed answer, held until its first content: until then the call may go on at another target (specification
- * section 12, Hand-over).
+ * The opening of a streamed answer, held until its first content: until then the call may go on at another target
+ * (specification section 12, Hand-over).
  */
 export class HeldOpening implements AnswerSink, Relay {
   readonly #opening: Opening;

@@ -22,8 +22,8 @@ const BYTES_PER_TOKEN = 4;
 
 /**
  * Relay for an answer that is not a stream. A small one is held whole until its settle is on the wire to Redis; of a
- * large one, or if memory is short, the parts are forwarded as they come, and only the last part is held back until then. Once the client has left,
- * the answer is only read.
+ * large one, or if memory is short, the parts are forwarded as they come, and only the last part is held back until
+ * then. Once the client has left, the answer is only read.
  */
 export class JsonRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
@@ -198,7 +198,8 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   /**
-   * The estimate for an answer that is not at hand whole. For a text model all bytes count as output; pictures are not text.
+   * The estimate for an answer that is not at hand whole. For a text model all bytes count as output; pictures are not
+   * text.
    */
   async #estimateByBytes(mediaTokens?: number): Promise<Usage> {
     const { call, countTokens } = this.#recipient;

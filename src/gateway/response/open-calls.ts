@@ -12,14 +12,15 @@ interface OpenCall {
 const SETTLE_WITHIN_MS = 5_000;
 
 /**
- * The calls of this process that are not settled. A stop waits for them here, because no connection of a client stands for those
- * that are read on after their client left. States: open → given up, from where on calls that are left are given up at once.
+ * The calls of this process that are not settled. A stop waits for them here, because no connection of a client stands
+ * for those that are read on after their client left. States: open → given up, from where on calls that are left are
+ * given up at once.
  */
 export class OpenCalls {
   readonly #readOnMs: number;
   /**
-   * By place; undefined: free. Not a Set: its tables, once outgrown, keep calls alive until the next major collection, which
-   * took 70 of 350 µs of CPU a call.
+   * By place; undefined: free. Not a Set: its tables, once outgrown, keep calls alive until the next major collection,
+   * which took 70 of 350 µs of CPU a call.
    */
   readonly #calls: (OpenCall | undefined)[] = [];
   readonly #free: number[] = [];

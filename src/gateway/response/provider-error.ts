@@ -10,8 +10,8 @@ export interface CallError {
 }
 
 /**
- * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`, `{"response": {"error": {…}}}`,
- * or the fields themselves. Anthropic's code is the error's `type`.
+ * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`,
+ * `{"response": {"error": {…}}}`, or the fields themselves. Anthropic's code is the error's `type`.
  */
 export function providerError(value: unknown, upstream: Upstream): CallError | undefined {
   if (!isObject(value)) return undefined;

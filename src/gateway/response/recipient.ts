@@ -60,8 +60,8 @@ export interface Recipient {
   openStream(answer: UpstreamAnswer): PartWriter;
   /**
    * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
-   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `error`: the error that
-   * the answer tells the client.
+   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `error`: the error
+   * that the answer tells the client.
    */
   complete(
     status: number,
@@ -70,8 +70,8 @@ export interface Recipient {
     error?: CallError,
   ): void;
   /**
-   * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it, its
-   * connection is broken off too.
+   * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it,
+   * its connection is broken off too.
    */
   broken(error: Error, status: number, reading: Reading | undefined): void;
 }

@@ -41,11 +41,11 @@ const CLIENT_LEFT = new Error('the client left');
 
 /**
  * The answer to one admitted call, from sending the call upstream to its settle. States: waiting (for the upstream's
- * head) → relaying → settling → ended. While nothing of an answer has been shown, a target that fails leads back to `waiting`, for
- * the next one (specification section 12). `waiting` and `relaying` also lead straight to `settling` when the upstream
- * breaks off or the time is up. When the client leaves, the state stays as it is: the answer is read on for its report
- * (`hasLeft`), which the call is charged by, until it has come, `limits.readOnMs` are over, or the upstream breaks off.
- * `settling` is entered once, so a call is settled once, whatever happens at the same time.
+ * head) → relaying → settling → ended. While nothing of an answer has been shown, a target that fails leads back to
+ * `waiting`, for the next one (specification section 12). `waiting` and `relaying` also lead straight to `settling`
+ * when the upstream breaks off or the time is up. When the client leaves, the state stays as it is: the answer is read
+ * on for its report (`hasLeft`), which the call is charged by, until it has come, `limits.readOnMs` are over, or the
+ * upstream breaks off. `settling` is entered once, so a call is settled once, whatever happens at the same time.
  */
 export class ResponseLifecycle implements Answering {
   readonly injectedUsage: boolean;
@@ -309,8 +309,8 @@ export class ResponseLifecycle implements Answering {
   }
 
   /**
-   * The reading of a call that the gateway gives up: all that the provider may have billed. Undefined if nothing was sent,
-   * or the provider refused.
+   * The reading of a call that the gateway gives up: all that the provider may have billed. Undefined if nothing was
+   * sent, or the provider refused.
    */
   #unreported(): Reading | undefined {
     if (this.exchange.sentAt === undefined || this.#isRefused) return undefined;

@@ -17,8 +17,8 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
 
 /**
  * Relay for an SSE answer: it is forwarded as it comes, with back-pressure, and its usage is read on the way. The event
- * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle). Once the
- * client has left, the answer is only read.
+ * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle). Once
+ * the client has left, the answer is only read.
  */
 export class StreamRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;

@@ -7,8 +7,8 @@ import type { CacheShares } from './cache-shares.ts';
 import type { Reading, Recipient } from './recipient.ts';
 
 /**
- * Estimates of calls that ended without a report: left, broken off, timed out (specification section 5). They count everything
- * that the provider may have billed, and never more than the hold.
+ * Estimates of calls that ended without a report: left, broken off, timed out (specification section 5). They count
+ * everything that the provider may have billed, and never more than the hold.
  */
 
 const MS_PER_S = 1_000;
@@ -19,7 +19,8 @@ const OUTPUT = ['output', 'outputAudio', 'outputImage'] as const satisfies reado
 
 /**
  * Tokens of hidden reasoning so far: the larger of the provider's own figure or text, and those that the model may have
- * thought from sending until its first visible output. `visibleAt`: time of that, by `performance.now()`; undefined: none came.
+ * thought from sending until its first visible output. `visibleAt`: time of that, by `performance.now()`; undefined:
+ * none came.
  */
 export function hiddenTokens(
   { call, exchange, hiddenTokensPerSecond }: Recipient,
@@ -139,8 +140,8 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
 type InTurn = (estimate: () => Promise<Usage>) => Promise<Usage>;
 
 /**
- * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws RangeError
- * if a usage costs more than any account can hold.
+ * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws
+ * RangeError if a usage costs more than any account can hold.
  */
 export function settleBy(
   reading: Reading | undefined,

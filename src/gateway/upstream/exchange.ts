@@ -10,8 +10,9 @@ export interface AnswerSink {
 }
 
 /**
- * Bytes of an answer that wait for their turn before the upstream is paused: a piece that undici reads at once. For each pause, it
- * copies the rest of the piece, so that 60 streams at full speed that were paused for each part took 700 MB, mostly garbage.
+ * Bytes of an answer that wait for their turn before the upstream is paused: a piece that undici reads at once. For
+ * each pause, it copies the rest of the piece, so that 60 streams at full speed that were paused for each part took 700
+ * MB, mostly garbage.
  */
 const LATE_MAX_BYTES = 16 * 1024;
 

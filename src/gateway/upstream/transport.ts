@@ -63,8 +63,8 @@ const PIECE_BYTES = 16 * 1024;
 /** Read buffer of all connections: each read is copied out of it in the same tick. */
 const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 /**
- * Has a connection read one piece until it is taken: undici joins several by copying them. By itself, Node reads up to 64 KiB,
- * which all parts of an answer that wait, and all text that is kept of it, would keep in memory.
+ * Has a connection read one piece until it is taken: undici joins several by copying them. By itself, Node reads up to
+ * 64 KiB, which all parts of an answer that wait, and all text that is kept of it, would keep in memory.
  */
 const ONE_PIECE = {
   highWaterMark: PIECE_BYTES,

@@ -4,8 +4,8 @@ import type { RedisClient } from './connect.ts';
 const KEPT_MS = 3_600_000;
 
 /**
- * Hints that gateways leave for each other in Redis: texts by name, in kinds. Nothing depends on them; without Redis they are
- * missing. Their Redis keys lie in one slot of a cluster.
+ * Hints that gateways leave for each other in Redis: texts by name, in kinds. Nothing depends on them; without Redis
+ * they are missing. Their Redis keys lie in one slot of a cluster.
  */
 export class SharedHints {
   readonly #client: RedisClient;

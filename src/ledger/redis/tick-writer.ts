@@ -5,10 +5,10 @@ import { nodesOf } from './connect.ts';
 /**
  * Writes all commands of a tick to Redis at once, and tells when they are written.
  *
- * A command written alone costs a system call; writing a tick's commands together saved a fifth of the gateway's CPU. But
- * a settle that was written in a later tick than its answer's end was lost when the gateway was killed in between (1–5 of
- * 6,000 calls). So the streams are corked at the first command of a tick and uncorked in its check phase, and only then may
- * the answers that wait end: their bytes follow the settle's into the kernel.
+ * A command written alone costs a system call; writing a tick's commands together saved a fifth of the gateway's CPU.
+ * But a settle that was written in a later tick than its answer's end was lost when the gateway was killed in between
+ * (1–5 of 6,000 calls). So the streams are corked at the first command of a tick and uncorked in its check phase, and
+ * only then may the answers that wait end: their bytes follow the settle's into the kernel.
  */
 export class TickWriter {
   readonly #client: Redis | Cluster;

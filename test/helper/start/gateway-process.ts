@@ -121,8 +121,8 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
  * To idle in less memory, a gateway keeps the young generation small while it starts (main.ts), then collects all
- * garbage (gateway-process.ts). A larger young generation and a single thread for garbage collection save a tenth of the
- * processor time of a start; no collection at the end, which `--expose-gc` prevents, saves an eighth. Set
+ * garbage (gateway-process.ts). A larger young generation and a single thread for garbage collection save a tenth of
+ * the processor time of a start; no collection at the end, which `--expose-gc` prevents, saves an eighth. Set
  * `NODE_OPTIONS`, even to "", to start a gateway as deployed, for tests that measure its memory.
  */
 const QUICK_START = ['--single-threaded-gc', '--min-semi-space-size=16', '--expose-gc'];

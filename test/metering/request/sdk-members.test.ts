@@ -28,8 +28,9 @@ interface SdkType {
 }
 
 /**
- * Reads types of installed packages with the compiler. `imports`: expressions of types by the names to return them under, such
- * as `import('openai/resources/completions').CompletionCreateParams`. Nothing is written: the files are in memory.
+ * Reads types of installed packages with the compiler. `imports`: expressions of types by the names to return them
+ * under, such as `import('openai/resources/completions').CompletionCreateParams`. Nothing is written: the files are in
+ * memory.
  */
 function sdkTypes(imports: ReadonlyMap<string, string>): {
   typeOf(name: string): SdkType;

@@ -3,9 +3,10 @@ import { modelAt, type Path, refusalOf } from '../../helper/fixtures/asked.ts';
 import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 /**
- * Fields of requests that can cost something, by the current types of the vendors' SDKs (openai 7.55: resources/chat/completions,
- * resources/responses; @anthropic-ai/sdk 1.11: resources/beta/messages), and what becomes of them: `pass`, `unpriced <param>`
- * (400 unless the model has the price in the last column), `refused <param>` (400 `invalid_field`, whatever the model's price).
+ * Fields of requests that can cost something, by the current types of the vendors' SDKs (openai 7.55:
+ * resources/chat/completions, resources/responses; @anthropic-ai/sdk 1.11: resources/beta/messages), and what becomes
+ * of them: `pass`, `unpriced <param>` (400 unless the model has the price in the last column), `refused <param>` (400
+ * `invalid_field`, whatever the model's price).
  */
 type Row = readonly [field: string, body: Record<string, unknown>, treatment: string, priced?: string];
 

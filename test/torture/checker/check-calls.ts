@@ -206,11 +206,12 @@ export class CallChecker {
   }
 
   /**
-   * True if a refusal of the call is excused: Redis or the book was in trouble for its account at its gateway while
-   * it was under way, or a gateway had just died that may have been rebuilding the account, for which the others wait.
+   * True if a refusal of the call is excused: Redis or the book was in trouble for its account at its gateway while it
+   * was under way, or a gateway had just died that may have been rebuilding the account, for which the others wait.
    *
-   * How long it takes until what was in trouble serves again depends on the machine. So a trouble lasts until a call of the
-   * account was served there that began after it; that this comes to pass is checked in `heal` and `touchAll` (quiesce.ts).
+   * How long it takes until what was in trouble serves again depends on the machine. So a trouble lasts until a call of
+   * the account was served there that began after it; that this comes to pass is checked in `heal` and `touchAll`
+   * (quiesce.ts).
    */
   #isInTrouble(call: CallModel): boolean {
     const { key, slot, startedAt, answer } = call;

@@ -61,10 +61,10 @@ function checkSpends(
 }
 
 /**
- * Invariant 2, by its two conditions: the holds of open calls are covered by balance and overdraft, so no balance is below
- * -overdraft; their estimates are covered by the balance alone, so it is below 0 only by what charges were above estimates. Of
- * a key's limit alike. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied Redis held for calls in
- * flight, or had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
+ * Invariant 2, by its two conditions: the holds of open calls are covered by balance and overdraft, so no balance is
+ * below -overdraft; their estimates are covered by the balance alone, so it is below 0 only by what charges were above
+ * estimates. Of a key's limit alike. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied
+ * Redis held for calls in flight, or had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
  */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];

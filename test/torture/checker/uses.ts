@@ -25,8 +25,8 @@ export interface Use {
 }
 
 /**
- * Tokens that a call of calls.ts is likely to use (specification section 5, "Estimate and overdraft"): its maximum of output, 50, and
- * a third of the 94 to 100 bytes of its body.
+ * Tokens that a call of calls.ts is likely to use (specification section 5, "Estimate and overdraft"): its maximum of
+ * output, 50, and a third of the 94 to 100 bytes of its body.
  */
 const LIKELY_TOKENS = { least: 80, most: 86 };
 

@@ -105,8 +105,8 @@ function isOverdue(
 }
 
 /**
- * Whether the contract has nobody ask another target: the last one may have begun to bill; or it was out, and the other one too, so
- * that only the one was tried which came back first.
+ * Whether the contract has nobody ask another target: the last one may have begun to bill; or it was out, and the other
+ * one too, so that only the one was tried which came back first.
  */
 function mayFail({ startedAt, answer }: SoakCall, tries: readonly SoakArrival[], seen: Seen): boolean {
   const [last] = tries.slice(-1);

@@ -5,8 +5,8 @@ import { ApiFailure, ask, certain } from './request.ts';
 export type KeysPath = '/api/keys/' | `/api/admin/accounts/${number}/keys/`;
 
 /**
- * Gives a key a new value; the previous one is valid for `graceS` seconds more. Rejects with `version_conflict` where the
- * stored key has another version, and with `answer_lost` where it is unknown whether the key was rotated.
+ * Gives a key a new value; the previous one is valid for `graceS` seconds more. Rejects with `version_conflict` where
+ * the stored key has another version, and with `answer_lost` where it is unknown whether the key was rotated.
  */
 export function rotateKey(
   path: KeysPath,

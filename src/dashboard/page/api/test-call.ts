@@ -16,8 +16,8 @@ const LOOKS = 10;
 const LOOK_EVERY_MS = 300;
 
 /**
- * Sends one small call with the key `token`, and looks up what it was charged. Rejects with an ApiFailure where the call
- * is refused or fails.
+ * Sends one small call with the key `token`, and looks up what it was charged. Rejects with an ApiFailure where the
+ * call is refused or fails.
  */
 export async function sendTestCall(token: string, model: ModelView): Promise<TestAnswer> {
   const response = model.endpoints.includes(CHAT)

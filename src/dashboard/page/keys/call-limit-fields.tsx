@@ -24,8 +24,8 @@ export function callLimitTexts(of: CallLimitsView): CallLimitTexts {
 }
 
 /**
- * Limit that a field's text says; null for an empty one. Throws an ApiFailure that names the field, with `empty` for what
- * an empty field means.
+ * Limit that a field's text says; null for an empty one. Throws an ApiFailure that names the field, with `empty` for
+ * what an empty field means.
  */
 export function callLimitOf(
   texts: CallLimitTexts,

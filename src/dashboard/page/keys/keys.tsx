@@ -46,8 +46,8 @@ export function Keys() {
 }
 
 /**
- * List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. Without `actions`,
- * the owner's: keys can be selected.
+ * List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. Without
+ * `actions`, the owner's: keys can be selected.
  */
 export function KeyList({
   of: base,

@@ -15,8 +15,8 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Line that counts down while the previous value is valid, with a button to end it where `path` is given. It ends by the
- * gateway's clock: once the countdown is over, the line stays, and the key is read again, until its field is null.
+ * Line that counts down while the previous value is valid, with a button to end it where `path` is given. It ends by
+ * the gateway's clock: once the countdown is over, the line stays, and the key is read again, until its field is null.
  */
 export function PreviousValue(props: {
   of: KeyView;

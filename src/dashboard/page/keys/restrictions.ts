@@ -8,8 +8,8 @@ export function restrictionsOf(key: KeyView): string[] {
 }
 
 /**
- * Restrictions of a key in a few words: `3 models · 2 IPs`, `1 model · 5 more`; "" where it has none. The spending limit
- * has its own column in the table of keys.
+ * Restrictions of a key in a few words: `3 models · 2 IPs`, `1 model · 5 more`; "" where it has none. The spending
+ * limit has its own column in the table of keys.
  */
 export function briefRestrictions(key: KeyView): string {
   const [first = '', ...others] = restrictionsOf({ ...key, spending_limit: null });

@@ -7,8 +7,8 @@ import { SECTIONS, type SectionTitle, sectionId } from './setting-group.tsx';
 let opened = query.value.get('section');
 
 /**
- * Links to the sections of the form. The address has the section as a choice of the page, because its hash is the route;
- * unsaved changes stay.
+ * Links to the sections of the form. The address has the section as a choice of the page, because its hash is the
+ * route; unsaved changes stay.
  */
 export function SectionList() {
   useEffect(() => {

@@ -3,8 +3,8 @@ import { UNITS, type Unit } from '../../../domain/units.ts';
 import { count, credits } from '../format/credits.ts';
 
 /**
- * How a charge comes about, a line for each unit: `10 input tokens × 1.00 per 1,000,000 = 0.00001`. Lines are rounded to six
- * decimals, the charge is rounded once over all of them.
+ * How a charge comes about, a line for each unit: `10 input tokens × 1.00 per 1,000,000 = 0.00001`. Lines are rounded
+ * to six decimals, the charge is rounded once over all of them.
  */
 export function chargeLines(usage: UsageView, { price, multiplier }: EntryView): string[] {
   const lines = (Object.entries(price ?? {}) as [Unit, number][]).flatMap(([unit, amount]) => {

@@ -5,8 +5,8 @@ import { isGain } from '../format/credits.ts';
 const LONG = 12;
 
 /**
- * Credits rounded to two decimals, with the exact amount as a tooltip and on focus. In a table, `isInRow` keeps the amount
- * out of the tab order; `isChange` puts a plus before what adds to a balance.
+ * Credits rounded to two decimals, with the exact amount as a tooltip and on focus. In a table, `isInRow` keeps the
+ * amount out of the tab order; `isChange` puts a plus before what adds to a balance.
  */
 export function Amount({
   of: amount,

@@ -41,8 +41,8 @@ export function Email({ address }: { address: string }) {
 }
 
 /**
- * A time in the zone that the user chose; the tooltip has it in the other zone. `brief`, for tables, leaves out the year
- * where it is the current one.
+ * A time in the zone that the user chose; the tooltip has it in the other zone. `brief`, for tables, leaves out the
+ * year where it is the current one.
  */
 export function Time({
   at,

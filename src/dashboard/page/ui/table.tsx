@@ -9,8 +9,8 @@ import type { Sorting } from './sorting.ts';
 export type Column = string | readonly [name: string, kind: string];
 
 /**
- * Handler of clicks in a row whose first column has a button: the button's own, and those on the rest of the row, except at the end
- * of selecting text. The button then has the focus, to which a panel returns it.
+ * Handler of clicks in a row whose first column has a button: the button's own, and those on the rest of the row,
+ * except at the end of selecting text. The button then has the focus, to which a panel returns it.
  */
 export function opening(open: () => void) {
   return ({ currentTarget: row, detail: clicks }: MouseEvent<HTMLTableRowElement>) => {
@@ -24,8 +24,8 @@ export function opening(open: () => void) {
 
 /**
  * Table that scrolls by itself where the screen is too narrow, with a shadow at an edge beyond which there is more. It
- * can be focused, so that the keyboard can scroll it. On phones each row of more than three columns is a card. With `sorting`, the columns that it
- * names have buttons that sort by them.
+ * can be focused, so that the keyboard can scroll it. On phones each row of more than three columns is a card. With
+ * `sorting`, the columns that it names have buttons that sort by them.
  */
 export function Table({
   label,

@@ -13,8 +13,8 @@ interface SpanQuestion {
 }
 
 /**
- * Reads the rows of the period of the same length before a range, day by day, or of the 24 clock hours before the last 24,
- * hour by hour. Undefined for a range with an open end.
+ * Reads the rows of the period of the same length before a range, day by day, or of the 24 clock hours before the last
+ * 24, hour by hour. Undefined for a range with an open end.
  */
 export async function readBefore<
   Row extends UsedRow & { readonly hour?: string | undefined; readonly day?: string | undefined },
