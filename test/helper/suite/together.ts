@@ -8,6 +8,8 @@ import { pathToFileURL } from 'node:url';
 // On load, tap names the folder of fixtures after program and arguments. With all files, the name would be too long.
 const files = process.argv.slice(2);
 process.argv.splice(1, files.length + 1, ...files.slice(0, 1));
+// Each private Redis ends with the process, and the files may have more than ten at a time.
+process.setMaxListeners(0);
 const { test } = await import('tap');
 
 test('the test files load', async (t) => {
