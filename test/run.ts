@@ -18,8 +18,8 @@ import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
 /** More than the cores, because many files spend half of their time waiting for a deadline, a restart or a browser. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
-/** Only ends a hang: the longest file takes 400 s on a slow machine, and 900 s where two runs share two cores. */
-const FILE_TIMEOUT_S = 2_700;
+/** A process'. It only ends a hang: the longest takes 400 s on a slow machine, 900 s where two runs share two cores. */
+const TIMEOUT_S = 2_700;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
 const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/together.ts'));
 /**
@@ -144,7 +144,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 for (const files of runs) {
-  const timeoutS = files.length * FILE_TIMEOUT_S;
   const [flags, script] = files.length > 1 ? [RARE_GC, [TOGETHER_SCRIPT]] : [[], []];
   const args = [...flags, '--import', WITHOUT_ASYNC_HOOKS, ...script, ...files];
   // tap has each Node process that it starts load its hook by NODE_OPTIONS.
@@ -152,8 +151,8 @@ for (const files of runs) {
     name: files.join(' '),
     at: null,
     buffered: JOBS > 1,
-    timeout: timeoutS * 1_000,
+    timeout: TIMEOUT_S * 1_000,
     // Otherwise a test process gives up by itself after 30 s.
-    env: { ...env, TAP_TIMEOUT: String(timeoutS) },
+    env: { ...env, TAP_TIMEOUT: String(TIMEOUT_S) },
   });
 }
