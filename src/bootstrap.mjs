@@ -50,8 +50,8 @@ const verbs = {
     ensureRedis();
     ensurePostgres();
     ensureChromium();
-    // Options are tap's; without them tap only makes the results readable, if a person looks on.
-    const hasOptions = args.some((arg) => arg.startsWith('-'));
+    // Options but `--all` are tap's; without them tap only makes the results readable, if a person looks on.
+    const hasOptions = args.some((arg) => arg.startsWith('-') && arg !== '--all');
     if (!hasOptions && !process.stdout.isTTY) {
       return runToEnd(root, node, ['test/run.ts', ...args], KEEP_COMPILED);
     }

@@ -1,6 +1,7 @@
 /**
- * Runs test files and writes TAP: `node test/run.ts` runs all, several files to a process, or the files and folders
- * that are named.
+ * Runs test files and writes TAP, several files to a process: the core without arguments, every file with `--all`, or
+ * the files and folders that are named. `*.slow.test.ts` files are not in the core: they measure memory, kill programs,
+ * drive a browser through every page, or draw many random cases.
  *
  * tap's own command loads a hook into each test process, and into each Node process that such a process starts, which
  * records what files were loaded, for coverage that nobody reads: half a second of processor time for each of the seven
@@ -11,6 +12,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { t } from 'tap';
 import { startPostgres } from './helper/start/postgres-server.ts';
 import { buildPageOnce } from './helper/suite/build-page-once.ts';
@@ -58,9 +60,14 @@ const OF_THE_PROCESS =
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
 
-const named = process.argv.slice(2);
-const found = named.length > 0 ? named.flatMap(filesAt) : filesAt('test');
+const { positionals: named, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const found =
+  named.length > 0 ? named.flatMap(filesAt) : filesAt('test').filter((file) => values.all || !isSlow(file));
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
+
+function isSlow(file: string): boolean {
+  return file.endsWith('.slow.test.ts');
+}
 
 function filesAt(name: string): string[] {
   const found = globSync([name, join(name, '**/*.test.ts')]).filter((path) => path.endsWith('.test.ts'));
