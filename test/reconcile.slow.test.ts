@@ -9,7 +9,7 @@ import { until } from './helper/check/until.ts';
 import { makeOwner, type Owner } from './helper/clients/owner.ts';
 import { makePlace, type Place, run, startGatewayProcess } from './helper/start/gateway-process.ts';
 
-const reconcile = ({ env }: Place) => run('cli.ts', env, ['reconcile']);
+const reconcile = ({ env }: Place) => run('cli.js', env, ['reconcile']);
 
 async function makeWorld(t: Test) {
   const provider = await startDemoProvider();
@@ -126,6 +126,6 @@ test('without a book, or with a Redis out of reach, one line says so and it exit
   t.match(without, { code: 1, output: '', errors: /^tollgate: The data folder .* has no book\. .*\n$/ });
   const { place: other, gateway } = await makeWorld(t);
   await gateway.stop();
-  const unreachable = await run('cli.ts', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' }, ['reconcile']);
+  const unreachable = await run('cli.js', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' }, ['reconcile']);
   t.match(unreachable, { code: 1, output: '', errors: /^tollgate: Redis can.t be reached.*\n$/ });
 });

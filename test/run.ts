@@ -15,8 +15,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { t } from 'tap';
 import { startPostgres } from './helper/start/postgres-server.ts';
-import { buildPageOnce } from './helper/suite/build-page-once.ts';
-import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
 /** More than the cores, because many files spend half of their time waiting for a deadline, a restart or a browser. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
@@ -60,7 +58,10 @@ const OF_THE_PROCESS =
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
 
-const { positionals: named, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const { positionals: named, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' } },
+});
 const found =
   named.length > 0 ? named.flatMap(filesAt) : filesAt('test').filter((file) => values.all || !isSlow(file));
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
@@ -117,19 +118,11 @@ function spread(all: readonly Run[]): { run: Run; place: number }[] {
 
 const shared = found.length < 5 ? {} : await startShared();
 
-/** Starts and builds what most files share. Resolves with the environment variables that point to it. */
+/** Starts what most files share. Resolves with the environment variables that point to it. */
 async function startShared(): Promise<Record<string, string>> {
-  const [postgres, programs] = await Promise.all([
-    startPostgres({ fsync: 'off', max_connections: '500' }),
-    bundlePrograms(),
-    buildPageOnce(),
-  ]);
+  const postgres = await startPostgres({ fsync: 'off', max_connections: '500' });
   t.teardown(() => postgres.stop());
-  return {
-    TEST_POSTGRES_PORT: String(postgres.port),
-    TEST_PAGE_BUILT: 'yes',
-    TEST_PROGRAMS: programs,
-  };
+  return { TEST_POSTGRES_PORT: String(postgres.port) };
 }
 
 const env = { ...process.env, ...shared };

@@ -10,7 +10,7 @@ import { freePort, startRedis } from '../helper/start/redis-process.ts';
 
 /** Specification section 1, "Refusal to start": one clear line on stderr, exit code 1. */
 async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
-  const { code, output, errors }: Ended = await run('main.ts', env);
+  const { code, output, errors }: Ended = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: [^\n]+\n$/, 'one line');
   t.match(errors, reason);

@@ -57,7 +57,7 @@ async function restoredAfter(
 const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.served(owner.key)).text();
 
 async function refused(t: Test, place: Place, evidence: RegExp): Promise<void> {
-  const { code, errors } = await run('main.ts', place.env);
+  const { code, errors } = await run('main.js', place.env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: The book is older than the data in Redis [^\n]+operating\.md[^\n]+\n$/);
   t.match(errors, evidence);

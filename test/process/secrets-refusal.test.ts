@@ -22,7 +22,7 @@ test('a start that is refused names no password, token or credential', async (t)
     { UPSTREAM_KEY: `${planted}\nwith a line break` },
   ];
   const starts = faulty.map(async (more) => {
-    const { code, output, errors } = await run('main.ts', { UPSTREAM_KEY: 'good', ...env, ...more });
+    const { code, output, errors } = await run('main.js', { UPSTREAM_KEY: 'good', ...env, ...more });
     t.equal(code, 1, JSON.stringify(more));
     const places = [
       { where: 'stdout', text: output },

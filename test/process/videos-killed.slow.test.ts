@@ -39,7 +39,7 @@ for (const book of ['SQLite', 'PostgreSQL']) {
       }
     }
     await refundedOnce(t, gateway, owner, paths.length, 1_000);
-    t.match(await run('cli.ts', place.env, ['reconcile']), {
+    t.match(await run('cli.js', place.env, ['reconcile']), {
       code: 0,
       output: 'accounts checked: 1, differences: 0\n',
     });

@@ -102,7 +102,7 @@ t.test('a setting that a worker cannot honor stops startup with one line', async
     DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
     WORKERS: '2',
   });
-  const { code, output, errors } = await run('main.ts', env);
+  const { code, output, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: [^\n]*can't be reached[^\n]*\n$/);
   t.notMatch(output, 'listening');
@@ -110,7 +110,7 @@ t.test('a setting that a worker cannot honor stops startup with one line', async
 
 t.test('several workers need a book that several processes can share', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', { WORKERS: '2' });
-  const { code, errors } = await run('main.ts', env);
+  const { code, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /WORKERS.*DATABASE_URL/);
 });

@@ -8,7 +8,7 @@ export function tollgate(
   env: NodeJS.ProcessEnv = {},
   input?: string,
 ): Promise<Ended> {
-  return run('cli.ts', env, args, input);
+  return run('cli.js', env, args, input);
 }
 
 /**

@@ -4,13 +4,16 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../../src/redis-server/socket.ts';
 import { untilServed } from '../check/until.ts';
-import { programPath } from '../suite/bundled-programs.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
+
+/** The build, as users run it; `npm test` makes it. */
+const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 
@@ -90,7 +93,7 @@ export async function run(
 
 /** Starts a gateway and waits until it listens. Rejects with its output if it ends instead. */
 export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
-  const child = launch('main.ts', place.env);
+  const child = launch('main.js', place.env);
   const { ended, output } = endOf(child);
   t.teardown(async () => {
     child.kill('SIGKILL');
@@ -131,7 +134,7 @@ function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[]
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
   const options = env.NODE_OPTIONS === undefined ? QUICK_START : [];
-  const child = spawn(process.execPath, [...options, programPath(program), ...args], {
+  const child = spawn(process.execPath, [...options, join(DIST, program), ...args], {
     env: { ...defaults, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

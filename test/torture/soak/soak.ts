@@ -144,8 +144,8 @@ export async function soak(
     for (const line of text.trim().split('\n')) views.push(JSON.parse(line) as CallView);
   }
   const reconciled = [
-    await run('cli.ts', place.env, ['reconcile']),
-    await run('cli.ts', place.env, ['reconcile', '--charges']),
+    await run('cli.js', place.env, ['reconcile']),
+    await run('cli.js', place.env, ['reconcile', '--charges']),
   ];
   const ended = await Promise.all(slots.map((each) => each.stop()));
   const seen = { calls, providers, rows: snapshot.ledger, views };
