@@ -60,7 +60,10 @@ const OF_THE_PROCESS =
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
 
-const { positionals: named, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const { positionals: named, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' } },
+});
 const found =
   named.length > 0 ? named.flatMap(filesAt) : filesAt('test').filter((file) => values.all || !isSlow(file));
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));

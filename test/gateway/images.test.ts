@@ -3,14 +3,14 @@ import { test } from 'tap';
 import { ImageStream } from '../../src/metering/images.ts';
 import { EventSplitter } from '../../src/metering/sse/event-reader.ts';
 import { testCatalog } from '../helper/start/gateway-in-process.ts';
-import { type MediaGateway, shareMediaGateway } from '../helper/start/media-gateway.ts';
+import { type MediaGateway, startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const clientOf = ({ url }: MediaGateway, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 const PATH = '/v1/images/generations';
 
 test('the official SDK makes pictures, each at the price of a picture', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = clientOf(world, account.key);
   const { data, response } = await client.images
@@ -31,7 +31,7 @@ test('the official SDK makes pictures, each at the price of a picture', async (t
 });
 
 test('the hold is n × the price, exactly', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 3 });
   const ask = (n: number) => world.post(key, PATH, JSON.stringify({ model: 'picture', prompt: 'x', n }));
   t.match(await (await ask(4)).json(), {
@@ -42,7 +42,7 @@ test('the hold is n × the price, exactly', async (t) => {
 });
 
 test('fewer pictures than asked for cost as many as came', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     body: { data: [{ url: 'https://example.com/1.png' }] },
   }));
   const account = await world.account({ credits: 10 });
@@ -52,7 +52,7 @@ test('fewer pictures than asked for cost as many as came', async (t) => {
 });
 
 test('a model priced by token is charged by the usage that is reported', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     usage: { input_tokens: 10, output_tokens: 100, input_tokens_details: { text_tokens: 10 } },
   }));
   const account = await world.account({ credits: 10 });
@@ -65,7 +65,7 @@ test('a model priced by token is charged by the usage that is reported', async (
 });
 
 test('a model priced by token that reports nothing is charged an estimate within its hold', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: false }));
+  const world = await startMediaGateway(t, () => ({ usage: false }));
   const account = await world.account({ credits: 10 });
   await (
     await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'A cat', n: 2 }))
@@ -85,7 +85,7 @@ for (const usageFirst of [true, false]) {
       data: [picture, picture, picture, picture],
       ...(usageFirst ? {} : usage),
     });
-    const world = await shareMediaGateway(t, () => ({
+    const world = await startMediaGateway(t, () => ({
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) },
       body: answer.match(/[\s\S]{1,50000}/g) ?? [],
     }));
@@ -105,7 +105,7 @@ for (const usageFirst of [true, false]) {
 }
 
 test('the SDK streams pictures: sketches, and each finished one is charged', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const stream = await clientOf(world, account.key).images.generate({
     model: 'picture',
@@ -134,7 +134,7 @@ test('a streamed picture of megabytes passes byte for byte, and its usage is rea
     type: 'image_generation.completed',
   };
   const text = `event: image_generation.completed\r\ndata: ${JSON.stringify(event)}\r\n\r\n`;
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'text/event-stream' },
     body: text.match(/[\s\S]{1,70001}/g) ?? [],
   }));
@@ -149,7 +149,7 @@ test('a streamed picture of megabytes passes byte for byte, and its usage is rea
 });
 
 test('the SDK edits pictures: the upload arrives byte for byte', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   let sent = Buffer.alloc(0);
   const client = new OpenAI({
@@ -171,7 +171,7 @@ test('the SDK edits pictures: the upload arrives byte for byte', async (t) => {
 });
 
 test('an upload to a model with another name upstream is changed there and nowhere else', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const form = (model: string) =>
     [
@@ -186,7 +186,7 @@ test('an upload to a model with another name upstream is changed there and nowhe
 });
 
 test('a price by token bounds an edit by its pictures', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 3 });
   const form = (files: number) => {
     const data = new FormData();

@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { createDatabase } from '../helper/start/postgres-database.ts';
 
 test('U+0000, which PostgreSQL cannot take, in a name is a name that nobody has, and no fault of the gateway', async (t) => {
-  const world = await startGatewayInProcess(t, { config: { databaseUrl: await createDatabase() } });
+  const world = await startOwnGateway(t, { config: { databaseUrl: await createDatabase() } });
   const { key } = await world.account();
   const response = await world.api('POST', '/v1/responses', key, {
     model: 'tokens',

@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
-  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const world = await startOwnGateway(t, { behave: () => undefined });
   const { key } = await world.account();
   const post = (previous_response_id?: string) =>
     world.api('POST', '/v1/responses', key, { model: 'tokens', input: 'Hello', previous_response_id });

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import type { CallPageView } from '../../../src/api/calls/call-view.ts';
 import { until } from '../../helper/check/until.ts';
 import { apiOf } from '../../helper/clients/api.ts';
-import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../../helper/start/gateway-in-process.ts';
 import { createDatabase } from '../../helper/start/postgres-database.ts';
 
 const HALF = String.fromCharCode(0xd800);
@@ -10,7 +10,7 @@ const HALF = String.fromCharCode(0xd800);
 // PostgreSQL can store neither, and one such text would keep its whole batch of charges out of the ledger.
 test('errors and models with U+0000 or half of a surrogate pair are charged and recorded', async (t) => {
   const error = { message: `not\0now${HALF}`, code: `odd\0code${HALF}`, param: `\0${HALF}` };
-  const world = await startGatewayInProcess(t, {
+  const world = await startOwnGateway(t, {
     behave: ({ body }) => (body.includes('"user":"odd"') ? { status: 400, body: { error } } : undefined),
     config: { databaseUrl: await createDatabase() },
   });

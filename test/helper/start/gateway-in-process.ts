@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { pino } from 'pino';
+import { t as ofProcess } from 'tap';
 import { newWebhookSecret } from '../../../src/alerts/send.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
@@ -47,7 +49,7 @@ export interface TestAccount {
   readonly key: string;
 }
 
-export interface InProcessGateway extends Served {
+export interface InProcessGateway extends Omit<Served, 'close'> {
   readonly provider: ScriptedProvider;
   /** Creates an account with one key and whole `credits`. */
   account(options?: {
@@ -72,6 +74,12 @@ export interface InProcessGateway extends Served {
   /** Resolves when every settle is confirmed and the book has all journal entries. */
   settled(): Promise<void>;
 }
+
+/** A gateway that no other test uses. */
+export interface OwnGateway extends InProcessGateway, Pick<Served, 'close'> {}
+
+/** Settings of a shared gateway. A server that a test stops or drops needs a gateway of the test's own. */
+type SharedSettings = Omit<Partial<Config>, 'dataDir' | 'redisUrl' | 'databaseUrl' | 'tracing'>;
 
 /**
  * Models at the provider. `flat` costs 1 credit per request. `tokens` costs 1 credit per 1,000 input and 2 per 1,000
@@ -123,6 +131,10 @@ export function testCatalog(url: string): Config['catalog'] {
   ]);
 }
 
+function upstreamsOf(catalog: Config['catalog']): Config['upstreams'] {
+  return new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream]));
+}
+
 export function testConfig(dataDir: string, url: string, overrides: Partial<Config> = {}): Config {
   const catalog = testCatalog(url);
   return {
@@ -147,7 +159,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       journalEntries: 1_000_000,
     },
     pricing: TEST_PRICING,
-    upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
+    upstreams: upstreamsOf(catalog),
     catalog,
     unconfigured: [],
     workers: 1,
@@ -166,8 +178,63 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   };
 }
 
-/** Starts a whole gateway on a real Redis and book, with a scripted provider. Closes it after the test. */
+/** Gateways of this process by their settings, without their catalogs. */
+const shared = new Map<string, Promise<SharedGateway>>();
+
+/**
+ * Resolves with a whole gateway on a real Redis and book, with a scripted provider for this test. All tests of a
+ * process share it, and test one after the other: it has the catalog of the test until the test ends. Only the first
+ * test, and each with new settings other than the catalog, starts one.
+ */
 export async function startGatewayInProcess(
+  t: Scope,
+  options: { behave?: Behave; provider?: ScriptedProvider; config?: SharedSettings } = {},
+): Promise<InProcessGateway> {
+  const provider = options.provider ?? (await startProviderFor(t, options.behave));
+  const { config = {} } = options;
+  const { catalog = testCatalog(provider.url), upstreams = upstreamsOf(catalog), ...settings } = config;
+  const name = inspect(settings, { depth: null });
+  const started = shared.get(name) ?? SharedGateway.start(settings);
+  shared.set(name, started);
+  const gateway = await started;
+  return { ...(await gateway.lend(t, { catalog, upstreams })), provider };
+}
+
+/** A gateway, and the configuration that it has now. */
+class SharedGateway {
+  readonly #world: InProcessGateway;
+  #config: Config;
+
+  static async start(settings: SharedSettings): Promise<SharedGateway> {
+    return new SharedGateway(
+      await startOwnGateway(ofProcess, { config: { ...settings, catalog: new Map() } }),
+    );
+  }
+
+  constructor(world: InProcessGateway) {
+    this.#world = world;
+    this.#config = world.config;
+  }
+
+  async lend(t: Scope, models: Pick<Config, 'catalog' | 'upstreams'>): Promise<InProcessGateway> {
+    const before = this.#config;
+    t.teardown(() => this.#replaceCatalog(before));
+    const config = { ...before, ...models };
+    await this.#replaceCatalog(config);
+    return { ...this.#world, config, replaceCatalog: (next) => this.#replaceCatalog(next) };
+  }
+
+  async #replaceCatalog(config: Config): Promise<void> {
+    this.#config = config;
+    await this.#world.replaceCatalog(config);
+  }
+}
+
+/**
+ * Starts a gateway for a test that closes it, breaks its servers, or counts what all accounts or targets have. Closes
+ * it after the test.
+ */
+export async function startOwnGateway(
   t: Scope,
   options: {
     behave?: Behave;
@@ -177,27 +244,30 @@ export async function startGatewayInProcess(
     /** Time for requests in flight to finish on close; default 30 s. */
     finishWithinMs?: number;
   } = {},
-): Promise<InProcessGateway> {
+): Promise<OwnGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
-  const provider =
-    options.provider ?? (await startScriptedProvider(options.behave ? { behave: options.behave } : {}));
+  const provider = options.provider ?? (await startProviderFor(t, options.behave));
   const served = await serve(
     testConfig(dataDir, provider.url, options.config),
     pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     options.finishWithinMs === undefined ? {} : { finishWithinMs: options.finishWithinMs },
   );
-  let isClosed = false;
-  const close = async () => {
-    if (isClosed) return;
-    isClosed = true;
-    await served.close();
-    if (!options.provider) await provider.close();
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= served.close();
+    return closed;
   };
   t.teardown(async () => {
     await close();
     if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true });
   });
   return { ...served, provider, close, ...actionsOn(served) };
+}
+
+async function startProviderFor(t: Scope, behave: Behave | undefined): Promise<ScriptedProvider> {
+  const provider = await startScriptedProvider({ behave });
+  t.teardown(() => provider.close());
+  return provider;
 }
 
 let emails = 0;

@@ -1,4 +1,4 @@
-import { t as ofFile, type Test } from 'tap';
+import type { Test } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
 import type { Model } from '../../../src/domain/catalog.ts';
 import type { Category } from '../../../src/domain/key.ts';
@@ -45,26 +45,6 @@ export async function startMediaGateway(
   t.teardown(() => provider.close());
   const catalog = mediaCatalog(provider.url);
   return withMedia(await startGatewayInProcess(t, { provider, config: { ...config, catalog } }));
-}
-
-/** The shared gateway of this test process, started on first use. */
-let shared: Promise<InProcessGateway> | undefined;
-
-/**
- * The media gateway that the tests of a file share, with a provider per test. For sequential tests that look only at
- * their own accounts. Each start that this saves takes half a second of processor time.
- */
-export async function shareMediaGateway(
-  t: Test,
-  behave: (request: ReceivedRequest) => Behavior | undefined = () => undefined,
-): Promise<MediaGateway> {
-  const provider = await startScriptedProvider({ behave });
-  t.teardown(() => provider.close());
-  const catalog = mediaCatalog(provider.url);
-  shared ??= startGatewayInProcess(ofFile, { config: { catalog } });
-  const gateway = await shared;
-  await gateway.replaceCatalog({ ...gateway.config, catalog });
-  return withMedia({ ...gateway, provider });
 }
 
 export function mediaCatalog(url: string): Map<string, Model> {
