@@ -5,7 +5,7 @@ import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
-import { ADMIN_TOKEN, testCatalog, startOwnGateway } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** `tokens` is sold at twice the provider's price; the cost of `flat` is unknown. */
 const provider = await startScriptedProvider({

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { buildPageOnce } from '../helper/suite/build-page-once.ts';
 
 /** What a browser that accepts brotli has to fetch, in bytes. The bar is 150 KB compressed. */
@@ -27,7 +27,7 @@ const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
 
 test('the page', async (t) => {
   await buildPageOnce();
-  const { url } = await startGatewayInProcess(t);
+  const { url } = await startOwnGateway(t);
   const home = `${url}/dashboard/`;
   const page = await load(home);
   const addresses = assetsIn(page.text).map((path) => new URL(path, home).href);
