@@ -2,9 +2,9 @@ import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { keysOf, makeKey, openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 async function keyNamed(name: string) {

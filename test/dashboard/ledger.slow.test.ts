@@ -3,9 +3,9 @@ import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { type openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account({ credits: 100 });
 const { body: second } = await apiOf(world, key).post<{ id: number; key: string }>('/api/keys/', {
   name: 'Second',
@@ -131,7 +131,7 @@ t.test('the details of a call show its prices, its duration and whether it was s
 });
 
 t.test('L1: a free call is not shown as a gain', async (t) => {
-  const failing = await startGatewayInProcess(t, {
+  const failing = await startOwnGateway(t, {
     behave: () => ({ status: 500, body: { error: { message: 'no' } } }),
   });
   const other = await failing.account({ credits: 10 });

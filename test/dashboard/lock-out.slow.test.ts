@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 async function versionOf(id: number) {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account();
 
 async function newKeyForm(t: Parameters<typeof signedIn>[0]) {

@@ -8,14 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../../src/redis-server/socket.ts';
 import { untilServed } from '../check/until.ts';
+import { ADMIN_TOKEN, type Requests, requestsTo } from '../clients/requests.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
 
+export { ADMIN_TOKEN };
+
 /** The build, as users run it; `npm test` makes it. */
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
-
-export const ADMIN_TOKEN = 'admin-token-for-tests';
 
 export interface Ended {
   readonly code: number | null;
@@ -25,7 +26,7 @@ export interface Ended {
 }
 
 /** A gateway in its own process. */
-export interface GatewayProcess {
+export interface GatewayProcess extends Requests {
   readonly url: string;
   readonly pid: number;
   /** Everything that it has logged until now. */
@@ -35,15 +36,6 @@ export interface GatewayProcess {
   stop(): Promise<Ended>;
   /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<Ended>;
-  api(
-    method: string,
-    path: string,
-    token: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response>;
-  /** Sends `POST /v1/chat/completions` with the model `flat` (1 credit a request), unless the body names another. */
-  chat(key: string, body?: Record<string, unknown>): Promise<Response>;
   /** `chat`, repeated while it gets 503. For tests that aren't about a late Redis. */
   served(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
@@ -169,21 +161,6 @@ function listening(child: Child, output: () => string): Promise<string> {
 
 /** Requests to a gateway at an address. */
 export function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
-  const api: GatewayProcess['api'] = (method, path, token, body, headers = {}) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const chat: GatewayProcess['chat'] = (key, body = {}) =>
-    api('POST', '/v1/chat/completions', key, {
-      model: 'flat',
-      messages: [{ role: 'user', content: 'Hello' }],
-      ...body,
-    });
+  const { api, chat } = requestsTo(url);
   return { api, chat, served: (key, body) => untilServed('a call', () => chat(key, body)) };
 }
