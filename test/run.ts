@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { t } from 'tap';
-import { startPostgres } from './helper/start/postgres-server.ts';
+import { startBookServer } from './helper/start/postgres-database.ts';
 import { buildPageOnce } from './helper/suite/build-page-once.ts';
 import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
@@ -60,7 +60,10 @@ const OF_THE_PROCESS =
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
 
-const { positionals: named, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const { positionals: named, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' } },
+});
 const found =
   named.length > 0 ? named.flatMap(filesAt) : filesAt('test').filter((file) => values.all || !isSlow(file));
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
@@ -120,7 +123,7 @@ const shared = found.length < 5 ? {} : await startShared();
 /** Starts and builds what most files share. Resolves with the environment variables that point to it. */
 async function startShared(): Promise<Record<string, string>> {
   const [postgres, programs] = await Promise.all([
-    startPostgres({ fsync: 'off', max_connections: '500' }),
+    startBookServer({ max_connections: '500' }),
     bundlePrograms(),
     buildPageOnce(),
   ]);
