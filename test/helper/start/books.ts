@@ -58,17 +58,28 @@ export function onNewPostgres(name: string, body: (t: Test, fixture: BookFixture
   });
 }
 
+async function onShared(t: Test, engine: Engine, body: BookTest): Promise<void> {
+  const { book, database } = await takeBook(t, engine);
+  await body(t, book, { ...database, open: opener(t, database.place) });
+}
+
 interface Shared {
   readonly database: Database;
   /** Undefined after a test closed it. */
   book: Book | undefined;
+  isTaken: boolean;
 }
 
-const shared: Partial<Record<Engine, Shared>> = {};
+const shared: Shared[] = [];
 
-async function onShared(t: Test, engine: Engine, body: BookTest): Promise<void> {
-  shared[engine] ??= await startShared(engine);
-  const its = shared[engine];
+/** Lends an open book without records to a test, which may close it. Later tests of the process use its database again. */
+export async function takeBook(t: Test, engine: Engine): Promise<{ book: Book; database: Database }> {
+  const its =
+    shared.find((each) => !each.isTaken && each.database.engine === engine) ?? (await startShared(engine));
+  its.isTaken = true;
+  t.teardown(() => {
+    its.isTaken = false;
+  });
   await empty(its.database);
   its.book ??= await openBook(its.database.place);
   const { close, ...parts } = its.book;
@@ -79,12 +90,13 @@ async function onShared(t: Test, engine: Engine, body: BookTest): Promise<void> 
       await close();
     },
   };
-  await body(t, book, { ...its.database, open: opener(t, its.database.place) });
+  return { book, database: its.database };
 }
 
 async function startShared(engine: Engine): Promise<Shared> {
   const database = engine === 'sqlite' ? sqliteFolder() : onServer(await createDatabase());
-  const its: Shared = { database, book: await openBook(database.place) };
+  const its: Shared = { database, book: await openBook(database.place), isTaken: true };
+  shared.push(its);
   suite.teardown(async () => {
     await its.book?.close();
     if (engine === 'sqlite') rmSync(database.place.dataDir, { recursive: true, force: true });

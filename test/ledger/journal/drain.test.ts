@@ -14,7 +14,7 @@ import { REDIS_TIMEOUT_MS } from '../../helper/start/redis-process.ts';
 const MANY = 501;
 
 test('concurrent drains do not resolve while Redis does not answer', async (t) => {
-  const { open, raw, redis } = await startLedger(t);
+  const { open, raw, redis } = await startLedger(t, { ownRedis: true });
   raw.disconnect();
   await redis.stop();
   const asked = await Promise.allSettled([
