@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { t } from 'tap';
-import { startPostgres } from './helper/start/postgres-server.ts';
+import { startBookServer } from './helper/start/postgres-database.ts';
 
 /** More than the cores, because many files spend half of their time waiting for a deadline, a restart or a browser. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
@@ -120,7 +120,7 @@ const shared = found.length < 5 ? {} : await startShared();
 
 /** Starts what most files share. Resolves with the environment variables that point to it. */
 async function startShared(): Promise<Record<string, string>> {
-  const postgres = await startPostgres({ fsync: 'off', max_connections: '500' });
+  const postgres = await startBookServer({ max_connections: '500' });
   t.teardown(() => postgres.stop());
   return { TEST_POSTGRES_PORT: String(postgres.port) };
 }
