@@ -65,7 +65,9 @@ export function KeyList({
   const shows = query.value.get('status') ?? 'all';
   const use = query.value.get('use') ?? '';
   const refusals = useLoad((signal) => readRefusals(base, signal), base).data;
-  const sorting = sortingOf(KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, FIRST_PAGE);
+  const sorting = sortingOf(query.value.get('sort') ?? '', KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, (sort) =>
+    choose({ ...FIRST_PAGE, sort }),
+  );
   const matching = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use, refusals));
   const found = sortedKeys(matching, sorting.by, sorting.isDown);
   const at = Number(cursors().at(-1)) || 0;
