@@ -12,6 +12,7 @@ import {
   type KeyDraft,
   NEW_KEY,
 } from '../../src/dashboard/page/keys/key-draft.ts';
+import { sortedKeys } from '../../src/dashboard/page/keys/key-order.ts';
 import { changesOf, readDraft } from '../../src/dashboard/page/keys/read-draft.ts';
 import { EMPTY_LIST } from '../../src/dashboard/page/ui/typed-list.ts';
 
@@ -221,4 +222,19 @@ t.test('a new key has no restriction and does not manage', async (t) => {
     blocked_countries: EMPTY_LIST,
   });
   t.equal(NEW_KEY.canManage, false);
+});
+
+t.test('keys are sorted by each column, equal ones by their names', async (t) => {
+  const keys: readonly KeyView[] = [
+    { ...KEY, id: 1, name: 'app 10', spending_current: '9.000000', last_used_at: '2026-11-02T00:00:00.000Z' },
+    { ...KEY, id: 2, name: 'App 9', spending_current: '10.000000', expires_at: '2001-01-01T00:00:00.000Z' },
+    { ...KEY, id: 3, name: 'Zoo', is_active: false, last_used_at: '2026-11-01T00:00:00.000Z' },
+    { ...KEY, id: 4, name: 'Berlin' },
+  ];
+  const ids = (by: string, isDown = false) => sortedKeys(keys, by, isDown).map(({ id }) => id);
+  t.same(ids('name'), [2, 1, 4, 3]);
+  t.same(ids('status'), [1, 4, 2, 3], 'active, expired, inactive');
+  t.same(ids('spend', true), [2, 1, 4, 3]);
+  t.same(ids('used', true), [1, 3, 2, 4], 'never used ones last');
+  t.same(ids('created', true), [4, 3, 2, 1]);
 });

@@ -50,6 +50,7 @@ t.test('restrictions that let you in have none', async (t) => {
   for (const changes of [
     {},
     { can_manage: true },
+    { rpm_limit: 1, tpm_limit: 1, max_parallel_requests: 1, spending_limit: 0 },
     { expires_at: null },
     { expires_at: new Date(Date.now() + 24 * HOUR_MS).toISOString() },
     { active_hours: '' },

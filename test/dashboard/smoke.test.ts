@@ -133,26 +133,6 @@ t.test('a key is deactivated after a dialog, which has a name and gives the focu
   t.equal(await statusOf(key), 401);
 });
 
-t.test('restricting your own key so that it locks you out asks first', async (t) => {
-  await open(`keys/${owner.keyId}`, 'First');
-  await page.getByLabel('Can manage keys').uncheck();
-  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
-  await page.getByLabel('Allowed browser origins', { exact: true }).fill('https://app.example.com');
-  await button('Save changes').click();
-  const question = page.getByRole('dialog', { name: 'Lock yourself out?' });
-  await question.waitFor();
-  t.same(await question.getByRole('listitem').allTextContents(), [
-    'It can no longer manage keys or change anything.',
-    'Your own IP address 127.0.0.1 is not in the allowed IP addresses.',
-    `The origin of this page, ${world.url}, is not in the allowed origins.`,
-  ]);
-  await question.getByRole('button', { name: 'Cancel' }).click();
-  t.match(await settingsOf(owner.keyId), { version: 1, can_manage: true }, 'nothing is saved before');
-  for (const item of ['203.0.113.0/24', 'https://app.example.com']) await button(`Remove ${item}`).click();
-  await page.getByLabel('Can manage keys').check();
-  await page.getByText('No changes.').waitFor();
-});
-
 t.test('unsaved work is not left without a question: by a link, Back or reload', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Edited' });
   await open('alerts', 'Alerts');
@@ -250,6 +230,27 @@ t.test('a phone shows pages without scrolling sideways', async (t) => {
     t.ok(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')) <= 0, title);
   }
   await page.setViewportSize({ width: 1_280, height: 900 });
+});
+
+// Near the end: if it fails, the session's key is locked out.
+t.test('restricting your own key so that it locks you out asks first', async (t) => {
+  await open(`keys/${owner.keyId}`, 'First');
+  await page.getByLabel('Can manage keys').uncheck();
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
+  await page.getByLabel('Allowed browser origins', { exact: true }).fill('https://app.example.com');
+  await button('Save changes').click();
+  const question = page.getByRole('dialog', { name: 'Lock yourself out?' });
+  await question.waitFor();
+  t.same(await question.getByRole('listitem').allTextContents(), [
+    'It can no longer manage keys or change anything.',
+    'Your own IP address 127.0.0.1 is not in the allowed IP addresses.',
+    `The origin of this page, ${world.url}, is not in the allowed origins.`,
+  ]);
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  t.match(await settingsOf(owner.keyId), { version: 1, can_manage: true }, 'nothing is saved before');
+  for (const item of ['203.0.113.0/24', 'https://app.example.com']) await button(`Remove ${item}`).click();
+  await page.getByLabel('Can manage keys').check();
+  await page.getByText('No changes.').waitFor();
 });
 
 t.test('who signs out leaves nothing behind, and an operator tops up exactly once', async (t) => {

@@ -14,8 +14,7 @@ import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { sortingOf } from '../ui/sorting.ts';
 import { DeactivateMany, isSelectable } from './deactivate-many.tsx';
-import { isExpired } from './key-label.tsx';
-import { KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
+import { isExpired, KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
 import { type KeyActions, KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
