@@ -9,13 +9,13 @@ test('without the book, model calls go on and management gets 503; nothing is lo
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
-  const used = await gateway.served(owner.key);
+  const used = await gateway.chat(owner.key);
   await used.text();
 
   await postgres.halt();
   const statuses = await Promise.all(
     Array.from({ length: 30 }, async () => {
-      const response = await gateway.served(owner.key);
+      const response = await gateway.chat(owner.key);
       await response.text();
       return response.status;
     }),

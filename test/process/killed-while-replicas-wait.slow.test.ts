@@ -18,6 +18,7 @@ test('a call that ends while others wait for a replica is charged, though the ga
   const place = makePlace(t, provider.url, {
     REDIS_URL: redis.url,
     REDIS_WAIT_REPLICAS: '1',
+    REDIS_TIMEOUT_MS: '',
     DATABASE_URL: await createDatabase(),
   });
   const gateway = await startGatewayProcess(t, place);

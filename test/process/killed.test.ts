@@ -70,7 +70,7 @@ test('holds of calls that were in flight outlive their gateway until they expire
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl });
   const killed = await startGatewayProcess(t, place);
   const owner = await makeOwner(killed, 50);
-  const calls = Array.from({ length: 20 }, () => killed.served(owner.key).catch(() => 'broken'));
+  const calls = Array.from({ length: 20 }, () => killed.chat(owner.key).catch(() => 'broken'));
   await provider.request(19);
   await killed.kill();
   t.same(new Set(await Promise.all(calls)), new Set(['broken']));

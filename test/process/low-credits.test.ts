@@ -41,7 +41,7 @@ test('one alert for each time the balance falls through the threshold, however m
   const spend = async (calls: number) => {
     await Promise.all(
       Array.from({ length: calls }, async (_, index) => {
-        await (await (gateways[index % 2] as GatewayProcess).served(owner.key)).text();
+        await (await (gateways[index % 2] as GatewayProcess).chat(owner.key)).text();
       }),
     );
   };
@@ -87,7 +87,7 @@ test('a crossing of the last call before a stop is sent before the process ends'
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100, 100);
   await apiOf(gateway, owner.key).patch(`/api/keys/${owner.keyId}/`, { webhook_url: receiver.url });
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   t.match(await gateway.stop(), { code: 0, errors: '' });
   t.match(receiver.requests, [{ body: /"credits_balance":99}$/ }]);
 

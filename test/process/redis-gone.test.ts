@@ -27,7 +27,7 @@ const passes = (gateway: GatewayProcess, key: string) =>
 
 test('without Redis every call soon gets 503 with Retry-After, and none reaches the upstream', async (t) => {
   const { redis, provider, gateway, owner } = await startGatewayInProcess(t);
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   const other = await makeOwner(gateway, 10);
   await redis.kill();
   const before = provider.requests.length;
@@ -44,7 +44,7 @@ test('without Redis every call soon gets 503 with Retry-After, and none reaches 
 
 test('when Redis is back, calls go on without a restart of the gateway, and nothing is lost', async (t) => {
   const { redis, gateway, owner } = await startGatewayInProcess(t);
-  for (let calls = 0; calls < 5; calls++) await (await gateway.served(owner.key)).text();
+  for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
   for (let round = 0; round < 3; round++) {
     await redis.kill();
     t.equal((await gateway.chat(owner.key)).status, 503);
@@ -61,7 +61,7 @@ test('when Redis is back, calls go on without a restart of the gateway, and noth
 
 test('a call that ended while Redis was gone is charged once Redis is back, and once', async (t) => {
   const { redis, provider, gateway, owner, letGo } = await startGatewayInProcess(t);
-  const calls = Array.from({ length: 10 }, () => gateway.served(owner.key, WAIT));
+  const calls = Array.from({ length: 10 }, () => gateway.chat(owner.key, WAIT));
   await provider.request(9);
   await redis.kill();
   letGo();
@@ -80,7 +80,7 @@ test('a call that ended while Redis was gone is charged once Redis is back, and 
 
 test('a Redis that comes back empty costs nothing but the journal’s lag: balances come from the book', async (t) => {
   const { redis, gateway, owner } = await startGatewayInProcess(t);
-  for (let calls = 0; calls < 5; calls++) await (await gateway.served(owner.key)).text();
+  for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
   await until('the book to have it all', async () => (await ledgerOf(gateway, owner)).length === 6);
   const raw = await redis.connect();
   await until(

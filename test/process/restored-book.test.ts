@@ -41,7 +41,7 @@ async function restoredAfter(
     makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL });
   const before = await startGatewayProcess(t, placeOn(original));
   const owner = await makeOwner(before, 100);
-  await (await before.served(owner.key)).text();
+  await (await before.chat(owner.key)).text();
   await before.stop();
   const { pathname } = new URL(original);
   const backup = `${pathname.slice(1)}_backup`;
@@ -54,7 +54,7 @@ async function restoredAfter(
   return { place: placeOn(databaseUrl), databaseUrl, owner };
 }
 
-const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.served(owner.key)).text();
+const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.chat(owner.key)).text();
 
 async function refused(t: Test, place: Place, evidence: RegExp): Promise<void> {
   const { code, errors } = await run('main.ts', place.env);
@@ -93,11 +93,11 @@ test('with a new identity it goes on from the backup without the lost entries', 
   await execute(databaseUrl, 'update identity set id = substr(md5(random()::text), 1, 8)');
   const gateway = await startGatewayProcess(t, place);
   t.same(await balanceOf(gateway, owner), { balance: 99, held: 0 });
-  t.equal((await gateway.served(lost?.key ?? '')).status, 401, 'a key of later is unknown');
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401, 'a key of later is unknown');
   const next = await makeOwner(gateway, 7);
   t.equal(next.accountId, lost?.accountId, 'the id is given out again');
   t.same(await balanceOf(gateway, next), { balance: 7, held: 0 }, 'with nothing of its former owner');
-  t.equal((await gateway.served(lost?.key ?? '')).status, 401);
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401);
   await call(gateway, owner);
   const entries = await until('the ledger to have the call', async () => {
     const found = await ledgerOf(gateway, owner);

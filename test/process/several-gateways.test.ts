@@ -13,7 +13,7 @@ const [a, b] = [at(0), at(1)];
 t.test('of 600 concurrent calls at two gateways, exactly as many pass as the balance pays for', async (t) => {
   const owner = await makeOwner(a, 100);
   const send = async (index: number) => {
-    const response = await (index % 2 ? a : b).served(owner.key);
+    const response = await (index % 2 ? a : b).chat(owner.key);
     await response.text();
     return response.status;
   };
@@ -46,11 +46,11 @@ t.test(
     );
     const refusals: string[] = [];
     for (let round = 0; round < 100; round++) {
-      const before = await b.served(key.key);
+      const before = await b.chat(key.key);
       await before.text();
       if (before.status !== 200) refusals.push(`round ${round}: ${before.status} while active`);
       await untilServed('the deletion', () => managing.delete(`/api/keys/${key.id}/`));
-      const after = await b.served(key.key);
+      const after = await b.chat(key.key);
       const { error } = (await after.json()) as { error?: { code: string } };
       refusals.push(`${after.status} ${error?.code}`);
       await untilServed('the change', () => managing.patch(`/api/keys/${key.id}/`, { is_active: true }));
@@ -62,15 +62,15 @@ t.test(
 
 t.test('a restriction set at one gateway holds in the very next call at the other', async (t) => {
   const owner = await makeOwner(a, 1_000);
-  await (await b.served(owner.key)).text();
+  await (await b.chat(owner.key)).text();
   const allow = (allowed_models: string[]) =>
     untilServed('the change', () =>
       apiOf(a, owner.key).patch(`/api/keys/${owner.keyId}/`, { allowed_models }),
     );
   await allow(['tokens']);
-  t.equal((await b.served(owner.key)).status, 403);
+  t.equal((await b.chat(owner.key)).status, 403);
   await allow([]);
-  t.equal((await b.served(owner.key)).status, 200);
+  t.equal((await b.chat(owner.key)).status, 200);
 });
 
 /** Twenty rounds for each pair of a gateway that changes the key and one that is called. */
@@ -85,7 +85,7 @@ t.test(
     );
     let isOn = true;
     const load = (async () => {
-      for (let turn = 0; isOn; turn++) await (await at(turn).served(other.key)).text();
+      for (let turn = 0; isOn; turn++) await (await at(turn).chat(other.key)).text();
     })();
     const wrong: string[] = [];
     for (let change = 0; change < CHANGES; change++) {
@@ -95,7 +95,7 @@ t.test(
       const { status } = await untilServed('the change', () =>
         apiOf(at(change), owner.key).patch(path, { allowed_models }),
       );
-      const call = await at(change + 1 + (change % 2)).served(other.key);
+      const call = await at(change + 1 + (change % 2)).chat(other.key);
       await call.text();
       if (status !== 200 || call.status !== (isBarred ? 403 : 200))
         wrong.push(`change ${change}: ${status}, then ${call.status}`);
@@ -151,7 +151,7 @@ t.test(
         // The newest value, the previous one, or one that has ended by then.
         const value = values.at(-1 - Math.min(values.length - 1, turn % 3)) as Value;
         const sentAt = performance.now();
-        const answer = await at(turn >> 1).served(value.key);
+        const answer = await at(turn >> 1).chat(value.key);
         const endedAt = performance.now();
         await answer.arrayBuffer();
         calls.push({ value, sentAt, endedAt, status: answer.status });
@@ -208,9 +208,7 @@ t.test('three alert workers send one alert for each crossing', async (t) => {
   await managing.patch(`/api/keys/${owner.keyId}/`, { webhook_url: receiver.url });
   const credits = `/api/admin/accounts/${owner.accountId}/credits/`;
   for (let crossing = 1; crossing <= CROSSINGS; crossing++) {
-    await Promise.all(
-      Array.from({ length: 60 }, async (_, turn) => (await at(turn).served(owner.key)).text()),
-    );
+    await Promise.all(Array.from({ length: 60 }, async (_, turn) => (await at(turn).chat(owner.key)).text()));
     await until('the alert', () => receiver.requests.length >= crossing);
     await apiOf(at(crossing), ADMIN_TOKEN).post(credits, { amount: 60 });
   }

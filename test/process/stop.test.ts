@@ -27,7 +27,7 @@ test('a stream in flight at SIGTERM is finished and charged, and the private Red
   const place = makePlace(t, provider.url);
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 10);
-  const response = await gateway.served(owner.key, { stream: true });
+  const response = await gateway.chat(owner.key, { stream: true });
   const ended = gateway.stop();
   const text = await response.text();
   t.ok(text.endsWith('data: [DONE]\n\n'), 'the stream came whole');
@@ -49,7 +49,7 @@ test('after a stop nothing is left in the journal', async (t) => {
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100);
   const calls = Array.from({ length: 30 }, () =>
-    gateway.served(owner.key, { messages: [{ role: 'user', content: 'wait' }] }),
+    gateway.chat(owner.key, { messages: [{ role: 'user', content: 'wait' }] }),
   );
   await provider.request(29);
   const ended = gateway.stop();
@@ -68,7 +68,7 @@ test('new connections are refused while a stop waits for a call', async (t) => {
   const { provider, letGo } = await startWaitingProvider(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url));
   const owner = await makeOwner(gateway, 10);
-  const waiting = gateway.served(owner.key, { messages: [{ role: 'user', content: 'wait' }] });
+  const waiting = gateway.chat(owner.key, { messages: [{ role: 'user', content: 'wait' }] });
   await provider.request(0);
   const ended = gateway.stop();
   await until('new connections to be refused', () =>
@@ -93,7 +93,7 @@ for (const [how, end] of [
     const first = await startGatewayProcess(t, place);
     const owner = await makeOwner(first, 100);
     await apiOf(first, owner.key).post('/api/keys/', { name: 'second', spending_limit: 5 });
-    for (let calls = 0; calls < 10; calls++) await (await first.served(owner.key)).text();
+    for (let calls = 0; calls < 10; calls++) await (await first.chat(owner.key)).text();
     const before = await state(first, owner);
     await end(first);
 
@@ -106,7 +106,7 @@ for (const [how, end] of [
     t.same(after.balance, { balance: 90, held: 0 });
     t.same(after.balance, before.balance);
     t.equal(sumOf(after.entries), 90_000_000);
-    t.equal((await second.served(owner.key)).status, 200);
+    t.equal((await second.chat(owner.key)).status, 200);
   });
 }
 

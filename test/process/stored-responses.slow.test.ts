@@ -8,7 +8,7 @@ test('a response stored while the book was away is its account’s when the book
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const [owner, stranger] = [await makeOwner(gateway, 100), await makeOwner(gateway, 100)];
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   const post = (key: string, previous_response_id?: string) =>
     gateway.api('POST', '/v1/responses', key, { model: 'flat', input: 'Hi', previous_response_id });
   await postgres.halt();

@@ -32,7 +32,7 @@ async function callsBeside(
   const tookMs: number[] = [];
   while (!isDone) {
     const startedAt = performance.now();
-    const response = await gateway.served(key, { model: 'sees', max_tokens: 1 });
+    const response = await gateway.chat(key, { model: 'sees', max_tokens: 1 });
     if (response.status !== 200) throw new Error(`a call beside was answered ${response.status}`);
     await response.arrayBuffer();
     tookMs.push(performance.now() - startedAt);

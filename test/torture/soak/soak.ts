@@ -187,5 +187,5 @@ function makePlace(scope: Scope, providers: readonly DyingProvider[], index: num
   const file = join(folder, 'gateway.yaml');
   writeFileSync(file, JSON.stringify(config));
   const dataDir = join(folder, `data-${index}`);
-  return { dataDir, env: { TOLLGATE_CONFIG: file, TOLLGATE_DATA: dataDir, ...env } };
+  return { dataDir, env: { TOLLGATE_CONFIG: file, TOLLGATE_DATA: dataDir, REDIS_TIMEOUT_MS: '', ...env } };
 }
