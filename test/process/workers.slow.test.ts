@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Test, t } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { until, untilServed } from '../helper/check/until.ts';
+import { until } from '../helper/check/until.ts';
 import { makeOwner } from '../helper/clients/owner.ts';
 import {
   ADMIN_TOKEN,
@@ -48,10 +48,7 @@ t.test('workers share a port, a Redis and a book, and their metrics are summed',
   t.equal(workersOf(gateway).length, WORKERS);
   const owner = await makeOwner(gateway, 100);
   // Each on its own connection, so that the workers get them in turn.
-  const call = () =>
-    untilServed('a call', () =>
-      gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' }),
-    );
+  const call = () => gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' });
   const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await call()).status));
   t.same(new Set(statuses), new Set([200]));
   const read = async () => {
@@ -72,7 +69,7 @@ t.test('a worker that is killed is replaced, and no call after that fails', asyn
   });
   const statuses = await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const response = await gateway.served(owner.key);
+      const response = await gateway.chat(owner.key);
       return response.status;
     }),
   );

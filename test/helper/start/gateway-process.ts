@@ -7,7 +7,6 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../../src/redis-server/socket.ts';
-import { untilServed } from '../check/until.ts';
 import { ADMIN_TOKEN, type Requests, requestsTo } from '../clients/requests.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
@@ -15,8 +14,16 @@ import type { Scope } from './scope.ts';
 
 export { ADMIN_TOKEN };
 
-/** The build, as users run it; `npm test` makes it. */
-const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
+/** Path of a program of the build, `main.js` or `cli.js`, as users run it; `npm test` builds it. */
+export function programPath(name: string): string {
+  return fileURLToPath(new URL(`../../../dist/${name}`, import.meta.url));
+}
+
+/**
+ * Environment of each program, unless its place says otherwise. No busy machine exceeds this time limit for a reply of
+ * Redis; an empty one starts a gateway as deployed, for tests of the limit of 6 s.
+ */
+export const PROGRAM_ENV = { PORT: '0', ADMIN_TOKEN, REDIS_TIMEOUT_MS: '600000' } as const;
 
 export interface Ended {
   readonly code: number | null;
@@ -36,8 +43,6 @@ export interface GatewayProcess extends Requests {
   stop(): Promise<Ended>;
   /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<Ended>;
-  /** `chat`, repeated while it gets 503. For tests that aren't about a late Redis. */
-  served(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
 
 /** A data folder and an environment for gateways. Removed after the test, together with leftover servers. */
@@ -108,7 +113,7 @@ export async function startGatewayProcess(t: Scope, place: Place): Promise<Gatew
     ended,
     stop: () => signal('SIGTERM'),
     kill: () => signal('SIGKILL'),
-    ...actionsOn(url),
+    ...requestsTo(url),
   };
 }
 
@@ -124,10 +129,9 @@ const QUICK_START = ['--single-threaded-gc', '--min-semi-space-size=16', '--expo
 
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
   const options = env.NODE_OPTIONS === undefined ? QUICK_START : [];
-  const child = spawn(process.execPath, [...options, join(DIST, program), ...args], {
-    env: { ...defaults, ...env },
+  const child = spawn(process.execPath, [...options, programPath(program), ...args], {
+    env: { PATH, NODE_COMPILE_CACHE, ...PROGRAM_ENV, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   endWithProcess(child);
@@ -157,10 +161,4 @@ function listening(child: Child, output: () => string): Promise<string> {
     };
     child.stdout.on('data', look);
   });
-}
-
-/** Requests to a gateway at an address. */
-export function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
-  const { api, chat } = requestsTo(url);
-  return { api, chat, served: (key, body) => untilServed('a call', () => chat(key, body)) };
 }
