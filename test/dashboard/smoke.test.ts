@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Dialog } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { keysOf, makeKey, openDashboard, reads } from '../helper/dashboard/dashboard.ts';
@@ -17,15 +17,20 @@ const api = apiOf(world, owner.key);
 const { page, open, signIn, faults, requests } = await openDashboard(t, world);
 const dialog = page.getByRole('dialog');
 
-// Leaves the dialogs and edits of a failed test, so that the next one fails for its own reasons only.
-t.afterEach(async (t) => {
-  if (t.passing()) return;
-  console.error(`The page of the failed test, ${page.url()}:\n${await page.locator('body').innerText()}`);
-  const accept = (question: Dialog) => void question.accept();
-  page.on('dialog', accept);
-  await page.reload();
-  page.off('dialog', accept);
-});
+/** Adds a test that leaves no dialogs or edits if it fails, so that the next one fails for its own reasons only. */
+function test(name: string, run: (t: Test) => Promise<void>): void {
+  void t.test(name, async (t) => {
+    t.teardown(async () => {
+      if (t.passing()) return;
+      console.error(`The page of the failed test, ${page.url()}:\n${await page.locator('body').innerText()}`);
+      const accept = (question: Dialog) => void question.accept();
+      page.on('dialog', accept);
+      await page.reload();
+      page.off('dialog', accept);
+    });
+    await run(t);
+  });
+}
 
 async function statusOf(key: string): Promise<number> {
   const response = await world.chat(key);
@@ -40,7 +45,7 @@ async function settingsOf(id: number) {
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const titled = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
-t.test('an unknown key is refused at its field, and a known one signs in for this tab only', async (t) => {
+test('an unknown key is refused at its field, and a known one signs in for this tab only', async (t) => {
   await signIn('sk-tg-nonsense');
   await page.getByText('This API key does not exist.').waitFor();
   t.equal(await page.getByLabel('API key').getAttribute('aria-invalid'), 'true');
@@ -51,7 +56,7 @@ t.test('an unknown key is refused at its field, and a known one signs in for thi
   t.equal(await page.evaluate('JSON.stringify(localStorage) + document.cookie'), '{}');
 });
 
-t.test('a key is created with what is typed, and its value is shown once', async (t) => {
+test('a key is created with what is typed, and its value is shown once', async (t) => {
   await open('keys/new', 'Create key');
   await page.getByLabel('Name', { exact: true }).fill('App');
   await page.getByLabel('Requests per minute').fill('60');
@@ -73,7 +78,7 @@ t.test('a key is created with what is typed, and its value is shown once', async
   t.match(made, { allowed_ips: ['127.0.0.0/8', '10.0.0.2'], rpm_limit: 60, can_manage: false });
 });
 
-t.test('of two editors the second sees what both changed, and overwrites nothing unasked', async (t) => {
+test('of two editors the second sees what both changed, and overwrites nothing unasked', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Shared' });
   await open(`keys/${id}`, 'Shared');
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.2.0.0/16');
@@ -95,7 +100,7 @@ t.test('of two editors the second sees what both changed, and overwrites nothing
   t.match(await settingsOf(id), { allowed_ips: ['10.2.0.0/16'], description: 'Mine', name: 'Renamed' });
 });
 
-t.test('a key is rotated with a grace period, which is ended', async (t) => {
+test('a key is rotated with a grace period, which is ended', async (t) => {
   const { id, key } = await makeKey(world, owner.key, { name: 'Rotated' });
   await open(`keys/${id}`, 'Rotated');
   await button('Rotate').click();
@@ -112,7 +117,7 @@ t.test('a key is rotated with a grace period, which is ended', async (t) => {
   t.same([await statusOf(key), await statusOf(value)], [401, 200]);
 });
 
-t.test('a key is deactivated after a dialog, which has a name and gives the focus back', async (t) => {
+test('a key is deactivated after a dialog, which has a name and gives the focus back', async (t) => {
   const { id, key } = await makeKey(world, owner.key, { name: 'Off' });
   await open(`keys/${id}`, 'Off');
   const question = page.getByRole('dialog', { name: 'Deactivate “Off”?' });
@@ -133,7 +138,7 @@ t.test('a key is deactivated after a dialog, which has a name and gives the focu
   t.equal(await statusOf(key), 401);
 });
 
-t.test('unsaved work is not left without a question: by a link, Back or reload', async (t) => {
+test('unsaved work is not left without a question: by a link, Back or reload', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Edited' });
   await open('alerts', 'Alerts');
   await open(`keys/${id}`, 'Edited');
@@ -162,7 +167,7 @@ t.test('unsaved work is not left without a question: by a link, Back or reload',
   t.equal(await dialog.count(), 0);
 });
 
-t.test('a refused request is found, and explained as it was made', async (t) => {
+test('a refused request is found, and explained as it was made', async (t) => {
   const app = await makeKey(world, owner.key, { name: 'Berlin app', allowed_ips: ['198.51.100.7'] });
   const refused = await world.chat(app.key, {}, { 'x-forwarded-for': '203.0.113.9' });
   const id = refused.headers.get('x-request-id') ?? '';
@@ -184,7 +189,7 @@ t.test('a refused request is found, and explained as it was made', async (t) => 
   await page.getByText('Checked from 203.0.113.9.').waitFor();
 });
 
-t.test('the ledger is filtered, and exported as it is filtered', async (t) => {
+test('the ledger is filtered, and exported as it is filtered', async (t) => {
   await (await world.chat(owner.key, { model: 'renamed' })).text();
   await world.settled();
   await open('billing', 'Billing');
@@ -215,14 +220,14 @@ const PAGES = [
 ] as const;
 
 for (const [route, title, sight] of PAGES) {
-  t.test(`${title} is accessible`, async (t) => {
+  test(`${title} is accessible`, async (t) => {
     await open(route, title);
     await sight.waitFor();
     t.same(await accessibilityFaults(page), []);
   });
 }
 
-t.test('a phone shows pages without scrolling sideways', async (t) => {
+test('a phone shows pages without scrolling sideways', async (t) => {
   await page.setViewportSize({ width: 360, height: 740 });
   for (const [route, title, sight] of PAGES.slice(1, 4)) {
     await open(route, title);
@@ -233,7 +238,7 @@ t.test('a phone shows pages without scrolling sideways', async (t) => {
 });
 
 // Near the end: if it fails, the session's key is locked out.
-t.test('restricting your own key so that it locks you out asks first', async (t) => {
+test('restricting your own key so that it locks you out asks first', async (t) => {
   await open(`keys/${owner.keyId}`, 'First');
   await page.getByLabel('Can manage keys').uncheck();
   await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
@@ -253,7 +258,7 @@ t.test('restricting your own key so that it locks you out asks first', async (t)
   await page.getByText('No changes.').waitFor();
 });
 
-t.test('who signs out leaves nothing behind, and an operator tops up exactly once', async (t) => {
+test('who signs out leaves nothing behind, and an operator tops up exactly once', async (t) => {
   await button('Sign out').click();
   await titled('Sign in');
   t.equal(await page.evaluate('sessionStorage.length'), 0);
@@ -281,7 +286,7 @@ t.test('who signs out leaves nothing behind, and an operator tops up exactly onc
   t.equal(body.credits_balance, 15.25);
 });
 
-t.test('nothing went wrong in the page, and nothing was asked from elsewhere', async (t) => {
+test('nothing went wrong in the page, and nothing was asked from elsewhere', async (t) => {
   t.same(faults, []);
   t.same(
     requests.filter((address) => !address.replace(/^blob:/, '').startsWith(`${world.url}/`)),
