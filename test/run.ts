@@ -60,7 +60,10 @@ const OF_THE_PROCESS =
 // From the start: on a busy machine, preparing takes longer than tap's own 30 s.
 t.setTimeout(0);
 
-const { positionals: named, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const { positionals: named, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' } },
+});
 const found =
   named.length > 0 ? named.flatMap(filesAt) : filesAt('test').filter((file) => values.all || !isSlow(file));
 const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
@@ -132,7 +135,8 @@ async function startShared(): Promise<Record<string, string>> {
   };
 }
 
-const env = { ...process.env, ...shared };
+/** `TEST_ALL` draws more random cases, and makes the tests that thin out a table run all of it. */
+const env = { ...process.env, ...shared, ...(values.all ? { TEST_ALL: '1' } : {}) };
 
 const children = new Set<ChildProcess>();
 t.on('spawn', (subtest) => {
