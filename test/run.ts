@@ -125,7 +125,8 @@ async function startShared(): Promise<Record<string, string>> {
   return { TEST_POSTGRES_PORT: String(postgres.port) };
 }
 
-const env = { ...process.env, ...shared };
+/** `TEST_ALL` draws more random cases, and makes the tests that thin out a table run all of it. */
+const env = { ...process.env, ...shared, ...(values.all ? { TEST_ALL: '1' } : {}) };
 
 const children = new Set<ChildProcess>();
 t.on('spawn', (subtest) => {

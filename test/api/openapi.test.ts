@@ -10,7 +10,6 @@ const response = await fetch(`${world.url}/openapi.json`);
 const document = await readDocument(world.url);
 const operations = operationsOf(document);
 
-/** A test file, test/api/documented-….test.ts, calls the operations of each. */
 const TAGS = ['Keys', 'Account', 'Models', 'Operator', 'Operations'];
 
 t.test('the document is OpenAPI 3.1 in JSON', async (t) => {

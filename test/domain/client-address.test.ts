@@ -51,16 +51,10 @@ test('a socket without an address is not trusted', async (t) => {
   t.equal(clientAddress('', '203.0.113.7', compileRanges(['0.0.0.0/0', '::/0'])), '');
 });
 
-test('a huge header of trusted addresses is not walked to its end', async (t) => {
-  let asked = 0;
-  const counting = {
-    has: () => {
-      asked += 1;
-      return true;
-    },
-  };
-  t.equal(clientAddress('10.0.0.1', `203.0.113.7${',10.0.0.2'.repeat(100_000)}`, counting), '10.0.0.2');
-  t.ok(asked <= 64, `${asked} hops looked at`);
+test('of a huge header of trusted addresses, 32 hops are walked', async (t) => {
+  const hops = Array.from({ length: 60_000 }, (_, n) => `10.1.${n >> 8}.${n & 255}`);
+  t.equal(clientAddress('10.0.0.1', ['203.0.113.7', ...hops].join(), TRUSTED), hops.at(-32));
+  t.equal(clientAddress('10.0.0.1', ['203.0.113.7', ...hops.slice(0, 31)].join(), TRUSTED), '203.0.113.7');
 });
 
 test('a huge entry is no address', async (t) => {

@@ -106,6 +106,19 @@ for (const [what, price, usage, micros] of CHARGES) {
   });
 }
 
+test('a length tier begins one token above its bound, cached input included, for charge and hold', async (t) => {
+  const price = priceOf(
+    { input: 1_000_000n, cachedInput: 0n, output: 0n },
+    { tiers: [{ above: 100, units: { input: 5_000_000n } }] },
+  );
+  t.equal(chargeFor(price, { input: 100 }), 100);
+  t.equal(chargeFor(price, { input: 101 }), 505);
+  t.equal(chargeFor(price, { input: 1, cachedInput: 99 }), 1);
+  t.equal(chargeFor(price, { input: 1, cachedInput: 100 }), 5);
+  t.equal(holdFor(price, { input: 100 }), 100);
+  t.equal(holdFor(price, { input: 101 }), 505);
+});
+
 test('a charge never is below the exact sum, nor a micro-credit or more above it', async (t) => {
   for (let tokens = 0; tokens < 2_000; tokens += 7) {
     const exactPico = BigInt(tokens) * MINI.units.input + BigInt(tokens * 3) * MINI.units.output;

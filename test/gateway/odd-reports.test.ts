@@ -1,10 +1,13 @@
 import { test } from 'tap';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
-import { CHAT, MESSAGE, transcript } from '../helper/fixtures/vendor-answers.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { checkRow, startScriptedGateway } from '../helper/start/broken-stream.ts';
 import { lastCharge, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
+import { silentWav } from '../helper/start/media-gateway.ts';
+
+const HI = { messages: [{ role: 'user', content: 'Hi' }] };
+const CHAT = { ...HI, model: 'tokens' };
 
 /** Invalid reports as `[input, output]`; strings are sent as JSON source. */
 const ABSURD: readonly (readonly [string, string])[] = [
@@ -37,7 +40,7 @@ const FORMATS = [
   },
   {
     path: '/v1/messages',
-    body: MESSAGE,
+    body: { ...HI, model: 'claude', max_tokens: 100 },
     answer: `{"content":[{"type":"text","text":"${SAID}"}],"usage":USAGE}`,
     names: ['input_tokens', 'output_tokens'],
   },
@@ -82,10 +85,12 @@ test('a report that is negative, absurd or not whole is none: the row is an esti
 test('seconds that are negative, absurd or no number are none: the audio is measured', async (t) => {
   const world = await startScriptedGateway(t);
   for (const seconds of ['-1', '1e300', '1e999', 'null', '"long"', '[]', '{}']) {
-    const { path, body } = transcript('', 'ears', {}, {});
+    const body = new FormData();
+    body.append('model', 'ears');
+    body.append('file', new Blob([silentWav(2)]), 'audio.wav');
     const ended = await world.end({
-      path,
-      body: (body as () => FormData)(),
+      path: '/v1/audio/transcriptions',
+      body,
       behavior: {
         headers: { 'content-type': 'application/json' },
         body: `{"text":"Hi","usage":{"type":"duration","seconds":${seconds}},"duration":${seconds}}`,

@@ -21,8 +21,10 @@ test('on Redis Cluster limits of calls are taken, corrected, changed, counted an
     t.equal(verdicts.filter(({ verdict }) => verdict === 'limited').length, 6);
     const raised = await changeAccount({ book, open }, account.id, { maxParallelRequests: 9, tpmLimit: 5 });
     const settle = await held(open, callWith(key, { owner: raised, tokens: 50 }));
-    await settle({ key: 500, account: -1 });
+    await settle({ key: 500, account: 500 });
     await open.settled();
+    const { account: corrected } = await open.ledger.limitStates(account.id, key.id);
+    t.ok(Number(corrected.tokens?.debt) > 400 * 60_000, 'the tokens beyond the estimate');
     const changed = await changeKey({ book, open }, key, { rpmLimit: 1_000 });
     const call = callWith(changed, { owner: raised, tokens: 0 });
     t.match(await open.ledger.admit(call), {

@@ -131,19 +131,23 @@ test('a hold that came back with an older Redis after its charge frees its slot,
 });
 
 test('a settle that Redis lost is made again with its correction', async (t) => {
-  const { open, key, remember, setBack } = await startSetBack(t);
-  const settle = await held(open, callWith(key, { tokens: 10 }));
+  const world = await startSetBack(t);
+  const { open, key, remember, setBack } = world;
+  const owner = await changeAccount(world, key.accountId, { tpmLimit: 1_000 });
+  const settle = await held(open, callWith(key, { tokens: 10, owner }));
   remember();
   open.drain.abandon();
-  await settle({ key: 4_000, account: 0 });
+  await settle({ key: 40_000, account: 40_000 });
   await until('it to be answered', () => open.openSettlements() === 0);
   const raw = await setBack();
   await until('the settle to be made again', async () => {
     const { key: state } = await open.ledger.limitStates(key.accountId, key.id);
     return state.parallel?.open === 0;
   });
-  const { debt } = await storedBucket(raw, keyRedisKey(key.accountId, key.id), 'tk');
-  t.ok(debt > 3_000 * 60_000, 'the tokens beyond its estimate');
+  for (const name of [keyRedisKey(owner.id, key.id), accountRedisKey(owner.id)]) {
+    const { debt } = await storedBucket(raw, name, 'tk');
+    t.ok(debt > 3_000 * 60_000, 'the tokens beyond its estimate');
+  }
 });
 
 test('limits that Redis lost with its last second are in force again before any call is admitted', async (t) => {

@@ -140,6 +140,21 @@ test('settling corrects the tokens to the usage, once, and frees the slot', asyn
   t.match(await open.ledger.admit(callWith(key, { tokens: 0 })), { verdict: 'limited' });
 });
 
+test('settling corrects the tokens of the account by their own difference', async (t) => {
+  const world = await startLimited(t, {});
+  const { open, key, raw } = world;
+  const owner = await changeAccount(world, key.accountId, { tpmLimit: 1_000 });
+  const settle = await held(open, callWith(key, { tokens: 1_000, owner }));
+  const name = accountRedisKey(owner.id);
+  const before = await storedBucket(raw, name, 'tk');
+  await settle({ key: 7, account: 500_000 });
+  await open.settled();
+  const after = await storedBucket(raw, name, 'tk');
+  const left = Math.max(0, before.debt - 1_000 * (after.at - before.at));
+  t.equal(after.debt, left + 500_000 * 60_000);
+  t.match(await open.ledger.admit(callWith(key, { tokens: 0, owner })), { verdict: 'limited' });
+});
+
 test('a cancelled admission gives back its request, its tokens and its slot', async (t) => {
   const limits = { rpmLimit: 1, tpmLimit: 1_000, maxParallelRequests: 1 };
   const world = await startLimited(t, limits);

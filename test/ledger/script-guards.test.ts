@@ -8,6 +8,7 @@ import {
   keyRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
+import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import { admissionOf, log, startLedger } from '../helper/start/ledger.ts';
 
 interface Names {
@@ -77,6 +78,26 @@ function restore(client: RedisClient, { account, key, holds }: Names, name: stri
     account: () => client.restoreAccount(account, holds, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5, ''),
   };
 }
+
+test('a presented value is valid until its end, and not a millisecond longer', async (t) => {
+  const { raw, names } = await startLedgerWithHold(t);
+  const { account, key, holds } = names;
+  const [version, ofAccount] = await Promise.all([raw.hget(key, 'v'), raw.hget(account, 'v')]);
+  await raw.hset(key, 'ep', (await raw.hget(account, 'ep')) ?? '');
+  // The script, by a clock that stands still.
+  const clock = `local redis = { call = function(name, ...)
+    if name == 'TIME' then return { '1000', '5999' } end
+    return redis.call(name, ...)
+  end }
+  `;
+  const admit = async (endsAt: number) => {
+    const numbers = `${version} ${ofAccount} 1 1 - d 0 ${endsAt} -`;
+    const call = [account, key, holds, `until-${endsAt}`, numbers, 'record', FAR];
+    return ((await raw.eval(clock + scriptText('admit'), 3, ...call)) as unknown[])[0];
+  };
+  t.equal(await admit(1_000_006), 1);
+  t.same(await admit(1_000_005), ['ENDED']);
+});
 
 test('a rebuild that was overtaken changes nothing, at either step', async (t) => {
   const { client, names, all } = await startLedgerWithHold(t);

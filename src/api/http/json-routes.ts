@@ -19,7 +19,7 @@ const MOST_FIELDS = 64;
  * DELETE with a JSON content type and nothing else.
  *
  * Only the domain's parse functions validate requests: they name the field and say how to fix it. Route schemas only
- * document the bodies in /openapi.json; test/api/documented-bounds.slow.test.ts keeps both in step.
+ * document the bodies in /openapi.json; test/api/documented.slow.test.ts keeps both in step.
  */
 export function speakJson(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {

@@ -135,7 +135,7 @@ const completions: StreamFormat = {
 };
 
 breakEverywhere([
-  chat('chat', chatPieces(said)),
+  { ...chat('chat', chatPieces(said)), isWhole: true },
   chat('chat whose client asks for usage', chatPieces(said), { stream_options: { include_usage: true } }),
   chat('chat that calls two tools', chatPieces([...call(0, ARGUMENTS), ...call(1, ARGUMENTS)], 'tool_calls')),
   chat('chat with n of 2', chatPieces(together), { n: 2 }),

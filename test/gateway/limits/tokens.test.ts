@@ -55,25 +55,27 @@ test('a call that is charged nothing used no tokens, and its request stays count
   t.same(statuses, [500, 500, 429]);
 });
 
-test('a call that used more than the limit takes the bucket below 0, and the wait is the longer', async (t) => {
-  const body = { ...ANSWER, usage: { prompt_tokens: 2_000, completion_tokens: 1_000 } };
-  const world = await startGatewayInProcess(t, { behave: () => ({ body }) });
-  const account = await world.account({ credits: 100_000, key: { tpmLimit: 1_000 } });
-  const call = () => world.chat(account.key, { model: 'tokens', max_tokens: 5_000 });
-  t.equal((await call()).status, 200, 'a call larger than its limit is possible');
-  await world.settled();
-  const refused = await call();
-  t.equal(refused.status, 429);
-  t.equal(refused.headers.get('x-ratelimit-remaining-tokens'), '0');
-  t.match(refused.headers.get('x-ratelimit-reset-tokens'), /^(?:2m\d+|3m0)s$/);
-  const waitS = Number(refused.headers.get('retry-after'));
-  t.ok(waitS > 150 && waitS <= 180, `${waitS} s`);
-  const { error } = (await refused.json()) as { error: { message: string } };
-  t.match(
-    error.message,
-    /^This key's tpm_limit of 1000 tokens a minute leaves too few for this call; try again in 1\d\d s\.$/,
-  );
-});
+for (const owner of ['key', 'account'] as const) {
+  test(`a call that used more than the limit of its ${owner} takes the bucket below 0, and the wait is the longer`, async (t) => {
+    const body = { ...ANSWER, usage: { prompt_tokens: 2_000, completion_tokens: 1_000 } };
+    const world = await startGatewayInProcess(t, { behave: () => ({ body }) });
+    const limit = { tpmLimit: 1_000 };
+    const account = await world.account({ credits: 100_000, ...(owner === 'key' && { key: limit }) });
+    if (owner === 'account') await world.limitAccount(account.accountId, limit);
+    const call = () => world.chat(account.key, { model: 'tokens', max_tokens: 5_000 });
+    t.equal((await call()).status, 200, 'a call larger than its limit is possible');
+    await world.settled();
+    const refused = await call();
+    t.equal(refused.status, 429);
+    t.equal(refused.headers.get('x-ratelimit-remaining-tokens'), '0');
+    t.match(refused.headers.get('x-ratelimit-reset-tokens'), /^(?:2m\d+|3m0)s$/);
+    const waitS = Number(refused.headers.get('retry-after'));
+    t.ok(waitS > 150 && waitS <= 180, `${waitS} s`);
+    const { error } = (await refused.json()) as { error: { message: string } };
+    const why = 'tpm_limit of 1000 tokens a minute leaves too few for this call; try again in 1\\d\\d s';
+    t.match(error.message, new RegExp(`^This ${owner}'s ${why}\\.$`));
+  });
+}
 
 test('tokens count at any price, and pictures only if the provider reports them', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });

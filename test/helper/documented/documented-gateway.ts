@@ -15,25 +15,11 @@ const REQUEST_TIMEOUT_MS = 3_000;
 
 /**
  * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
- * header `x-provider` of a call chooses how the provider fails: `breaks`, `refuses` (the credential), `stalls` or
- * `limits` (429).
+ * header `x-provider` of a call has the provider's behavior in JSON.
  */
 export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
   const provider = await startScriptedProvider({
-    behave: ({ headers }) => {
-      switch (headers['x-provider']) {
-        case 'breaks':
-          return { breakAfter: 'nothing' };
-        case 'refuses':
-          return { status: 401 };
-        case 'stalls':
-          return { stallAfter: 'nothing' };
-        case 'limits':
-          return { status: 429, body: { error: { message: 'Slow down.' } } };
-        default:
-          return undefined;
-      }
-    },
+    behave: ({ headers }) => JSON.parse(String(headers['x-provider'] ?? '{}')),
   });
   t.teardown(() => provider.close());
   const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });

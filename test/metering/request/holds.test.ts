@@ -249,6 +249,10 @@ test('a conversation is summarized only by a compact edit whose trigger the inpu
     more(messages({ ...search, ...edits(compact) }), messages(search)) >= CONTEXT,
     'what tools find counts',
   );
+  const full = { tools: [{ type: 'web_search_20250305', max_uses: 30 }] };
+  const least = (value: number) => more(messages({ ...full, ...edits(trigger(value)) }), messages(full));
+  t.ok(least(CONTEXT) >= CONTEXT, 'a full window reaches its own size');
+  t.ok(least(CONTEXT + 1) < 1_000, 'and never exceeds it');
   t.ok(more(messages({ compaction: { type: 'summarize' } }), plain) >= CONTEXT, 'a request for a summary');
   const threshold = (value?: number) => ({
     context_management: [{ type: 'compaction', compact_threshold: value }],

@@ -1,13 +1,14 @@
-import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
-import { micro } from '../../../src/domain/credits.ts';
-import type { ErrorCode } from '../../../src/domain/errors.ts';
-import type { KeySettings } from '../../../src/domain/key.ts';
-import { newKeyValue } from '../../../src/domain/key-value.ts';
-import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
-import type { InProcessGateway, TestAccount } from '../start/gateway-in-process.ts';
-import { OPEN_KEY } from '../start/ledger-account.ts';
-import type { Described } from './api-document.ts';
-import type { DocumentedRequest } from './documented-request.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
+import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
+import type { Described } from '../helper/documented/api-document.ts';
+import type { DocumentedRequest } from '../helper/documented/documented-request.ts';
+import type { Behavior } from '../helper/stand-ins/scripted-provider.ts';
+import type { InProcessGateway, TestAccount } from '../helper/start/gateway-in-process.ts';
+import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 /** Changes an accepted request into one that the operation refuses with a certain code. */
 type Provoke = (
@@ -77,10 +78,10 @@ const changed =
   });
 
 const provider =
-  (failure: string): Provoke =>
+  (behavior: Behavior): Provoke =>
   (request) => ({
     ...request,
-    headers: { ...request.headers, 'x-provider': failure },
+    headers: { ...request.headers, 'x-provider': JSON.stringify(behavior) },
   });
 
 /** Active hours that do not include the present time. */
@@ -214,9 +215,9 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     request.body === undefined
       ? { ...request, path: { id: 'video_of_nobody' } }
       : changed({ file_id: 'file_1' })(request, by, operation),
-  upstream_unavailable: provider('breaks'),
-  upstream_auth_failed: provider('refuses'),
-  upstream_timeout: provider('stalls'),
+  upstream_unavailable: provider({ breakAfter: 'nothing' }),
+  upstream_auth_failed: provider({ status: 401 }),
+  upstream_timeout: provider({ stallAfter: 'nothing' }),
 };
 
 /** True for the refusal of a list or an export, which takes eight clients that do not read (unread-answers.test.ts). */

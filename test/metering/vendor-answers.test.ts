@@ -1,32 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
+import { billOf } from '../../src/domain/bill.ts';
 import type { Model } from '../../src/domain/catalog.ts';
-import { chargeFor, multiplierOf } from '../../src/domain/price.ts';
 import { UNIT_NAMES, unitRow } from '../../src/domain/units.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { JsonSieve } from '../../src/metering/json/sieve.ts';
 import { ANSWER_SHAPE, type Meter, type MeteredBody, type StreamMeter } from '../../src/metering/meter.ts';
 import { sifted } from '../../src/metering/sse/event.ts';
 import { EventReader } from '../../src/metering/sse/event-reader.ts';
-import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
-import {
-  type DimensionRow,
-  eventTexts,
-  everyModel,
-  microsOf,
-  SDKS,
-} from '../helper/fixtures/dimension-row.ts';
+import { eventTexts } from '../helper/fixtures/answer-shapes.ts';
+import { everyModel, microsOf } from '../helper/fixtures/every-price.ts';
+import { SDKS, VENDOR_ANSWERS, type VendorAnswer } from '../helper/fixtures/vendor-answers.ts';
 
 const MODELS = everyModel('http://127.0.0.1');
 const PIECE = 1_000;
 
-function meterOf({ path }: DimensionRow): Meter {
+function meterOf({ path }: VendorAnswer): Meter {
   const endpoint = ENDPOINTS.find((one) => one.path === path);
   if (!endpoint) throw new Error(`no endpoint ${path}`);
   return endpoint.meter;
 }
 
-function bodyOf({ model, body }: DimensionRow): MeteredBody {
+function bodyOf({ model, body }: VendorAnswer): MeteredBody {
   return {
     kind: 'json',
     model: MODELS.get(model) as Model,
@@ -50,21 +45,22 @@ function sieved(answer: unknown): unknown {
   return sieve.value;
 }
 
-interface Read {
-  readonly usage: unknown;
-  readonly serviceTiers: readonly string[] | undefined;
-  readonly isEstimated: boolean;
-}
+type Read = Pick<StreamMeter, 'usage' | 'terms' | 'isEstimated' | 'failed'>;
 
-function expected({ usage, tiers, isEstimated }: DimensionRow): Read {
-  return { usage, serviceTiers: tiers, isEstimated: isEstimated === true };
-}
-
-const readOf = ({ usage, terms, isEstimated = false }: StreamMeter): Read => ({
+/** What the meter reads, in the form of the table. */
+const readOf = ({ usage, terms = {}, isEstimated = false, failed = false }: Read) => ({
   usage,
-  serviceTiers: terms?.serviceTiers,
+  tiers: terms.serviceTiers,
+  passes: terms.passes,
+  isUnbilled: terms.isUnbilled ?? false,
   isEstimated,
+  failed,
 });
+
+function expected({ usage, tiers, passes, isUnbilled, isEstimated, isFailed }: VendorAnswer) {
+  const terms = { serviceTiers: tiers, passes, isUnbilled };
+  return readOf({ usage, terms, ...(isEstimated && { isEstimated }), ...(isFailed && { failed: true }) });
+}
 
 test('the SDKs that the table names are those installed', async (t) => {
   for (const [name, version] of Object.entries(SDKS)) {
@@ -74,44 +70,49 @@ test('the SDKs that the table names are those installed', async (t) => {
 });
 
 test('every unit of tokens and searches has an answer that reports it', async (t) => {
-  const reported = new Set(DIMENSIONS.flatMap(({ usage }) => Object.keys(usage)));
+  const reported = new Set(VENDOR_ANSWERS.flatMap(({ usage }) => Object.keys(usage)));
   for (const unit of UNIT_NAMES) {
     const { usage, tokens, per } = unitRow(unit);
     if (tokens !== null || per === 1_000) t.ok(reported.has(usage), unit);
   }
 });
 
-for (const row of DIMENSIONS) {
-  const { what, from, path, json, events } = row;
+for (const row of VENDOR_ANSWERS) {
+  const { what, from, path, json, events, times } = row;
   test(`${path}: ${what} (${from})`, async (t) => {
     const [meter, unread] = [meterOf(row), bodyOf(row)];
     const body = { ...unread, hints: meter.plan(unread).hints };
+    const { model } = body;
+    const check = (read: Read, how: string) => {
+      t.same(readOf(read), expected(row), how);
+      const { charge } = billOf(model, read.usage ?? {}, [], read.terms ?? {});
+      t.equal(charge, row.micros ?? microsOf({ ...row.usage, requests: 1 }, times), how);
+    };
     if (json) {
-      for (const answer of [json, sieved(json)]) {
-        const read = {
+      // An answer without content is never too large to hold.
+      for (const answer of row.isUnbilled ? [json] : [json, sieved(json)]) {
+        const read: Read = {
           usage: meter.usage(answer, body),
-          serviceTiers: meter.terms?.(answer, body)?.serviceTiers,
+          terms: meter.terms?.(answer, body),
           isEstimated: meter.isEstimated?.(answer) ?? false,
+          failed: meter.failed?.(answer) ?? false,
         };
-        t.same(read, expected(row), answer === json ? 'whole' : 'sieved');
+        check(read, answer === json ? 'whole' : 'sieved');
       }
     }
     if (events) {
       const stream = meter.stream(false, body);
       const reader = new EventReader(stream);
-      reader.push(Buffer.from(eventTexts(row).join('')));
+      reader.push(Buffer.from(eventTexts(events).join('')));
       while (reader.next() !== undefined);
-      t.same(readOf(stream), expected(row), 'streamed');
+      check(stream, 'streamed');
       const large = meter.stream(false, body);
-      for (const event of eventTexts(row)) {
+      for (const event of eventTexts(events)) {
         // Anthropic's event with the last counts has no part that can be large.
         const isSmall = event.includes('message_delta');
         large.event(isSmall ? latin1(event) : sifted(latin1(event), large.kept));
       }
-      t.same(readOf(large), expected(row), 'streamed in events too large to be held');
+      check(large, 'streamed in events too large to be held');
     }
-    const multiplier = multiplierOf(body.model.price, row.tiers ?? []);
-    t.equal(multiplier, Math.round((row.times ?? 1) * 1e6));
-    t.equal(chargeFor(body.model.price, { ...row.usage, requests: 1 }, multiplier), microsOf(row));
   });
 }
