@@ -43,7 +43,7 @@ export async function startLedger(
   { redisTimeoutMs = REDIS_TIMEOUT_MS, ownRedis = false } = {},
 ): Promise<TestLedger> {
   const { book } = await takeBook(t, 'sqlite');
-  const redis = ownRedis ? await startOwnRedis(t) : await takeRedis(book.id);
+  const redis = ownRedis ? await startPrivateRedisFor(t) : await takeRedis(book.id);
   let alerts = 0;
   const connect = () =>
     openLedger({
@@ -81,7 +81,7 @@ let sharedRedis: Promise<PrivateRedis> | undefined;
 
 /** The process' Redis, without Redis keys of this book. */
 async function takeRedis(bookId: string): Promise<PrivateRedis> {
-  sharedRedis ??= startOwnRedis(suite);
+  sharedRedis ??= startPrivateRedisFor(suite);
   const redis = await sharedRedis;
   const raw = new Redis(redis.socketPath);
   const old = await raw.keys(`${redisKeyPrefix(bookId)}*`);
@@ -91,7 +91,7 @@ async function takeRedis(bookId: string): Promise<PrivateRedis> {
 }
 
 /** Starts a Redis on a unix socket that ends with the test. */
-export async function startOwnRedis(t: Scope): Promise<PrivateRedis> {
+export async function startPrivateRedisFor(t: Scope): Promise<PrivateRedis> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
   const redis = await startPrivateRedis(dataDir, log);
   t.teardown(async () => {

@@ -5,7 +5,7 @@ import { createRedis } from '../../../src/ledger/redis/connect.ts';
 import { ScriptSender } from '../../../src/ledger/redis/script-sender.ts';
 import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
 import { until } from '../../helper/check/until.ts';
-import { log, startOwnRedis } from '../../helper/start/ledger.ts';
+import { log, startPrivateRedisFor } from '../../helper/start/ledger.ts';
 
 /** Every member of a command that ioredis 6.0.0 reads between sending it and its reply or the end of its connection. */
 const MEMBERS = [
@@ -36,7 +36,7 @@ test('ioredis is pinned to the version whose command the batch replaces', async 
 });
 
 test('a batch has every member that ioredis reads of a command, and no reply is lost', async (t) => {
-  const redis = await startOwnRedis(t);
+  const redis = await startPrivateRedisFor(t);
   const client = createRedis(
     { kind: 'socket', path: redis.socketPath },
     { name: 'test', keyPrefix: 'test:', log },
