@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { t as suite, type Test, test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import { type BookPlace, openBook } from '../../../src/book/open-book.ts';
@@ -17,6 +18,8 @@ export interface BookFixture {
   /** Runs SQL behind the book's back, on a separate connection. */
   run(sql: string): Promise<unknown[]>;
 }
+
+const SQLITE_BUSY = 5;
 
 type Database = Omit<BookFixture, 'open'>;
 type BookTest = (t: Test, book: Book, fixture: BookFixture) => Promise<void>;
@@ -111,13 +114,29 @@ async function empty({ engine, place, run }: Database): Promise<void> {
     return;
   }
   const db = new DatabaseSync(join(place.dataDir, 'book.sqlite'), {
-    timeout: 5_000,
+    timeout: 0,
     enableForeignKeyConstraints: false,
   });
   const tables = db.prepare("select name from sqlite_master where type = 'table'").all();
   const records = tables.filter(({ name }) => !/^(?:kysely|identity)/.test(String(name)));
-  db.exec(['begin', ...records.map(({ name }) => `delete from ${name}`), 'commit'].join(';'));
+  await begin(db);
+  db.exec([...records.map(({ name }) => `delete from ${name}`), 'commit'].join(';'));
   db.close();
+}
+
+/**
+ * Begins to write. A wait within SQLite would block this thread, which has to end the transaction that another
+ * connection of the process still has.
+ */
+async function begin(db: DatabaseSync): Promise<void> {
+  for (;;) {
+    try {
+      return db.exec('begin immediate');
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+      await setImmediate();
+    }
+  }
 }
 
 const EMPTY_POSTGRES = `
