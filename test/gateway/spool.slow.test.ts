@@ -10,16 +10,17 @@ import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts'
 import {
   lastCharge,
   startGatewayInProcess,
+  startOwnGateway,
   TEST_SERVER,
   testCatalog,
 } from '../helper/start/gateway-in-process.ts';
-import { startMediaGateway } from '../helper/start/media-gateway.ts';
+import { startMediaGateway, withMedia } from '../helper/start/media-gateway.ts';
 
 const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });
 
 test('a body that cannot be kept is refused with 503, in both shapes, and costs nothing', async (t) => {
-  const world = await startMediaGateway(t, () => undefined);
+  const world = withMedia(await startOwnGateway(t, { behave: () => undefined }));
   const account = await world.account();
   // A file in place of the folder, because missing permissions would not stop root.
   const folder = join(world.config.dataDir, 'uploads');
