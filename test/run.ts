@@ -29,7 +29,7 @@ const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/togeth
 const RARE_GC = ['--single-threaded-gc', '--min-semi-space-size=64'];
 
 /** Folders whose files take long and mostly wait. They are spread over the run so that the cores are never idle. */
-const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
+const WAITING = /^test\/(?:torture|process|ledger|redis-server)\b/;
 /**
  * Folders in the order of how long their processes take. The others come last, so that a run does not end on one long
  * file.
@@ -40,17 +40,14 @@ const LONGEST_FIRST = [
 ];
 
 /**
- * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
- * which Node would load the gateway and compile what is used most.
+ * Files of a folder that share a process, one after the other, and its gateway, Redis and books. In `test/api`, that
+ * halves the processor time.
  */
-const TOGETHER = 12;
-/** Fewer long files share a process, so that the run does not wait for the last of them. */
-const FEWER = [
-  { folder: 'test/dashboard', together: 7 },
-  { folder: 'test/cli', together: 4 },
-];
+const TOGETHER = 25;
+/** Fewer browser tests share a process, so that the run does not wait for the last of them. */
+const TOGETHER_IN_BROWSER = 8;
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
-const APART = /^test\/(?:torture\/[^/]+$|process|redis-server|[^/]+$)/;
+const APART = /^test\/(?:torture\/[^/]+$|process|redis-server)/;
 /** Code that changes or measures the whole process. A file that contains it has its own process. */
 const OF_THE_PROCESS =
   /keptBytes|setFlagsFromString|setDefaultCACertificates|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
@@ -86,7 +83,7 @@ function together(all: readonly string[]): Run[] {
     folderOf,
   );
   const parts = [...byFolder].flatMap(([folder, files]) => {
-    const most = FEWER.find((few) => few.folder === folder)?.together ?? TOGETHER;
+    const most = folder === 'test/dashboard' ? TOGETHER_IN_BROWSER : TOGETHER;
     const count = Math.ceil(files.length / most);
     // Neighbouring files are alike, so each process gets some of the long ones.
     return Array.from({ length: count }, (_, part) => files.filter((_file, at) => at % count === part));
