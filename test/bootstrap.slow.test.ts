@@ -26,44 +26,33 @@ const LOCK = {
   packages: {
     '': NPM_PACKAGE,
     'node_modules/tools': { resolved: 'tools', link: true },
-    tools: { name: 'compiler', version: '1.0.0', dev: true, bin: { tsc: 'tsc.mjs' } },
+    tools: { name: 'bundler', version: '1.0.0', dev: true, bin: 'bundler.mjs' },
   },
 };
-/** Stands for the compiler, which is not what is tested: it "compiles" main.ts and counts how often it was asked. */
-const COMPILER = `#!/usr/bin/env node
-import { appendFileSync, cpSync, mkdirSync } from 'node:fs';
-appendFileSync('compiled.log', 'x');
+/** Stands for the bundler, which is not what is tested: it "bundles" main.ts and counts its runs. */
+const BUNDLER = `
+import { appendFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+appendFileSync('bundled.log', 'x');
+rmSync('dist', { recursive: true, force: true });
 mkdirSync('dist', { recursive: true });
 cpSync('src/main.ts', 'dist/main.js');
 cpSync('src/main.ts', 'dist/cli.js');
 `;
 
-const BUNDLER = `
-import { mkdirSync, writeFileSync } from 'node:fs';
-mkdirSync('dist/dashboard/page', { recursive: true });
-writeFileSync('dist/dashboard/page/index.html', 'the page');
-`;
-
-/** A clone in which nothing is installed or built, with a compiler that needs no registry and the main program given. */
+/** A clone in which nothing is installed or built, with a bundler that needs no registry and the main program given. */
 function clone(t: Test, main: string): string {
   const root = t.testdir({
     'package.json': JSON.stringify({ ...NPM_PACKAGE, type: 'module' }),
     'package-lock.json': JSON.stringify(LOCK),
-    'tsconfig.json': '{}',
-    'tsconfig.build.json': '{}',
     tools: {
-      'package.json': JSON.stringify({
-        name: 'compiler',
-        version: '1.0.0',
-        type: 'module',
-        bin: { tsc: 'tsc.mjs' },
-      }),
-      'tsc.mjs': t.fixture('file', COMPILER),
+      'package.json': JSON.stringify({ name: 'bundler', version: '1.0.0', bin: 'bundler.mjs' }),
+      'bundler.mjs': '',
     },
     src: {
       'main.ts': main,
+      'build.ts': BUNDLER,
       ledger: { lua: { 'admit.lua': '-- admit' } },
-      dashboard: { 'build-page.ts': BUNDLER, page: { 'page.css': '' } },
+      dashboard: { page: { 'page.css': '' } },
     },
   });
   cpSync(join(SOURCE, 'bootstrap.mjs'), join(root, 'src/bootstrap.mjs'));
@@ -90,17 +79,16 @@ async function finish(child: ChildProcessByStdio<Writable | null, Readable, Read
 }
 
 const PRINT_DEMO = 'console.log("demo", process.env.TOLLGATE_DEMO)';
-const compilations = (root: string) => readFileSync(join(root, 'compiled.log'), 'utf8').length;
+const builds = (root: string) => readFileSync(join(root, 'bundled.log'), 'utf8').length;
 
 test('a first start installs, builds and runs the gateway in demo mode', async (t) => {
   const root = clone(t, PRINT_DEMO);
   const { code, output, errors } = await finish(bootstrap(root, 'start'));
   t.equal(code, 0, errors);
   t.equal(output, 'demo true\n');
-  t.match(errors, /installing the locked dependencies[\s\S]*compiling the gateway/);
+  t.match(errors, /installing the locked dependencies[\s\S]*building the gateway/);
   t.ok(existsSync(join(root, 'dist/ledger/lua/admit.lua')), 'what is not code is copied');
-  t.ok(existsSync(join(root, 'dist/dashboard/page/index.html')), 'the dashboard is bundled');
-  t.notOk(existsSync(join(root, 'dist/dashboard/page/page.css')), 'its source is not copied');
+  t.notOk(existsSync(join(root, 'dist/dashboard/page/page.css')), "the page's sources are not copied");
 });
 
 test('a second start installs and builds nothing', async (t) => {
@@ -109,7 +97,7 @@ test('a second start installs and builds nothing', async (t) => {
   const { code, errors } = await finish(bootstrap(root, 'start'));
   t.equal(code, 0);
   t.equal(errors, '');
-  t.equal(compilations(root), 1);
+  t.equal(builds(root), 1);
 });
 
 test('a changed source is built again, and nothing stale is left in dist', async (t) => {
@@ -128,12 +116,7 @@ test('a changed lock is installed again', async (t) => {
   const tools = { ...LOCK.packages.tools, version: '1.0.1' };
   const lock = { ...LOCK, packages: { ...LOCK.packages, tools } };
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify(lock));
-  const manifest = JSON.stringify({
-    name: 'compiler',
-    version: '1.0.1',
-    type: 'module',
-    bin: { tsc: 'tsc.mjs' },
-  });
+  const manifest = JSON.stringify({ name: 'bundler', version: '1.0.1', bin: 'bundler.mjs' });
   writeFileSync(join(root, 'tools/package.json'), manifest);
   const { code, errors } = await finish(bootstrap(root, 'build'));
   t.equal(code, 0, errors);
@@ -205,7 +188,7 @@ test('the command tollgate installs and builds missing parts and passes on argum
     [first.code, JSON.parse(first.output)],
     [2, [['key', 'list', '--key', '-'], 'secret', join(root, 'bin')]],
   );
-  t.match(first.errors, /installing the locked dependencies[\s\S]*compiling the gateway/);
+  t.match(first.errors, /installing the locked dependencies[\s\S]*building the gateway/);
   t.equal(
     (await command(join(root, 'node_modules/.bin/tollgate'))).errors,
     '',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { ERRORS } from '../src/domain/errors.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from './helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from './helper/start/gateway-in-process.ts';
 
 /** Grafana may draw and Prometheus may watch only series that a gateway exposes. */
 const read = (path: string) => readFileSync(new URL(`../config/${path}`, import.meta.url), 'utf8');
@@ -35,7 +35,7 @@ function namesIn(expression: string): string[] {
 
 /** The names of all series that a gateway exposes after one call. */
 async function shownNames(t: Test): Promise<Set<string>> {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const { key } = await world.account();
   await (await world.chat(key)).text();
   await world.settled();

@@ -14,9 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { t } from 'tap';
-import { startPostgres } from './helper/start/postgres-server.ts';
-import { buildPageOnce } from './helper/suite/build-page-once.ts';
-import { bundlePrograms } from './helper/suite/bundled-programs.ts';
+import { startBookServer } from './helper/start/postgres-database.ts';
 
 /** More than the cores, because many files spend half of their time waiting for a deadline, a restart or a browser. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
@@ -120,19 +118,11 @@ function spread(all: readonly Run[]): { run: Run; place: number }[] {
 
 const shared = found.length < 5 ? {} : await startShared();
 
-/** Starts and builds what most files share. Resolves with the environment variables that point to it. */
+/** Starts what most files share. Resolves with the environment variables that point to it. */
 async function startShared(): Promise<Record<string, string>> {
-  const [postgres, programs] = await Promise.all([
-    startPostgres({ fsync: 'off', max_connections: '500' }),
-    bundlePrograms(),
-    buildPageOnce(),
-  ]);
+  const postgres = await startBookServer({ max_connections: '500' });
   t.teardown(() => postgres.stop());
-  return {
-    TEST_POSTGRES_PORT: String(postgres.port),
-    TEST_PAGE_BUILT: 'yes',
-    TEST_PROGRAMS: programs,
-  };
+  return { TEST_POSTGRES_PORT: String(postgres.port) };
 }
 
 /** `TEST_ALL` draws more random cases, and makes the tests that thin out a table run all of it. */

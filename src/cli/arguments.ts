@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CallLimitsView } from '../api/keys/key-view.ts';
 import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 import { MOST_GRACE_S } from '../domain/rotation.ts';
+import { io } from './io.ts';
 
 /** Error that ends a command. Its message tells the user the problem and the fix. */
 export class Failure extends Error {
@@ -20,8 +20,6 @@ export class Failure extends Error {
 
 /** The gateway refused the command; nothing changed. */
 export class Refused extends Failure {}
-
-const STDIN = 0;
 
 // Argument parsers. They throw commander's error for wrong usage: exit code 2.
 
@@ -82,9 +80,20 @@ function gatewayUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
+/** Address of the running gateway. */
+export function urlOf({ url }: RemoteOptions): string {
+  const { TOLLGATE_URL, PORT } = io().env;
+  if (url !== undefined || !TOLLGATE_URL) return url ?? `http://127.0.0.1:${PORT || 8080}`;
+  try {
+    return gatewayUrl(TOLLGATE_URL);
+  } catch (cause) {
+    throw new Failure(`TOLLGATE_URL is invalid. ${(cause as Error).message}`, { isUsage: true, cause });
+  }
+}
+
 /** Options of every command on a running gateway: its address, the operator's token, the output format. */
 export interface RemoteOptions {
-  readonly url: string;
+  readonly url?: string;
   readonly adminToken?: string;
   readonly json?: true;
 }
@@ -92,16 +101,14 @@ export interface RemoteOptions {
 /** Adds the options of every command on a running gateway. */
 export function remote(command: Command): Command {
   return command
-    .addOption(
-      new Option('--url <url>', 'address of the running gateway')
-        .argParser(gatewayUrl)
-        .env('TOLLGATE_URL')
-        .default(`http://127.0.0.1:${process.env.PORT || 8080}`),
+    .option(
+      '--url <url>',
+      'address of the running gateway (default: TOLLGATE_URL, else http://127.0.0.1:PORT)',
+      gatewayUrl,
     )
-    .addOption(
-      new Option('--admin-token <token>', 'operator token of the gateway; - reads it from stdin').env(
-        'ADMIN_TOKEN',
-      ),
+    .option(
+      '--admin-token <token>',
+      'operator token of the gateway; - reads it from stdin (default: ADMIN_TOKEN)',
     )
     .option('--json', 'print JSON');
 }
@@ -111,9 +118,9 @@ export function withAccountId(command: Command): Command {
   return remote(command).argument('<id>', 'id of the account', id);
 }
 
-/** Reads a secret from an option; `-` reads the first line of stdin, which keeps it out of the process list. */
+/** Returns a secret; `-` reads the first line of stdin, which keeps it out of the process list. */
 export function secret(given: string | undefined, missing: string): string {
-  const value = given === '-' ? (readFileSync(STDIN, 'utf8').split('\n', 1)[0] ?? '').trim() : given;
+  const value = given === '-' ? (io().readInput().split('\n', 1)[0] ?? '').trim() : given;
   if (!value) throw new Failure(missing, { isUsage: true });
   return value;
 }
@@ -152,5 +159,5 @@ export function callLimitsCell({ rpm_limit, tpm_limit, max_parallel_requests }: 
 
 /** Resolves a path from the user's folder, because npm runs commands in the package folder. */
 export function fromCaller(file: string): string {
-  return resolve(process.env.INIT_CWD ?? '.', file);
+  return resolve(io().env.INIT_CWD ?? '.', file);
 }

@@ -10,6 +10,7 @@ import { addressOf } from '../gateway/upstream/address.ts';
 import { cloudHeaders, isOfCloud } from '../gateway/upstream/cloud-credentials.ts';
 import { upstreamHeaders } from '../gateway/upstream/headers.ts';
 import { Failure, fromCaller } from './arguments.ts';
+import { io } from './io.ts';
 import { print, printJson, printTable, unitText } from './print.ts';
 
 /** `tollgate config …`: reads the config file; needs no running gateway. */
@@ -26,7 +27,7 @@ export function configCommands(program: Command): void {
     .command('schema')
     .description('print the JSON Schema of the file, for editors')
     .action(() => {
-      process.stdout.write(configSchemaText());
+      io().stdout.write(configSchemaText());
     });
 }
 
@@ -38,7 +39,7 @@ interface CheckOptions {
 async function check(file: string | undefined, { json, live }: CheckOptions): Promise<void> {
   try {
     const config = loadConfig({
-      env: process.env,
+      env: io().env,
       ...(file === undefined ? {} : { file: fromCaller(file) }),
     });
     const answers = live ? await askProviders(config) : undefined;

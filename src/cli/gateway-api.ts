@@ -1,4 +1,5 @@
-import { Failure, Refused, type RemoteOptions, secret } from './arguments.ts';
+import { Failure, Refused, type RemoteOptions, secret, urlOf } from './arguments.ts';
+import { io } from './io.ts';
 
 /** Request timeout; longer than any answer takes, even if the book is unreachable. */
 const ANSWER_WITHIN_MS = 30_000;
@@ -12,8 +13,8 @@ export class GatewayApi {
   readonly #url: string;
   readonly #token: string;
 
-  constructor(url: string, token: string) {
-    this.#url = url;
+  constructor(options: RemoteOptions, token: string) {
+    this.#url = urlOf(options);
     this.#token = token;
   }
 
@@ -57,8 +58,8 @@ export class GatewayApi {
 export const ACCOUNTS = '/api/admin/accounts/';
 
 /** Client with the operator's token. Throws Failure if the token is missing. */
-export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
+export function operatorApi(options: RemoteOptions): GatewayApi {
   const missing =
     "The operator token is missing. Set ADMIN_TOKEN to the gateway's token, or use --admin-token -.";
-  return new GatewayApi(url, secret(adminToken, missing));
+  return new GatewayApi(options, secret(options.adminToken ?? io().env.ADMIN_TOKEN, missing));
 }

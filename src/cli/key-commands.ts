@@ -18,6 +18,7 @@ import {
   secret,
 } from './arguments.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
+import { io } from './io.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
 interface KeyOptions extends RemoteOptions {
@@ -110,9 +111,7 @@ function withLifted(command: Command, isNew: boolean): Command {
 
 function withCaller(command: Command): Command {
   return remote(command)
-    .addOption(
-      new Option('--key <key>', 'managing key of the owner; - reads it from stdin').env('TOLLGATE_KEY'),
-    )
+    .option('--key <key>', 'managing key of the owner; - reads it from stdin (default: TOLLGATE_KEY)')
     .option('--account <id>', 'act as the operator on this account instead', id);
 }
 
@@ -122,7 +121,10 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
     return { api: operatorApi(options), path: `/api/admin/accounts/${options.account}/keys/` };
   const missing =
     "The key is missing. Set TOLLGATE_KEY to the owner's managing key or use --key -. As the operator, use --account.";
-  return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
+  return {
+    api: new GatewayApi(options, secret(options.key ?? io().env.TOLLGATE_KEY, missing)),
+    path: '/api/keys/',
+  };
 }
 
 /** Settings under their API names. Omitted ones are undefined and not sent. */
@@ -155,7 +157,7 @@ async function create(name: string, options: SettingOptions) {
   if (options.json) printJson(created);
   else showNewKey(created);
   if (Array.isArray(settings[KEY_FIELDS.allowedModels.wire]))
-    await warnOfModels(new GatewayApi(options.url, created.key));
+    await warnOfModels(new GatewayApi(options, created.key));
 }
 
 /**
@@ -172,7 +174,7 @@ async function warnOfModels(asKey: GatewayApi): Promise<void> {
   const unknown = models.filter((model) => !known.has(model));
   if (unknown.length === 0) return;
   const text = `Warning: this key can't call ${unknown.join(', ')}: the model is not in the catalog, or another restriction excludes it.`;
-  process.stderr.write(`${text}\n`);
+  io().stderr.write(`${text}\n`);
 }
 
 function edit(keyId: number, options: SettingOptions): Promise<void> {

@@ -8,6 +8,7 @@ import { type Model, targetName } from '../domain/catalog.ts';
 import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
 import { fromCaller } from './arguments.ts';
+import { io } from './io.ts';
 import { print, printJson, printTable, unitText } from './print.ts';
 
 /** `tollgate prices`: every price with its source, and how written prices differ from the list. */
@@ -32,7 +33,7 @@ interface Row {
 function prices(file: string | undefined, { diff, json }: { diff?: true; json?: true }): void {
   const now = new Date();
   const config = loadConfig({
-    env: process.env,
+    env: io().env,
     now,
     ...(file === undefined ? {} : { file: fromCaller(file) }),
   });

@@ -1,14 +1,15 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
 import { isByVariant, type WrittenUnit } from '../domain/written-price.ts';
+import { io } from './io.ts';
 
 /** Prints human-readable lines to stdout. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  io().stdout.write(`${text}\n`);
 }
 
 /** Prints a JSON document to stdout, for programs. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  io().stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 /** Prints a table with aligned columns; cells must not contain line breaks. */

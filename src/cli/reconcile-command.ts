@@ -3,10 +3,13 @@ import { loadConfig } from '../config/load.ts';
 import { creditsString, micro } from '../domain/credits.ts';
 import { parseDay } from '../domain/period.ts';
 import { Failure, id } from './arguments.ts';
+import { io } from './io.ts';
 import { print, printJson } from './print.ts';
 import { type AccountDifference, accountDifferenceText, reconcileAccounts } from './reconcile-accounts.ts';
 import { type ChargeDifference, chargeDifferenceText, reconcileCharges } from './reconcile-charges.ts';
 
+/** Message of a failure whose reasons are printed. */
+const PRINTED = '';
 /** Minimum time between progress lines. */
 const PROGRESS_EVERY_MS = 500;
 
@@ -29,7 +32,7 @@ export function reconcileCommand(program: Command): void {
     .option('--to <day>', 'with --charges: last UTC day', day)
     .option('--account <id>', 'with --charges: only this account', id)
     .option('--json', 'print JSON')
-    .option('--progress', 'show progress on stderr (default: if stderr is a terminal)', process.stderr.isTTY)
+    .option('--progress', 'show progress on stderr (default: if stderr is a terminal)', io().stderr.isTTY)
     .action(reconcile);
 }
 
@@ -51,7 +54,7 @@ async function reconcile(options: Options): Promise<void> {
 }
 
 async function balances({ json, progress }: Options): Promise<void> {
-  const config = loadConfig({ env: process.env });
+  const config = loadConfig({ env: io().env });
   const found: AccountDifference[] = [];
   const summary = await reconcileAccounts(config, {
     difference: (one) => (json ? found.push(one) : print(accountDifferenceText(one))),
@@ -65,14 +68,14 @@ async function balances({ json, progress }: Options): Promise<void> {
       );
     print(`accounts checked: ${summary.accounts}, differences: ${summary.differences}`);
   }
-  process.exitCode = summary.differences === 0 ? 0 : 1;
+  if (summary.differences > 0) throw new Failure(PRINTED);
 }
 
 async function charges({ json, progress, from, to, account }: Options): Promise<void> {
   if (from !== undefined && to !== undefined && from > to) {
     throw new Failure('--from must not be later than --to.', { isUsage: true });
   }
-  const config = loadConfig({ env: process.env });
+  const config = loadConfig({ env: io().env });
   const found: ChargeDifference[] = [];
   const span = { fromDay: from, toDay: to, accountId: account };
   const summary = await reconcileCharges(config, span, {
@@ -81,7 +84,7 @@ async function charges({ json, progress, from, to, account }: Options): Promise<
   });
   if (json) printJson({ ...summary, differences: found.map(chargeView) });
   else print(`charges checked: ${summary.charges}, differences: ${summary.differences}`);
-  process.exitCode = summary.differences === 0 ? 0 : 1;
+  if (summary.differences > 0) throw new Failure(PRINTED);
 }
 
 function progressReporter(what: 'accounts' | 'charges'): (count: number) => void {
@@ -89,7 +92,7 @@ function progressReporter(what: 'accounts' | 'charges'): (count: number) => void
   return (count) => {
     if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
     printedAt = performance.now();
-    process.stderr.write(`tollgate: ${what} checked so far: ${count}\n`);
+    io().stderr.write(`tollgate: ${what} checked so far: ${count}\n`);
   };
 }
 

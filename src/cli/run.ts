@@ -9,6 +9,7 @@ import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts'
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
+import { type Io, io, withIo } from './io.ts';
 import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
 import { print, printJson, printTable } from './print.ts';
@@ -17,18 +18,16 @@ import { reconcileCommand } from './reconcile-command.ts';
 const FAILURE = 1;
 const USAGE = 2;
 
-/** Runs a command of `tollgate` and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
-export async function runCommand(args: readonly string[]): Promise<void> {
-  // `| head` closes the pipe after enough lines; not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
+/** Runs a command of `tollgate`. Resolves with the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
+export async function runCommand(args: readonly string[], given: Io): Promise<number> {
+  return await withIo(given, async () => {
+    try {
+      await commandLine().parseAsync(args, { from: 'user' });
+      return 0;
+    } catch (error) {
+      return exitCodeOf(error as Error);
+    }
   });
-  try {
-    await commandLine().parseAsync(args, { from: 'user' });
-  } catch (error) {
-    process.exitCode = exitCodeOf(error as Error);
-  }
 }
 
 function commandLine(): Command {
@@ -36,6 +35,10 @@ function commandLine(): Command {
     .description('Tollgate: a credit-metered gateway for AI APIs')
     .version(VERSION)
     .showHelpAfterError('Add --help to see the usage.')
+    .configureOutput({
+      writeOut: (text) => io().stdout.write(text),
+      writeErr: (text) => io().stderr.write(text),
+    })
     .exitOverride();
   startCommand(program);
   accountCommands(program);
@@ -49,10 +52,10 @@ function commandLine(): Command {
   return program;
 }
 
-/** Returns the exit code for an error and prints it in one line, unless commander already did. */
+/** Returns the exit code for an error and prints it in one line, unless it was printed before. */
 function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-  process.stderr.write(`tollgate: ${error.message}\n`);
+  if (error.message !== '') io().stderr.write(`tollgate: ${error.message}\n`);
   return error instanceof Failure && error.isUsage ? USAGE : FAILURE;
 }
 

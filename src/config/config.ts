@@ -125,8 +125,8 @@ export interface Config {
   readonly requireDurableRedis: boolean;
   /** Replicas that must have a hold before its call is sent upstream; 0: none. */
   readonly redisWaitReplicas: number;
-  /** Redis response timeout. Not configurable; unrelated tests set more than COMMAND_TIMEOUT_MS. */
-  readonly redisTimeoutMs?: number;
+  /** Time limit for a reply of Redis; undefined: COMMAND_TIMEOUT_MS. */
+  readonly redisTimeoutMs: number | undefined;
   /** Trace export, from OpenTelemetry's variables; undefined: off. */
   readonly tracing:
     | {

@@ -120,6 +120,7 @@ export function loadConfig({
     redisUrl: given.redisUrl,
     requireDurableRedis: given.requireDurableRedis ?? false,
     redisWaitReplicas: given.redisWaitReplicas ?? 0,
+    redisTimeoutMs: given.redisTimeoutMs,
     tracing: tracingOf(given),
     warnings: settings.alerts.allowPrivateNetworks ? [...warnings, PRIVATE_NETWORKS] : warnings,
   });
@@ -267,6 +268,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     ),
     requireDurableRedis: read('REQUIRE_DURABLE_REDIS', boolean),
     redisWaitReplicas: read('REDIS_WAIT_REPLICAS', number(0, 5)),
+    redisTimeoutMs: read('REDIS_TIMEOUT_MS', number(1_000, 600_000)),
     drainDelayMs: read('DRAIN_DELAY_MS', drainDelay),
     workers: read('WORKERS', (value, path, all) => {
       const isCount = /^[1-9]\d{0,2}$/.test(String(value)) && Number(value) <= MOST_WORKERS;

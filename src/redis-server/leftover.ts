@@ -21,7 +21,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
   const pids = await serversOn(socketPath);
   if (pids.length > 0) log.info({ pids }, 'replacing the Redis that an earlier gateway left behind');
   signal(pids, 'SIGTERM');
-  if (!(await goneWithin(socketPath, GRACE_MS))) {
+  if (pids.length > 0 && !(await goneWithin(socketPath, GRACE_MS))) {
     signal(await serversOn(socketPath), 'SIGKILL');
     if (!(await goneWithin(socketPath, KILLED_WITHIN_MS))) {
       throw new Error(`a leftover Redis on ${socketPath} can't be stopped; stop its process by hand`);

@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +26,8 @@ const LONGEST_BACKOFF_MS = 5_000;
 /** Run time after which a server's next restart uses the shortest pause again. */
 const STEADY_AFTER_MS = 10_000;
 const SQLITE_BUSY = 5;
+/** File beside the data while a server may run. A server whose socket somebody removed is found by it. */
+const RUNNING_NOTE = 'running';
 
 export interface PrivateRedis {
   readonly socketPath: string;
@@ -40,7 +52,10 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
   const lock = lockFolder(folder);
   try {
     const socketPath = socketPathFor(folder);
-    await endLeftovers(socketPath, log);
+    const note = join(folder, RUNNING_NOTE);
+    // The list of all processes is read only if a server may be left: it takes 20 to 40 ms.
+    if (existsSync(note) || existsSync(socketPath)) await endLeftovers(socketPath, log);
+    writeFileSync(note, '');
     const server = new RedisChild(binary, folder, socketPath, log);
     await server.start();
     let stopped: Promise<void> | undefined;
@@ -48,7 +63,10 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
       socketPath,
       // By a second call, the folder may already belong to another gateway.
       stop: () => {
-        stopped ??= server.stop().finally(() => lock.close());
+        stopped ??= server
+          .stop()
+          .then(() => rmSync(note, { force: true }))
+          .finally(() => lock.close());
         return stopped;
       },
     };

@@ -12,8 +12,6 @@ const post: Omit<Post, 'url' | 'timeoutMs'> = {
 };
 /** The size of one socket read, which these fill. */
 const MOST_BYTES = 64 * 1024;
-/** How much longer than its timeout a post may take on a busy machine. */
-const GRACE_MS = 20_000;
 
 const MEBIBYTE = Buffer.alloc(1024 * 1024, 'a');
 /** Writes without end, as fast as the other side reads. */
@@ -82,10 +80,8 @@ for (const [what, [act, status]] of Object.entries(RECEIVERS)) {
 
     const timeoutMs = 1_500;
     const { port } = server.address() as AddressInfo;
-    const startedAt = performance.now();
     const result = await send({ ...post, timeoutMs, url: `http://127.0.0.1:${port}/` });
     t.equal(result.status, status);
-    t.ok(performance.now() - startedAt < timeoutMs + GRACE_MS);
     t.equal(used.length, 1, 'one connection');
     t.ok(used[0]?.destroyed, 'which is closed');
     t.ok((used[0]?.bytesRead ?? Number.NaN) <= MOST_BYTES, `${used[0]?.bytesRead} bytes were read`);

@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 /** An operator with a question about an account had to ask its owner for a key, or query the database. */
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 
 const owner = await world.account({ credits: 50, threshold: 49.5 });

@@ -5,7 +5,7 @@ import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** `tokens` is sold at twice the provider's price; the cost of `flat` is unknown. */
 const provider = await startScriptedProvider({
@@ -18,7 +18,7 @@ for (const slug of ['tokens', 'claude']) {
   if (!model) throw new Error('no such model');
   catalog.set(slug, { ...model, priceSource: 'list', cost: creditPrice({ input: 500, output: 1_000 }) });
 }
-const world = await startGatewayInProcess(t, { provider, config: { catalog } });
+const world = await startOwnGateway(t, { provider, config: { catalog } });
 await dayThatLasts();
 const operator = apiOf(world, ADMIN_TOKEN);
 const first = await world.account({ credits: 100 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
@@ -11,7 +11,7 @@ t.test(
   'while the book is out of reach, management returns 503 with Retry-After and no details',
   async (t) => {
     const databaseUrl = await createDatabase();
-    const world = await startGatewayInProcess(t, { config: { databaseUrl } });
+    const world = await startOwnGateway(t, { config: { databaseUrl } });
     const { key, keyId } = await world.account();
     await world.settled();
     const api = apiOf(world, key);
@@ -43,7 +43,7 @@ t.test(
 
 t.test('while Redis is out of reach, no key is checked', async (t) => {
   const redis = await startRedis(t);
-  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
+  const world = await startOwnGateway(t, { config: { redisUrl: redis.url } });
   const { key } = await world.account();
   await redis.kill();
   const refused = await apiOf(world, key).get('/api/keys/');
@@ -54,7 +54,7 @@ t.test('while Redis is out of reach, no key is checked', async (t) => {
 
 t.test('an operator loses no new key and no credits for want of Redis', async (t) => {
   const redis = await startRedis(t);
-  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
+  const world = await startOwnGateway(t, { config: { redisUrl: redis.url } });
   const { accountId } = await world.account();
   await world.settled();
   const operator = apiOf(world, ADMIN_TOKEN);

@@ -5,7 +5,7 @@ import { hashKey } from '../../src/domain/key-value.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { rotate, statusOf } from '../helper/clients/rotate.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
@@ -13,7 +13,7 @@ const UNAVAILABLE = [503, 'service_unavailable', null];
 
 t.test('no key rotates while Redis is unreachable', async (t) => {
   const redis = await startRedis(t);
-  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
+  const world = await startOwnGateway(t, { config: { redisUrl: redis.url } });
   const { key, keyId, accountId } = await world.account();
   await world.settled();
   const operator = apiOf(world, ADMIN_TOKEN);
@@ -29,7 +29,7 @@ t.test('no key rotates while Redis is unreachable', async (t) => {
 t.test('a rotation that cannot be put into force is undone: no value is lost, and no grace', async (t) => {
   const redis = await startRedis(t);
   const databaseUrl = await createDatabase();
-  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url, databaseUrl } });
+  const world = await startOwnGateway(t, { config: { redisUrl: redis.url, databaseUrl } });
   const { key: first, keyId, accountId } = await world.account();
   const { key: second } = await rotate(world, first, keyId, 3_600);
   t.same([await statusOf(world, first), await statusOf(world, second)], [200, 200]);

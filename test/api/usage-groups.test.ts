@@ -3,9 +3,9 @@ import type { MarginReportView } from '../../src/api/operator/margin-view.ts';
 import type { UsageReportView } from '../../src/api/usage/usage-view.ts';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 await dayThatLasts();
 const operator = apiOf(world, ADMIN_TOKEN);
 const owner = await world.account({ credits: 100, email: 'groups@example.com' });

@@ -7,27 +7,30 @@ import { openSqlite } from '../../src/book/sqlite.ts';
 import { CannotOpenBook } from '../../src/book/store.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { NOW, stored, TODAY } from '../helper/fixtures/book-records.ts';
-import { type BookFixture, eachBook, onPostgres, onSqlite } from '../helper/start/books.ts';
+import { type BookFixture, eachNewBook, onNewPostgres, onNewSqlite } from '../helper/start/books.ts';
 
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
 
-eachBook('a database of a newer version is refused, in one clear line', async (t, book, { run, place }) => {
-  await run(FUTURE);
-  await book.close();
-  for (const readOnly of [false, true]) {
-    const error = await rejection(openBook(place, { readOnly }));
-    t.type(error, CannotOpenBook);
-    t.match(String(error), '9999_future');
-    t.notMatch(String(error), '\n');
-  }
-});
+eachNewBook(
+  'a database of a newer version is refused, in one clear line',
+  async (t, book, { run, place }) => {
+    await run(FUTURE);
+    await book.close();
+    for (const readOnly of [false, true]) {
+      const error = await rejection(openBook(place, { readOnly }));
+      t.type(error, CannotOpenBook);
+      t.match(String(error), '9999_future');
+      t.notMatch(String(error), '\n');
+    }
+  },
+);
 
 const TABLES = {
   sqlite: "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name",
   postgres: "select tablename as name from pg_tables where schemaname = 'public' order by name",
 };
 
-eachBook('an empty database gets every table', async (t, _book, { engine, run }) => {
+eachNewBook('an empty database gets every table', async (t, _book, { engine, run }) => {
   t.match(await run(TABLES[engine]), [
     { name: 'accounts' },
     { name: 'alerts' },
@@ -47,7 +50,7 @@ eachBook('an empty database gets every table', async (t, _book, { engine, run })
   ]);
 });
 
-eachBook('opening again migrates nothing and keeps the data', async (t, book, { run, open }) => {
+eachNewBook('opening again migrates nothing and keeps the data', async (t, book, { run, open }) => {
   const { account } = await stored(book);
   const applied = await run('select * from kysely_migration');
   await book.close();
@@ -57,7 +60,7 @@ eachBook('opening again migrates nothing and keeps the data', async (t, book, { 
   t.equal(applied.length, Object.keys(migrations('sqlite')).length);
 });
 
-eachBook(
+eachNewBook(
   'a database that an older version left cannot be read without its migration',
   async (t, book, fixture) => {
     await fixture.run('delete from kysely_migration');
@@ -66,7 +69,7 @@ eachBook(
   },
 );
 
-eachBook('a read-only book changes nothing', async (t, book, { open }) => {
+eachNewBook('a read-only book changes nothing', async (t, book, { open }) => {
   const { account, key } = await stored(book);
   const reader = await open({ readOnly: true });
   t.same(await reader.keys(account.id), [key]);
@@ -75,7 +78,7 @@ eachBook('a read-only book changes nothing', async (t, book, { open }) => {
   t.same(await book.accounts(0, 10), [{ ...account, balance: 0 }]);
 });
 
-onPostgres('gateways that start together on an empty database all open it', async (t, { open }) => {
+onNewPostgres('gateways that start together on an empty database all open it', async (t, { open }) => {
   const books = await Promise.all([open(), open(), open(), open()]);
   const made = await Promise.all(books.map((book) => stored(book)));
   t.same(made.map(({ account }) => account.id).sort(), [1, 2, 3, 4]);
@@ -122,5 +125,5 @@ async function keepsItsCalls(t: Test, fixture: BookFixture): Promise<void> {
   t.match(await book.entry(1, 'entry-3'), { upstream: 'openai' });
 }
 
-onSqlite('a book of the first schema keeps its calls', keepsItsCalls);
-onPostgres('a book of the first schema keeps its calls', keepsItsCalls);
+onNewSqlite('a book of the first schema keeps its calls', keepsItsCalls);
+onNewPostgres('a book of the first schema keeps its calls', keepsItsCalls);

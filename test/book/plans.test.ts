@@ -19,7 +19,7 @@ import {
   stored,
   TODAY,
 } from '../helper/fixtures/book-records.ts';
-import { type BookFixture, eachBook, onPostgres } from '../helper/start/books.ts';
+import { type BookFixture, eachNewBook, onNewPostgres } from '../helper/start/books.ts';
 
 const CALL_FILTERS = [
   {},
@@ -156,7 +156,7 @@ function readsWhole(engine: Engine, line: string): boolean {
   return scans.test(line) && !FEW.test(line) && !OWN_ROWS.test(line);
 }
 
-eachBook('no statement of a gateway that serves reads a table whole', async (t, book, fixture) => {
+eachNewBook('no statement of a gateway that serves reads a table whole', async (t, book, fixture) => {
   const { account, key } = await stored(book, { key: { webhookUrl: 'https://example.com/' } });
   for (let other = 0; other < 3; other++) await book.createAccount(newAccount(), newKey(), null, NOW);
   await book.close();
@@ -175,7 +175,7 @@ eachBook('no statement of a gateway that serves reads a table whole', async (t, 
   }
 });
 
-eachBook('pages of the ledger come in the order of an index, unsorted', async (t, book, fixture) => {
+eachNewBook('pages of the ledger come in the order of an index, unsorted', async (t, book, fixture) => {
   const { account, key } = await stored(book);
   await book.post(Array.from({ length: 300 }, (_, at) => entry(account.id, { seq: at + 1, keyId: key.id })));
   await book.close();
@@ -192,7 +192,7 @@ eachBook('pages of the ledger come in the order of an index, unsorted', async (t
   }
 });
 
-eachBook(
+eachNewBook(
   'pages of calls come in the order of an index, whatever they are filtered by',
   async (t, book, fixture) => {
     const { account, key } = await stored(book);
@@ -228,7 +228,7 @@ eachBook(
   },
 );
 
-eachBook(
+eachNewBook(
   'the latest calls of keys are read from the end of their index, unsorted',
   async (t, book, fixture) => {
     const { account, key } = await stored(book);
@@ -250,7 +250,7 @@ eachBook(
   },
 );
 
-eachBook(
+eachNewBook(
   "pages of a type or model that is rare do not read the account's whole ledger",
   async (t, book, fixture) => {
     const { account } = await stored(book);
@@ -269,7 +269,7 @@ eachBook(
   },
 );
 
-eachBook(
+eachNewBook(
   "the operator's usage report goes through accounts by the keys of the sums, and never reads the ledger",
   async (t, book, fixture) => {
     const { account, key } = await stored(book);
@@ -312,7 +312,7 @@ async function planOfCount({ place }: BookFixture, readOnly: boolean): Promise<s
   }
 }
 
-onPostgres('only reports start worker processes of the server', async (t, fixture) => {
+onNewPostgres('only reports start worker processes of the server', async (t, fixture) => {
   await fixture.open();
   t.notMatch(await planOfCount(fixture, false), /Parallel/);
   t.match(await planOfCount(fixture, true), /Parallel/);

@@ -8,7 +8,7 @@ import { BookUnavailable, CannotOpenBook } from '../../src/book/store.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { entry, hasEntry, stored } from '../helper/fixtures/book-records.ts';
-import { onPostgres } from '../helper/start/books.ts';
+import { onNewPostgres } from '../helper/start/books.ts';
 import { startSlowProxy } from '../helper/start/slow-proxy.ts';
 import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
@@ -58,16 +58,16 @@ void test('an address that is not one of PostgreSQL is refused', async (t) => {
   }
 });
 
-onPostgres('a wrong password is unavailable, and not shown', async (t, { place }) => {
+onNewPostgres('a wrong password is unavailable, and not shown', async (t, { place }) => {
   const url = (place.databaseUrl ?? '').replace(/:[^:@/]+@/, `:${SECRET}@`);
   t.match(await refusal(t, url, BookUnavailable), 'password authentication failed');
 });
 
-onPostgres('a database that does not exist is named', async (t, { place }) => {
+onNewPostgres('a database that does not exist is named', async (t, { place }) => {
   t.match(await refusal(t, `${place.databaseUrl}_missing`, BookUnavailable), '_missing');
 });
 
-onPostgres(
+onNewPostgres(
   'connections that the server ends are replaced, and the process lives',
   async (t, { open, run }) => {
     const book = await open();
@@ -84,7 +84,7 @@ onPostgres(
   },
 );
 
-onPostgres(
+onNewPostgres(
   'a transaction whose connection ends is unavailable and leaves nothing',
   async (t, { place, open, run }) => {
     const book = await open();
@@ -109,7 +109,7 @@ async function terminateWaiting(run: (sql: string) => Promise<unknown[]>): Promi
   while ((await ended()).length === 0);
 }
 
-onPostgres('a transaction that loses a deadlock is run again', async (t, { place, open, run }) => {
+onNewPostgres('a transaction that loses a deadlock is run again', async (t, { place, open, run }) => {
   // The server looks for a deadlock once, this long after a wait began. The cycle must be closed by then.
   await run(
     `alter database "${new URL(place.databaseUrl ?? '').pathname.slice(1)}" set deadlock_timeout = '3s'`,
@@ -139,7 +139,7 @@ onPostgres('a transaction that loses a deadlock is run again', async (t, { place
   await rival.end();
 });
 
-onPostgres(
+onNewPostgres(
   'a row that stays locked is unavailable after 5 s, then works again',
   async (t, { place, open }) => {
     const book = await open();
@@ -154,7 +154,7 @@ onPostgres(
   },
 );
 
-onPostgres('a network that swallows everything is unavailable, then works again', async (t, { place }) => {
+onNewPostgres('a network that swallows everything is unavailable, then works again', async (t, { place }) => {
   const direct = new URL(place.databaseUrl ?? '');
   const proxy = await startSlowProxy(t, Number(direct.port));
   direct.port = String(proxy.port);
@@ -169,7 +169,7 @@ onPostgres('a network that swallows everything is unavailable, then works again'
   t.same(await book.account(account.id), account, 'no call is queued behind the lost ones');
 });
 
-onPostgres(
+onNewPostgres(
   'after one connection has fallen silent no other of that time is trusted',
   async (t, { place }) => {
     const direct = new URL(place.databaseUrl ?? '');
@@ -185,7 +185,7 @@ onPostgres(
   },
 );
 
-onPostgres(
+onNewPostgres(
   'a report waits for a server that takes more than five seconds to connect',
   async (t, { place, open }) => {
     await (await open()).close();

@@ -8,7 +8,7 @@ import { openBook } from '../../src/book/open-book.ts';
 import { BookUnavailable, CannotOpenBook, DataFolderInUse } from '../../src/book/store.ts';
 import { rejection } from '../helper/check/rejection.ts';
 import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
-import { onSqlite } from '../helper/start/books.ts';
+import { onNewSqlite } from '../helper/start/books.ts';
 
 async function otherProcess(t: Test, dataDir: string, ...options: string[]): Promise<ChildProcess> {
   const script = join(import.meta.dirname, '../helper/start/hold-book.ts');
@@ -20,7 +20,7 @@ async function otherProcess(t: Test, dataDir: string, ...options: string[]): Pro
   return child;
 }
 
-onSqlite(
+onNewSqlite(
   'a data folder that another process has open is refused, in one clear line',
   async (t, { place, open }) => {
     await otherProcess(t, place.dataDir);
@@ -32,7 +32,7 @@ onSqlite(
   },
 );
 
-onSqlite(
+onNewSqlite(
   'a gateway that was killed leaves its folder free and all it was answered',
   async (t, { place, open }) => {
     const other = await otherProcess(t, place.dataDir);
@@ -44,26 +44,26 @@ onSqlite(
   },
 );
 
-onSqlite('a folder that this process has open already is refused too', async (t, { open }) => {
+onNewSqlite('a folder that this process has open already is refused too', async (t, { open }) => {
   const book = await open();
   t.type(await rejection(open()), DataFolderInUse);
   await t.resolves(book.ping(), 'the one that is open stays so');
 });
 
-onSqlite('a refused open does not free the folder for others', async (t, { place, open }) => {
+onNewSqlite('a refused open does not free the folder for others', async (t, { place, open }) => {
   await open();
   await rejection(open());
   t.type(await rejection(open()), DataFolderInUse);
   t.type(await rejection(openBook(place)), DataFolderInUse);
 });
 
-onSqlite('an open book does not keep its process alive', async (t, { place }) => {
+onNewSqlite('an open book does not keep its process alive', async (t, { place }) => {
   const other = await otherProcess(t, place.dataDir, 'leave');
   const [code] = other.exitCode === null ? await once(other, 'exit') : [other.exitCode];
   t.equal(code, 0);
 });
 
-onSqlite('a book that was closed opens again with what it held', async (t, { open }) => {
+onNewSqlite('a book that was closed opens again with what it held', async (t, { open }) => {
   const first = await open();
   const { account, key } = await stored(first);
   await first.close();
@@ -72,14 +72,14 @@ onSqlite('a book that was closed opens again with what it held', async (t, { ope
   t.same(await again.keys(account.id), [key]);
 });
 
-onSqlite('a closed book answers that it is unavailable', async (t, { open }) => {
+onNewSqlite('a closed book answers that it is unavailable', async (t, { open }) => {
   const book = await open();
   await book.close();
   await t.rejects(book.ping());
   await t.resolves(book.close(), 'closing twice is harmless');
 });
 
-onSqlite('a read-only book reads beside the one that is open', async (t, { open }) => {
+onNewSqlite('a read-only book reads beside the one that is open', async (t, { open }) => {
   const book = await open();
   const reader = await open({ readOnly: true });
   const { account } = await stored(book);
@@ -88,19 +88,19 @@ onSqlite('a read-only book reads beside the one that is open', async (t, { open 
   t.equal((await stored(book)).account.id, account.id + 1, 'and leaves it as it was');
 });
 
-onSqlite('a read-only book takes no lock', async (t, { open }) => {
+onNewSqlite('a read-only book takes no lock', async (t, { open }) => {
   await (await open()).close();
   await open({ readOnly: true });
   await t.resolves(open());
 });
 
-onSqlite('a folder without a book cannot be read', async (t, { place }) => {
+onNewSqlite('a folder without a book cannot be read', async (t, { place }) => {
   const error = await rejection(openBook(place, { readOnly: true }));
   t.type(error, CannotOpenBook);
   t.match(String(error), place.dataDir);
 });
 
-onSqlite('a missing folder is made, for its owner alone', async (t, { place }) => {
+onNewSqlite('a missing folder is made, for its owner alone', async (t, { place }) => {
   const dataDir = join(place.dataDir, 'a', 'b');
   const book = await openBook({ databaseUrl: undefined, dataDir });
   t.teardown(() => book.close());
@@ -110,7 +110,7 @@ onSqlite('a missing folder is made, for its owner alone', async (t, { place }) =
   }
 });
 
-onSqlite('a folder that cannot be used is refused, in one clear line', async (t, { place }) => {
+onNewSqlite('a folder that cannot be used is refused, in one clear line', async (t, { place }) => {
   const dataDir = join(place.dataDir, 'file');
   writeFileSync(dataDir, '');
   const error = await rejection(openBook({ databaseUrl: undefined, dataDir }));
@@ -118,7 +118,7 @@ onSqlite('a folder that cannot be used is refused, in one clear line', async (t,
   t.match(String(error), dataDir);
 });
 
-onSqlite('a file that is no database is refused and left alone', async (t, { place, open }) => {
+onNewSqlite('a file that is no database is refused and left alone', async (t, { place, open }) => {
   const file = join(place.dataDir, 'book.sqlite');
   const text = 'not a database, but long enough to have a header of its own'.repeat(20);
   writeFileSync(file, text);
@@ -126,7 +126,7 @@ onSqlite('a file that is no database is refused and left alone', async (t, { pla
   t.equal(statSync(file).size, text.length);
 });
 
-onSqlite('a write that fails in a transaction takes no other write with it', async (t, { open }) => {
+onNewSqlite('a write that fails in a transaction takes no other write with it', async (t, { open }) => {
   const book = await open();
   const { account } = await stored(book, { account: { email: 'taken@example.com' } });
   const [refused, made] = await Promise.allSettled([
@@ -137,7 +137,7 @@ onSqlite('a write that fails in a transaction takes no other write with it', asy
   t.equal((await book.keys(account.id)).length, 2);
 });
 
-onSqlite(
+onNewSqlite(
   'a database that another program keeps locked is unavailable, not wrong',
   async (t, { place, open, run }) => {
     const book = await open();

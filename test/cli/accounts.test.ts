@@ -10,7 +10,7 @@ interface Created {
 }
 
 let emails = 0;
-const newEmail = () => `owner${emails++}@example.com`;
+const newEmail = () => `new${emails++}@example.com`;
 const create = (...more: string[]) => json<Created>('account', 'create', newEmail(), ...more);
 
 t.test('an account is created, and the key that is printed works', async (t) => {

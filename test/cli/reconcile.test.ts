@@ -3,9 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { makeOwner } from '../helper/clients/owner.ts';
-import { startGatewayForCommands, tollgate } from '../helper/start/command.ts';
+import { tollgate } from '../helper/start/command.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
+import { makePlace } from '../helper/start/gateway-process.ts';
 
-const { gateway, place } = await startGatewayForCommands(t);
+const place = makePlace(t, 'http://127.0.0.1:1');
+const gateway = await startOwnGateway(t, { dataDir: place.dataDir });
 const owner = await makeOwner(gateway, 100);
 const reconcile = (...args: string[]) => tollgate(['reconcile', ...args], place.env);
 

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { tollgate } from '../helper/start/command.ts';
 import { endWithProcess } from '../helper/start/end-with-process.ts';
-import { makePlace } from '../helper/start/gateway-process.ts';
+import { makePlace, run } from '../helper/start/gateway-process.ts';
 
 test('tollgate start runs the gateway with the settings of its options until a signal', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1');
@@ -36,7 +35,7 @@ test('tollgate start runs the gateway with the settings of its options until a s
 
 test('an invalid setting gets one line and exit code 1', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1');
-  const { code, errors } = await tollgate(['start', '--port', 'eighty'], env);
+  const { code, errors } = await run('cli.js', env, ['start', '--port', 'eighty']);
   t.equal(code, 1);
   t.match(errors, /^tollgate: [^\n]*PORT: must be[^\n]*\n$/);
 });

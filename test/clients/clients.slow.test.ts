@@ -5,7 +5,7 @@ import { test } from 'tap';
 import type { LedgerEntry } from '../../src/domain/ledger-entry.ts';
 import { attemptDifferences, differences } from '../helper/check/rows-of-provider.ts';
 import type { Try } from '../helper/stand-ins/agents/agent-provider.ts';
-import { lastCharge, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { lastCharge, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { CASES, PLACES, runCase, STEPS, WITH_TARGETS } from './cases.ts';
 import { type Case, CLIENTS } from './clients.ts';
 import { brokenPromises, type Row, withRows } from './page.ts';
@@ -49,7 +49,7 @@ test('SDKs of this repository go through cases of npm run clients, to the provid
 });
 
 test('a row that is not the provider’s count is a difference', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const { accountId, key } = await world.account();
   await (await world.chat(key, { model: 'tokens' })).arrayBuffer();
   const row = await lastCharge(world, accountId);
@@ -85,7 +85,7 @@ test('a row that is not the provider’s count is a difference', async (t) => {
 });
 
 test('tries that no place of the provider made, and a change of place without a death, are differences', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const { accountId, key } = await world.account();
   await (await world.chat(key)).arrayBuffer();
   const row = await lastCharge(world, accountId);

@@ -5,7 +5,7 @@ import type { KeySettings } from '../../src/domain/key.ts';
 import { shippedCatalog } from '../helper/fixtures/client-bodies.ts';
 import { type AgentProvider, startAgentProvider } from '../helper/stand-ins/agents/agent-provider.ts';
 import type { Fault } from '../helper/stand-ins/agents/mortality.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { type InProcessGateway, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { type RedisProcess, startRedis } from '../helper/start/redis-process.ts';
 import type { Scope } from '../helper/start/scope.ts';
 import type { Refusal } from './clients.ts';
@@ -38,7 +38,7 @@ export async function startWorld(t: Scope, places = 1): Promise<World> {
     (model.targets ?? [{ model }]).map((target) => target.model.upstream),
   );
   const { limits } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
-  const gateway = await startGatewayInProcess(t, {
+  const gateway = await startOwnGateway(t, {
     provider,
     config: {
       catalog,

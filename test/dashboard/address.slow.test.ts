@@ -3,9 +3,9 @@ import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account({ credits: 1_000 });
 const api = apiOf(world, key);
 for (let number = 1; number <= 120; number++) await api.post('/api/keys/', { name: `Job ${number}` });

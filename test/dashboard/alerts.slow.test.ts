@@ -2,9 +2,9 @@ import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 async function alerts(t: Parameters<typeof openDashboard>[0], key: string) {
   const { page } = await signedIn(t, world, key, { at: ['alerts', 'Alerts'] });

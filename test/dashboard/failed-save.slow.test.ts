@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { makeKey, type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
 
 const REFUSAL = JSON.stringify({

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
 import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 t.test('⌘K finds pages, keys, models and request ids', async (t) => {
   const owner = await world.account();

@@ -2,9 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 t.test('a dialog takes the focus and gives it back', async (t) => {

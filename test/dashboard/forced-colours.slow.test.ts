@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 t.test('L18: in forced colours only the current page is marked, and bars are seen', async (t) => {
   const { key } = await world.account();

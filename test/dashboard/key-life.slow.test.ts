@@ -4,9 +4,9 @@ import { VERSION } from '../../src/config/version.ts';
 import { WIRE_NAMES } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account();
 
 async function keyNamed(name: string): Promise<KeyView> {

@@ -2,9 +2,9 @@ import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { makeKey, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ credits: 100, key: { name: 'Owner' } });
 const app = await makeKey(world, owner.key, { name: 'App', spending_limit: 10, allowed_models: ['flat'] });
 const refused = await makeKey(world, owner.key, { name: 'Refused', allowed_ips: ['203.0.113.0/24'] });

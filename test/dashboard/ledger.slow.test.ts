@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
-import { type openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account({ credits: 100 });
 const { body: second } = await apiOf(world, key).post<{ id: number; key: string }>('/api/keys/', {
   name: 'Second',
@@ -16,15 +16,17 @@ await world.settled();
 await (await world.chat(second.key, { model: 'renamed' })).text();
 await world.settled();
 
-async function ledger(t: Parameters<typeof openDashboard>[0]) {
-  const { page } = await signedIn(t, world, key, { at: ['billing', 'Billing'] });
-  const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
-  await rows.first().waitFor();
-  return { page, rows };
+const { page, open } = await signedIn(t, world, key, { at: ['billing', 'Billing'] });
+const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
+
+/** Opens the ledger without filters. */
+async function openLedger() {
+  await open('billing', 'Billing');
+  await until('a full page', async () => (await rows.count()) === 50);
 }
 
 t.test('entries come in pages, newest first', async (t) => {
-  const { page, rows } = await ledger(t);
+  await openLedger();
   t.equal(await rows.count(), 50);
   // The names of keys come with a separate request.
   await rows.first().getByText('Second').waitFor();
@@ -40,7 +42,7 @@ t.test('entries come in pages, newest first', async (t) => {
 });
 
 t.test('filters show the matching entries only', async (t) => {
-  const { page, rows } = await ledger(t);
+  await openLedger();
   const keys = page.getByRole('combobox', { name: 'Key' });
   await keys.fill('second');
   await keys.press('Enter');
@@ -59,7 +61,7 @@ t.test('filters show the matching entries only', async (t) => {
 });
 
 t.test('L11: typing finds a key among many, and text without a match gets an error', async (t) => {
-  const { page, rows } = await ledger(t);
+  await openLedger();
   const keys = page.getByRole('combobox', { name: 'Key' });
   await keys.fill('sec');
   await keys.press('Enter');
@@ -72,7 +74,7 @@ t.test('L11: typing finds a key among many, and text without a match gets an err
 });
 
 t.test('a range of days is shown and exported', async (t) => {
-  const { page, rows } = await ledger(t);
+  await openLedger();
   const today = new Date().toISOString().slice(0, 10);
   await page.getByLabel('From (UTC)').fill('2001-02-03');
   await page.getByLabel('To (UTC)').fill('2001-02-04');
@@ -131,7 +133,7 @@ t.test('the details of a call show its prices, its duration and whether it was s
 });
 
 t.test('L1: a free call is not shown as a gain', async (t) => {
-  const failing = await startGatewayInProcess(t, {
+  const failing = await startOwnGateway(t, {
     behave: () => ({ status: 500, body: { error: { message: 'no' } } }),
   });
   const other = await failing.account({ credits: 10 });
@@ -151,7 +153,7 @@ t.test('L9: where one page is all there is no way to others', async (t) => {
 });
 
 t.test('the ledger is exported as it is filtered', async (t) => {
-  const { page } = await ledger(t);
+  await openLedger();
   await page.getByRole('combobox', { name: 'Model' }).selectOption('renamed');
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
@@ -165,7 +167,7 @@ t.test('the ledger is exported as it is filtered', async (t) => {
 });
 
 t.test('times are local, and UTC on demand', async (t) => {
-  const { page, rows } = await ledger(t);
+  await openLedger();
   const time = rows.first().locator('time');
   const [local, utc] = [await time.textContent(), await time.getAttribute('title')];
   t.match(utc, / UTC$/);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { makeKey, openDashboard, reads } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 t.test('every model is shown with its prices, and whether the chosen key may call it', async (t) => {
   const owner = await world.account();

@@ -3,9 +3,9 @@ import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 interface Account {
   readonly credits_balance: number;

@@ -2,9 +2,9 @@ import t from 'tap';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 /** An account with a key that may not manage, and spending with that key and with another. */
 async function readerOf(settings: Record<string, unknown> = {}) {

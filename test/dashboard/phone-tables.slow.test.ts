@@ -1,11 +1,11 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 const PHONE = { width: 360, height: 740 };
 
 t.test('L6: tables become cards that show all columns in full', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const { key } = await world.account({ credits: 99_999.402585, email: 'demo@example.com' });
   await (await world.chat(key)).text();
   await world.settled();

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
-import { signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const { key } = await world.account();
 
 async function newKeyForm(t: Parameters<typeof signedIn>[0]) {
@@ -61,13 +61,19 @@ t.test('errors of the gateway appear at their fields', async (t) => {
   );
 });
 
-t.test('equal start and end hours have their own message', async (t) => {
-  const page = await newKeyForm(t);
-  await page.getByLabel('Name', { exact: true }).fill('Hours');
-  await page.getByLabel('Restrict to certain hours').check();
-  await page.getByLabel('From (UTC)').fill('08:00');
-  await page.getByLabel('Until (UTC)').fill('08:00');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('Start and end must differ.').waitFor();
-  t.pass('it is told');
+t.test('a model that there is not is warned of in the form and in the list', async (t) => {
+  const { id } = await makeKey(world, key, { name: 'Misspelt', allowed_models: ['flatt'] });
+  const { page, open } = await signedIn(t, world, key, { at: ['keys', 'Keys'] });
+  await page
+    .getByRole('row', { name: /Misspelt/ })
+    .getByText('“flatt” is not in the catalog')
+    .waitFor();
+  await open(`keys/${id}`, 'Misspelt');
+  await page.getByText('The catalog does not have “flatt”').waitFor();
+  await page.getByText('the key may be unable to call any model').waitFor();
+  await page.getByLabel('flat text', { exact: true }).check();
+  await page.getByText('the key may be unable to call any model').waitFor({ state: 'detached' });
+  await page.getByLabel(/^flatt/).click();
+  await page.getByText('The catalog does not have').waitFor({ state: 'detached' });
+  t.pass('and no longer, once it is mended');
 });

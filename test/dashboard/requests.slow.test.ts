@@ -2,9 +2,9 @@ import t from 'tap';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 await dayThatLasts();
 const { key, accountId } = await world.account({ credits: 100, email: 'requests@example.com' });
 const api = apiOf(world, key);

@@ -1,6 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
-import { buildPageOnce } from '../helper/suite/build-page-once.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 /** What a browser that accepts brotli has to fetch, in bytes. The bar is 150 KB compressed. */
 const MOST_BYTES = 150_000;
@@ -26,8 +25,7 @@ async function withImports(addresses: readonly string[]): Promise<readonly strin
 const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
 
 test('the page', async (t) => {
-  await buildPageOnce();
-  const { url } = await startGatewayInProcess(t);
+  const { url } = await startOwnGateway(t);
   const home = `${url}/dashboard/`;
   const page = await load(home);
   const addresses = assetsIn(page.text).map((path) => new URL(path, home).href);

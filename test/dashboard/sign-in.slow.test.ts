@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 
 t.test('a key that is not known is refused at its field', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
@@ -19,7 +19,7 @@ t.test('L19: the only field has the focus', async (t) => {
 });
 
 t.test('L19: without an operator API, an operator gets a message', async (t) => {
-  const other = await startGatewayInProcess(t, { config: { adminToken: undefined } });
+  const other = await startOwnGateway(t, { config: { adminToken: undefined } });
   const { page, signIn } = await openDashboard(t, other);
   await signIn(ADMIN_TOKEN);
   await page.getByText('this gateway runs without ADMIN_TOKEN').waitFor();
@@ -93,7 +93,7 @@ t.test('the operator token opens the accounts', async (t) => {
 });
 
 t.test('an unreachable gateway shows an error with a retry', async (t) => {
-  const other = await startGatewayInProcess(t);
+  const other = await startOwnGateway(t);
   const { key } = await other.account();
   const { page, signIn } = await openDashboard(t, other);
   await signIn(key);

@@ -2,9 +2,9 @@ import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
 import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 const api = apiOf(world, owner.key);
 

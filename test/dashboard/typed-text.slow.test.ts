@@ -1,44 +1,36 @@
 import t from 'tap';
 import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 const owner = await world.account({ key: { name: 'First' } });
 
-const LISTS = [
-  ['Allowed IP addresses', '10.0.0.0/33', /“10\.0\.0\.0\/33” is not an IPv4 or IPv6 address/],
-  ['Allowed browser origins', 'https://app.example.com/path', /is not an origin/],
-  ['Blocked countries', 'Atlantis', /“Atlantis” is not the name or code of a country/],
-] as const;
+t.test('a new key is not created unrestricted with invalid text left in a list', async (t) => {
+  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
+  await page.getByLabel('Name', { exact: true }).fill('Meant to be limited');
+  const field = page.getByLabel('Blocked countries', { exact: true });
+  await field.fill('Atlantis');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('“Atlantis” is not the name or code of a country').waitFor();
+  await page.locator('input:focus[aria-invalid="true"]').waitFor();
+  t.equal(await field.inputValue(), 'Atlantis', 'it stays, to be mended');
+  await page.getByLabel('Name', { exact: true }).press('Enter');
+  await page.locator('input:focus[aria-invalid="true"]').waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+  t.notOk((await keysOf(world, owner.key)).some(({ name }) => name === 'Meant to be limited'));
+});
 
-for (const [label, text, words] of LISTS) {
-  t.test(`a new key is not created unrestricted with ${text} left under ${label}`, async (t) => {
-    const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
-    await page.getByLabel('Name', { exact: true }).fill('Meant to be limited');
-    const field = page.getByLabel(label, { exact: true });
-    await field.fill(text);
-    await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByText(words).waitFor();
-    await page.locator('input:focus[aria-invalid="true"]').waitFor();
-    t.equal(await field.inputValue(), text, 'it stays, to be mended');
-    await page.getByLabel('Name', { exact: true }).press('Enter');
-    await page.locator('input:focus[aria-invalid="true"]').waitFor();
-    t.equal(await page.getByRole('dialog').count(), 0);
-    t.notOk((await keysOf(world, owner.key)).some(({ name }) => name === 'Meant to be limited'));
-  });
-
-  t.test(`a key is not saved without ${text} under ${label}`, async (t) => {
-    const { id } = await makeKey(world, owner.key, { name: `Edited for ${text}` });
-    const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, `Edited for ${text}`] });
-    await page.getByLabel('Note').fill('Changed as well');
-    await page.getByLabel(label, { exact: true }).fill(text);
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText(words).waitFor();
-    await page.getByText('Not saved.').waitFor();
-    const kept = (await keysOf(world, owner.key)).find((key) => key.id === id);
-    t.equal(kept?.description, '', 'nothing is saved in part');
-  });
-}
+t.test('a key is not saved without the invalid text left in a list', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Edited' });
+  const { page } = await signedIn(t, world, owner.key, { at: [`keys/${id}`, 'Edited'] });
+  await page.getByLabel('Note').fill('Changed as well');
+  await page.getByLabel('Allowed browser origins', { exact: true }).fill('https://app.example.com/path');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('is not an origin').waitFor();
+  await page.getByText('Not saved.').waitFor();
+  const kept = (await keysOf(world, owner.key)).find((key) => key.id === id);
+  t.equal(kept?.description, '', 'nothing is saved in part');
+});
 
 t.test('valid text is added, also by Enter in another field', async (t) => {
   const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
@@ -50,21 +42,6 @@ t.test('valid text is added, also by Enter in another field', async (t) => {
   const made = (await keysOf(world, owner.key)).find(({ name }) => name === 'By Enter');
   t.same(made?.allowed_ips, ['10.0.0.0/8', '2001:db8::1']);
   t.same(made?.blocked_countries, ['DE']);
-});
-
-t.test('of several that are pasted the right ones are taken, and the wrong one stays', async (t) => {
-  const { page } = await signedIn(t, world, owner.key, { at: ['keys/new', 'Create key'] });
-  await page.getByLabel('Name', { exact: true }).fill('Pasted');
-  const field = page.getByLabel('Allowed IP addresses', { exact: true });
-  await field.fill('10.0.0.1 10.0.0.256\t10.0.0.3');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('“10.0.0.256” is not an IPv4').waitFor();
-  t.equal(await field.inputValue(), '10.0.0.256');
-  await field.fill('10.0.0.2');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByRole('dialog').getByLabel('Key value').waitFor();
-  const made = (await keysOf(world, owner.key)).find(({ name }) => name === 'Pasted');
-  t.same(made?.allowed_ips, ['10.0.0.1', '10.0.0.3', '10.0.0.2']);
 });
 
 t.test('an expiry of which a part is typed does not count as never', async (t) => {

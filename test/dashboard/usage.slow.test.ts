@@ -3,9 +3,9 @@ import t from 'tap';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { makeKey, reads, signedIn } from '../helper/dashboard/dashboard.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startOwnGateway(t);
 await dayThatLasts();
 
 t.test('spend, calls, tokens and errors are shown by model or key, as chart, table and file', async (t) => {

@@ -128,7 +128,8 @@ test('data that cannot be loaded is an error and a log line, without an immediat
     told.errors = errors.length;
     const { cpSync } = await import('node:fs');
     cpSync(${JSON.stringify(DATA)}, ${JSON.stringify(data)}, { recursive: true, filter: (path) => !path.includes('city') });
-    while (codeOf('8.8.8.8') === 'ENOENT') await new Promise((resume) => setTimeout(resume, 20));
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 60_000;
     told.later = countryOf('8.8.8.8');`;
   t.notOk(existsSync(data));
   mkdirSync(join(folder, 'links'));

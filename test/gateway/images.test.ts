@@ -1,16 +1,21 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
+import type { Model } from '../../src/domain/catalog.ts';
+import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
+import { maxPriceOf } from '../../src/domain/variants.ts';
 import { ImageStream } from '../../src/metering/images.ts';
 import { EventSplitter } from '../../src/metering/sse/event-reader.ts';
-import { testCatalog } from '../helper/start/gateway-in-process.ts';
-import { type MediaGateway, shareMediaGateway } from '../helper/start/media-gateway.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
+import { type MediaGateway, startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const clientOf = ({ url }: MediaGateway, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 const PATH = '/v1/images/generations';
 
 test('the official SDK makes pictures, each at the price of a picture', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = clientOf(world, account.key);
   const { data, response } = await client.images
@@ -31,7 +36,7 @@ test('the official SDK makes pictures, each at the price of a picture', async (t
 });
 
 test('the hold is n × the price, exactly', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 3 });
   const ask = (n: number) => world.post(key, PATH, JSON.stringify({ model: 'picture', prompt: 'x', n }));
   t.match(await (await ask(4)).json(), {
@@ -42,7 +47,7 @@ test('the hold is n × the price, exactly', async (t) => {
 });
 
 test('fewer pictures than asked for cost as many as came', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     body: { data: [{ url: 'https://example.com/1.png' }] },
   }));
   const account = await world.account({ credits: 10 });
@@ -52,7 +57,7 @@ test('fewer pictures than asked for cost as many as came', async (t) => {
 });
 
 test('a model priced by token is charged by the usage that is reported', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     usage: { input_tokens: 10, output_tokens: 100, input_tokens_details: { text_tokens: 10 } },
   }));
   const account = await world.account({ credits: 10 });
@@ -65,7 +70,7 @@ test('a model priced by token is charged by the usage that is reported', async (
 });
 
 test('a model priced by token that reports nothing is charged an estimate within its hold', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: false }));
+  const world = await startMediaGateway(t, () => ({ usage: false }));
   const account = await world.account({ credits: 10 });
   await (
     await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'A cat', n: 2 }))
@@ -85,7 +90,7 @@ for (const usageFirst of [true, false]) {
       data: [picture, picture, picture, picture],
       ...(usageFirst ? {} : usage),
     });
-    const world = await shareMediaGateway(t, () => ({
+    const world = await startMediaGateway(t, () => ({
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) },
       body: answer.match(/[\s\S]{1,50000}/g) ?? [],
     }));
@@ -105,7 +110,7 @@ for (const usageFirst of [true, false]) {
 }
 
 test('the SDK streams pictures: sketches, and each finished one is charged', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const stream = await clientOf(world, account.key).images.generate({
     model: 'picture',
@@ -134,7 +139,7 @@ test('a streamed picture of megabytes passes byte for byte, and its usage is rea
     type: 'image_generation.completed',
   };
   const text = `event: image_generation.completed\r\ndata: ${JSON.stringify(event)}\r\n\r\n`;
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'text/event-stream' },
     body: text.match(/[\s\S]{1,70001}/g) ?? [],
   }));
@@ -149,7 +154,7 @@ test('a streamed picture of megabytes passes byte for byte, and its usage is rea
 });
 
 test('the SDK edits pictures: the upload arrives byte for byte', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   let sent = Buffer.alloc(0);
   const client = new OpenAI({
@@ -171,7 +176,7 @@ test('the SDK edits pictures: the upload arrives byte for byte', async (t) => {
 });
 
 test('an upload to a model with another name upstream is changed there and nowhere else', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const form = (model: string) =>
     [
@@ -186,7 +191,7 @@ test('an upload to a model with another name upstream is changed there and nowhe
 });
 
 test('a price by token bounds an edit by its pictures', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 3 });
   const form = (files: number) => {
     const data = new FormData();
@@ -232,4 +237,85 @@ test('tokens that a streamed picture wrote to a cache are charged, as those of a
   stream.event(event);
   stream.event(event);
   t.match(stream.usage, { images: 2, input: 10, cachedInput: 2, cacheWrite: 8, outputImage: 14 });
+});
+
+const image = (credits: number) => priceFromCredits('image', credits) ?? 0n;
+const second = (credits: number) => priceFromCredits('videoSecond', credits) ?? 0n;
+
+test('pictures and videos cost by size and quality', async (t) => {
+  let next: Readonly<Record<string, unknown>> = {};
+  const provider = await startScriptedProvider({ behave: () => ({ body: next }) });
+  t.teardown(() => provider.close());
+  const catalog = new Map(testCatalog(provider.url));
+  const picture = catalog.get('picture') as Model;
+  const pictures = [
+    { size: '1024x1024', quality: 'low', price: image(0.01) },
+    { size: '1024x1024', quality: 'high', price: image(0.17) },
+    { size: '1536x1024', quality: 'high', price: image(0.25) },
+  ];
+  const films = [
+    { size: '720x1280', price: second(0.3) },
+    { size: '1792x1024', price: second(0.5) },
+  ];
+  const video = { ...picture, category: 'video' } as const;
+  const price = (unit: 'image' | 'videoSecond', variants: typeof pictures | typeof films) =>
+    priceOf({ [unit]: maxPriceOf(variants) }, { variants: { [unit]: variants } });
+  for (const model of [
+    { ...picture, slug: 'painter', price: price('image', pictures) },
+    { ...picture, slug: 'any-size', sizes: 'any' },
+    { ...video, slug: 'film', price: creditPrice({ videoSecond: 0.1 }) },
+    { ...video, slug: 'big-film', price: price('videoSecond', films) },
+  ] as const)
+    catalog.set(model.slug, model);
+  const world = await startGatewayInProcess(t, { provider, config: { catalog } });
+  const { key } = await world.account({ credits: 100 });
+
+  const refusal = async (path: string, body: object) => {
+    const response = await world.api('POST', path, key, { prompt: 'A cat', ...body });
+    const { error } = (await response.json()) as { error: { code: string; param: string; message: string } };
+    return [response.status, error.code, error.param];
+  };
+  const charge = async (path: string, body: object, answer: Readonly<Record<string, unknown>>) => {
+    next = answer;
+    const response = await world.api('POST', path, key, { prompt: 'A cat', ...body });
+    await response.text();
+    return response.headers.get('x-tollgate-charge') ?? String(response.status);
+  };
+  const unpriced = (param: string) => [400, 'unpriced_parameter', param];
+  t.same(await refusal(PATH, { model: 'picture', size: '1536x1024' }), unpriced('size'));
+  t.same(await refusal(PATH, { model: 'picture', quality: 'high' }), unpriced('quality'));
+  t.same(await refusal(PATH, { model: 'painter', size: '1536x1024', quality: 'low' }), unpriced('quality'));
+  t.same(await refusal('/v1/videos', { model: 'film', size: '1792x1024' }), unpriced('size'));
+  t.same(await refusal('/v1/videos', { model: 'big-film', size: '1080x1920' }), unpriced('size'));
+  t.equal(provider.requests.length, 0, 'nothing reaches the provider');
+
+  // Shapes of openai's ImagesResponse and Video.
+  const drawn = (more: object) => ({
+    created: 1,
+    data: [{ b64_json: 'AA==' }, { b64_json: 'AA==' }],
+    ...more,
+  });
+  const two = { model: 'painter', n: 2 };
+  t.equal(await charge(PATH, { ...two, quality: 'low' }, drawn({})), '0.020000');
+  t.equal(await charge(PATH, two, drawn({})), '0.500000', 'what nobody names is the dearest');
+  const reported = drawn({ size: '1024x1024', quality: 'high' });
+  t.equal(await charge(PATH, two, reported), '0.340000', 'what is reported counts');
+  t.equal(await charge(PATH, { ...two, size: 'auto', quality: 'auto' }, reported), '0.340000');
+  t.equal(await charge(PATH, { model: 'any-size', size: '9x9', quality: 'high' }, drawn({})), '2.000000');
+  t.equal(await charge(PATH, { model: 'picture', size: '1024x1024', n: 2 }, drawn({})), '2.000000');
+  const job = (size: string) => ({
+    id: `video_${size}`,
+    object: 'video',
+    status: 'queued',
+    seconds: '12',
+    size,
+  });
+  const film = { model: 'big-film', seconds: '12' };
+  t.equal(await charge('/v1/videos', { ...film, size: '1792x1024' }, job('1792x1024')), '6.000000');
+  t.equal(await charge('/v1/videos', film, job('720x1280')), '3.600000', 'the default that the job names');
+  t.equal(await charge('/v1/videos', { model: 'film', seconds: '12' }, job('720x1280')), '1.200000');
+
+  const small = await world.account({ credits: 0.4 });
+  const held = await world.api('POST', PATH, small.key, { ...two, prompt: 'A cat' });
+  t.equal(held.status, 402, 'the dearest is held');
 });

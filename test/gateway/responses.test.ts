@@ -3,6 +3,7 @@ import {
   type InProcessGateway,
   lastCharge,
   startGatewayInProcess,
+  startOwnGateway,
 } from '../helper/start/gateway-in-process.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -186,4 +187,19 @@ test('an id that is no string is refused, because it could not be checked', asyn
     t.match(await response.json(), { error: { code: 'invalid_field', param: 'previous_response_id' } });
   }
   t.equal(world.provider.requests.length, 0);
+});
+
+test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
+  const world = await startOwnGateway(t, { behave: () => undefined });
+  const { key } = await world.account();
+  const post = (previous_response_id?: string) =>
+    world.api('POST', '/v1/responses', key, { model: 'tokens', input: 'Hello', previous_response_id });
+  await (await post()).text();
+  await world.settled();
+  await world.book.close();
+  const answer = (await (await post()).json()) as { id: string };
+  t.match(answer.id, /^resp_/);
+  const next = await post(answer.id);
+  t.ok(next.status >= 500, String(next.status));
+  t.equal(world.provider.requests.length, 2);
 });

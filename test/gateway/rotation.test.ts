@@ -4,7 +4,7 @@ import { newKeyValue } from '../../src/domain/key-value.ts';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { rotate, statusOf } from '../helper/clients/rotate.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { type InProcessGateway, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { createDatabase } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
@@ -12,8 +12,8 @@ import { startRedis } from '../helper/start/redis-process.ts';
 async function twoGateways(t: Test) {
   const redis = await startRedis(t);
   const config = { redisUrl: redis.url, databaseUrl: await createDatabase() };
-  const one = await startGatewayInProcess(t, { config });
-  const two = await startGatewayInProcess(t, { config, provider: one.provider });
+  const one = await startOwnGateway(t, { config });
+  const two = await startOwnGateway(t, { config, provider: one.provider });
   return { redis, one, two, both: [one, two] };
 }
 

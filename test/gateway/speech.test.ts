@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import { mp3Frames, shareMediaGateway } from '../helper/start/media-gateway.ts';
+import { mp3Frames, startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const PATH = '/v1/audio/speech';
 const SAY = { model: 'voice', voice: 'alloy' };
 
 test('the official SDK speaks; characters are Unicode code points', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = new OpenAI({ apiKey: account.key, baseURL: `${world.url}/v1` });
   const input = 'Grüße 😀 e\u0301';
@@ -26,7 +26,7 @@ test('the official SDK speaks; characters are Unicode code points', async (t) =>
 });
 
 test('the hold is the charge, exactly', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 0.005 });
   const say = (input: string) => world.post(key, PATH, JSON.stringify({ ...SAY, input }));
   t.match(await (await say('123456')).json(), { error: { code: 'insufficient_credits' } });
@@ -36,7 +36,7 @@ test('the hold is the charge, exactly', async (t) => {
 });
 
 test('speech comes before it is finished, and is settled before its end', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg', 'content-length': 8 },
     body: ['abcd', 'efgh'],
     stallAfter: 1,
@@ -69,7 +69,7 @@ test('speech comes before it is finished, and is settled before its end', async 
 });
 
 test('an answer of known length comes whole', async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg', 'content-length': 8 },
     body: ['abcd', 'efgh'],
   }));
@@ -82,7 +82,7 @@ test('an answer of known length comes whole', async (t) => {
 });
 
 test('speech whose client leaves before the first byte is charged for the request', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ stallAfter: 0 }));
+  const world = await startMediaGateway(t, () => ({ stallAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const abort = new AbortController();
   const call = fetch(`${world.url}${PATH}`, {
@@ -104,7 +104,7 @@ test('speech whose client leaves before the first byte is charged for the reques
 });
 
 test('speech that breaks off is seen to be broken, and all of its text is charged', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ breakAfter: 2 }));
+  const world = await startMediaGateway(t, () => ({ breakAfter: 2 }));
   const account = await world.account({ credits: 10 });
   const response = await world.post(account.key, PATH, JSON.stringify({ ...SAY, input: 'x'.repeat(200) }));
   await t.rejects(response.arrayBuffer(), 'never a clean end');
@@ -116,7 +116,7 @@ test('speech that breaks off is seen to be broken, and all of its text is charge
 });
 
 test('speech that breaks before its first byte gives 502 at charge 0', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ breakAfter: 0 }));
+  const world = await startMediaGateway(t, () => ({ breakAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const response = await world.post(account.key, PATH, JSON.stringify({ ...SAY, input: 'x' }));
   t.equal(response.status, 502);
@@ -124,7 +124,7 @@ test('speech that breaks before its first byte gives 502 at charge 0', async (t)
 });
 
 test("a provider's refusal to speak passes with its body, and costs nothing", async (t) => {
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     status: 400,
     body: { error: { message: 'no such voice' } },
   }));
@@ -137,7 +137,7 @@ test("a provider's refusal to speak passes with its body, and costs nothing", as
 });
 
 test('speech as events passes, by character or by the tokens that it reports', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: { input_tokens: 7, output_tokens: 30 } }));
+  const world = await startMediaGateway(t, () => ({ usage: { input_tokens: 7, output_tokens: 30 } }));
   for (const [model, credits] of [
     ['voice', -5_000],
     ['talker', -67_000],
@@ -153,7 +153,7 @@ test('speech as events passes, by character or by the tokens that it reports', a
 
 test('sound that is priced by token is measured as it passes', async (t) => {
   // 130 frames are 3.4 seconds, at 1,250 tokens a minute.
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg' },
     body: [mp3Frames(100), mp3Frames(30)],
   }));
@@ -171,7 +171,7 @@ test('sound that is priced by token is measured as it passes', async (t) => {
 
 test('sound costs at most its hold, and an aborted one at least the estimate of its text', async (t) => {
   const long = { headers: { 'content-type': 'audio/mpeg' }, body: mp3Frames(2_000) };
-  const world = await shareMediaGateway(t, ({ body }) =>
+  const world = await startMediaGateway(t, ({ body }) =>
     String(body).includes('broken') ? { ...long, body: [mp3Frames(1), mp3Frames(1)], breakAfter: 1 } : long,
   );
   const account = await world.account({ credits: 10 });
@@ -185,7 +185,7 @@ test('sound costs at most its hold, and an aborted one at least the estimate of 
 });
 
 test('speech without input is refused', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const body of [SAY, { ...SAY, input: 5 }, { ...SAY, input: ['a'] }]) {
     const response = await world.post(key, PATH, JSON.stringify(body));
@@ -199,7 +199,7 @@ test('speech without input is refused', async (t) => {
 
 test('a listener that is slow slows the speaker down', async (t) => {
   const piece = Buffer.alloc(60_000);
-  const world = await shareMediaGateway(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/wav' },
     body: Array.from({ length: 1_000 }, () => piece),
   }));

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
 import { type Receiver, startReceiver } from '../helper/stand-ins/receiver.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { type OwnGateway, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 const CALLER = { trace: 'a'.repeat(32), span: 'b'.repeat(16) };
 const TRACEPARENT = `00-${CALLER.trace}-${CALLER.span}-01`;
@@ -25,25 +25,19 @@ const ERROR = 2;
 /** A gateway that sends its traces to a collector on loopback. */
 async function startTraced(
   t: Test,
-  behave: NonNullable<Parameters<typeof startGatewayInProcess>[1]>['behave'],
+  behave: NonNullable<Parameters<typeof startOwnGateway>[1]>['behave'],
   settings: Partial<NonNullable<Config['tracing']>> = {},
-): Promise<{ world: InProcessGateway; collector: Receiver }> {
+): Promise<{ world: OwnGateway; collector: Receiver }> {
   const collector = await startReceiver();
   t.teardown(() => collector.close());
   const url = collector.url.replace('/hook', '/v1/traces');
   const tracing = { url, sampler: 'parentbased_always_on', ratio: 1, ...settings } as const;
-  const world = await startGatewayInProcess(t, { ...(behave ? { behave } : {}), config: { tracing } });
+  const world = await startOwnGateway(t, { ...(behave ? { behave } : {}), config: { tracing } });
   return { world, collector };
 }
 
 /** Everything that the collector got before the gateway had stopped. */
-async function spansOf({
-  world,
-  collector,
-}: {
-  world: InProcessGateway;
-  collector: Receiver;
-}): Promise<Span[]> {
+async function spansOf({ world, collector }: { world: OwnGateway; collector: Receiver }): Promise<Span[]> {
   await world.close();
   return collector.requests.flatMap(({ body }) => {
     const { resourceSpans } = JSON.parse(body) as {
@@ -214,7 +208,7 @@ test('a collector that is gone fails no call and holds up no stop', async (t) =>
   const collector = await startReceiver();
   const url = collector.url;
   await collector.close();
-  const world = await startGatewayInProcess(t, {
+  const world = await startOwnGateway(t, {
     config: { tracing: { url, sampler: 'always_on', ratio: 1 } },
   });
   const { key } = await world.account();
@@ -226,7 +220,7 @@ test('a collector that is gone fails no call and holds up no stop', async (t) =>
 
 test('without an endpoint, the caller’s trace context passes unchanged', async (t) => {
   let seen: unknown;
-  const world = await startGatewayInProcess(t, {
+  const world = await startOwnGateway(t, {
     behave: ({ headers: { traceparent, tracestate } }) => {
       seen = { traceparent, tracestate };
       return undefined;

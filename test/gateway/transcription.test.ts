@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
 import { flacFile, m4aFile, oggOpus, webmFile } from '../helper/fixtures/audio-files.ts';
-import { type MediaGateway, mp3Frames, shareMediaGateway, silentWav } from '../helper/start/media-gateway.ts';
+import { type MediaGateway, mp3Frames, silentWav, startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const PATH = '/v1/audio/transcriptions';
 
@@ -17,7 +17,7 @@ function formOf(model: string, audio: Buffer<ArrayBuffer>, fields: Record<string
 }
 
 test('the official SDK transcribes, in every format', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const client = clientOf(world, (await world.account()).key);
   const ask = async () => ({ model: 'ears', file: await toFile(silentWav(2.5), 'speech.wav') });
   t.match((await client.audio.transcriptions.create(await ask())).text, /You sent 3 s/);
@@ -37,7 +37,7 @@ test('the official SDK transcribes, in every format', async (t) => {
 });
 
 test('the SDK streams a transcript, which is charged by its last event', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: { type: 'duration', seconds: 7 } }));
+  const world = await startMediaGateway(t, () => ({ usage: { type: 'duration', seconds: 7 } }));
   const account = await world.account();
   const stream = await clientOf(world, account.key).audio.transcriptions.create({
     model: 'ears',
@@ -92,7 +92,7 @@ for (const [what, behavior, fields, usage, credits] of [
   ],
 ] as const) {
   test(`a transcript is charged by ${what}`, async (t) => {
-    const world = await shareMediaGateway(t, () => behavior);
+    const world = await startMediaGateway(t, () => behavior);
     const account = await world.account({ credits: 10 });
     const response = await world.post(account.key, PATH, formOf('ears', silentWav(2.5), fields));
     t.equal(response.status, 200);
@@ -112,7 +112,7 @@ for (const [what, behavior, fields, usage, credits] of [
 
 test('tokens that are reported are charged where tokens have a price', async (t) => {
   const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 };
-  const world = await shareMediaGateway(t, () => ({ usage }));
+  const world = await startMediaGateway(t, () => ({ usage }));
   const account = await world.account();
   await (await world.post(account.key, PATH, formOf('scribe', silentWav(1)))).text();
   t.match(await world.charged(account), {
@@ -123,7 +123,7 @@ test('tokens that are reported are charged where tokens have a price', async (t)
 });
 
 test('audio that cannot be measured, and is not reported, is charged by its size, as an estimate', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: false }));
+  const world = await startMediaGateway(t, () => ({ usage: false }));
   const account = await world.account();
   await (await world.post(account.key, PATH, formOf('ears', Buffer.alloc(7_500, 1)))).text();
   t.match(await world.charged(account), {
@@ -134,7 +134,7 @@ test('audio that cannot be measured, and is not reported, is charged by its size
 });
 
 test('the hold is the measured length, else a bound from the size', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account({ credits: 0.5 });
   const ask = (audio: Buffer<ArrayBuffer>) => world.post(key, PATH, formOf('ears', audio));
   t.match(await (await ask(silentWav(51))).json(), {
@@ -150,14 +150,14 @@ test('the hold is the measured length, else a bound from the size', async (t) =>
 });
 
 test('a report in whole seconds does not exceed the hold', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 0.03 });
   t.equal((await world.post(account.key, PATH, formOf('ears', silentWav(2.1)))).status, 200);
   t.match(await world.charged(account), { credits: -30_000, usage: { audioSeconds: 3 }, balanceAfter: 0 });
 });
 
 test('the length of an MP3 comes from its frames, not from its header', async (t) => {
-  const world = await shareMediaGateway(t, () => ({ usage: false }));
+  const world = await startMediaGateway(t, () => ({ usage: false }));
   const account = await world.account();
   const honest = mp3Frames(1_000);
   // A Xing header in the first frame that states ten frames.
@@ -178,7 +178,7 @@ for (const [name, audio, charged] of [
   ['M4A', m4aFile(9_375, 0.01), 600],
 ] as const) {
   test(`ten minutes of ${name} whose header states 10 ms are held and charged as ten minutes`, async (t) => {
-    const world = await shareMediaGateway(t);
+    const world = await startMediaGateway(t);
     const ask = (key: string) => world.post(key, PATH, formOf('ears', audio, { response_format: 'text' }));
     const poor = await world.account({ credits: 5.99 });
     t.match(await (await ask(poor.key)).json(), { error: { code: 'insufficient_credits' } });
@@ -193,7 +193,7 @@ for (const [name, audio, charged] of [
 }
 
 test('audio that cannot be measured is refused if the answer has no length, or its format no bound', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const junk = Buffer.alloc(7_500, 1);
   const unmeasurable = Buffer.concat([Buffer.from('caff'), junk]);
@@ -212,7 +212,7 @@ test('audio that cannot be measured is refused if the answer has no length, or i
 });
 
 test('the model behind the file gets its longer upstream name, and its length is right', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const account = await world.account();
   const response = await world.post(account.key, PATH, formOf('ears-renamed', silentWav(1)));
   t.equal(response.status, 200);
@@ -227,7 +227,7 @@ test('the model behind the file gets its longer upstream name, and its length is
 });
 
 test('sound was charged by the file beside an address that the provider could hear', async (t) => {
-  const world = await shareMediaGateway(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const before = world.provider.requests.length;
   for (const name of [

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { openRaw } from '../helper/clients/raw-http.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startGatewayInProcess, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const OPENAI = /, but (\S+)\. For OpenAI clients, set the base URL to .* followed by \/v1/;
@@ -118,7 +118,7 @@ test('a request of the Responses API at chat completions gets the right endpoint
 // Claude Code and others request the base URL before their first call.
 test('probes of base addresses get 404 without a key, and nothing else, also while Redis is silent', async (t) => {
   const redis = await startRedis(t);
-  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
+  const world = await startOwnGateway(t, { config: { redisUrl: redis.url } });
   const { key } = await world.account();
   const probe = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`${world.url}${path}`, { method, headers, redirect: 'manual' });

@@ -109,6 +109,18 @@ test('an admission by an old version of the key is stale', async (t) => {
   );
 });
 
+test('a call that comes while a change of its key is between book and Redis is admitted by the record in Redis', async (t) => {
+  const { open, account, book } = await startLedger(t);
+  const { key } = await account();
+  await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
+  const verdicts = [];
+  for (let call = 0; call < 2; call++) {
+    const current = await open.ledger.current(key.accountId, key.id);
+    verdicts.push((await open.ledger.admit(admissionOf(current?.key ?? key, 1))).verdict);
+  }
+  t.ok(verdicts.includes('held'), 'stale once at most, if the sweep publishes the change between the two');
+});
+
 test('a grant is applied once, however often it is asked for', async (t) => {
   const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 1 });

@@ -72,6 +72,7 @@ test('a settle whose journal cannot be written moves nothing, and is made once i
   const [holds, journal] = [holdsRedisKey(bucketOf(account.id)), journalRedisKey(bucketOf(account.id))];
   await raw.del(journal);
   await raw.set(journal, 'no stream');
+  await raw.config('RESETSTAT');
   settle();
   await until('it to be tried', async () =>
     /errorstat_WRONGTYPE:count=\d/.test(await raw.info('errorstats')),
@@ -84,7 +85,7 @@ test('a settle whose journal cannot be written moves nothing, and is made once i
 });
 
 test('a Redis without memory refuses calls, and settles those that it has', async (t) => {
-  const world = await startLedger(t);
+  const world = await startLedger(t, { ownRedis: true });
   const { open, raw, account } = world;
   const calls = [await heldCall(world), await heldCall(world)];
   const owner = await account({ credits: 10 });

@@ -2,15 +2,21 @@ import { type Test, test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
 import { BookUnavailable } from '../../src/book/store.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, entriesOf, log, spend, startLedger, type TestLedger } from '../helper/start/ledger.ts';
 import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';
 
+/** Number of scripts that Redis has run. */
+async function scriptsRun(raw: TestLedger['raw']): Promise<number> {
+  const stats = await raw.info('commandstats');
+  return [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].reduce(
+    (sum, [, calls]) => sum + Number(calls),
+    0,
+  );
+}
+
 /** Another gateway, some of whose queries wait. */
-async function gatewayOn(
-  t: Test,
-  { redis, book }: Awaited<ReturnType<typeof startLedger>>,
-  more: Partial<Book>,
-) {
+async function gatewayOn(t: Test, { redis, book }: TestLedger, more: Partial<Book>) {
   const address = { kind: 'socket', path: redis.socketPath } as const;
   const open = await openLedger({
     address,
@@ -47,9 +53,11 @@ test('credits spent after a rebuild cannot be spent again after a rebuild that b
   await world.raw.flushall();
   const lateRead = late.ledger.account(key.accountId);
   await isAsked.promise;
+  await world.raw.config('RESETSTAT');
   const earlySpend = spend(early, admissionOf(key, 8), 8);
-  // If the second rebuild waits for the first, nothing is spent yet.
-  await Promise.race([earlySpend, new Promise((resolve) => setTimeout(resolve, 100))]);
+  // If the second rebuild waits for the first, nothing is spent yet: its admission and its begin are two scripts.
+  const begun = until('the second rebuild to begin or wait', async () => (await scriptsRun(world.raw)) >= 2);
+  await Promise.race([earlySpend, begun]);
   isSpent.resolve();
   await lateRead;
   const verdicts = [await earlySpend, await spend(late, admissionOf(key, 8), 8)];

@@ -80,7 +80,7 @@ test('with the disk of the book full calls go on, management gets 503, and all i
   disk.fill();
   let passed = 0;
   const refused = await until('the book to have no room', async () => {
-    const { status } = await gateway.served(owner.key);
+    const { status } = await gateway.chat(owner.key);
     if (status !== 200) throw new Error(`a call was answered ${status}`);
     passed++;
     const answer = await managing.post('/api/keys/', { name: 'n', description: 'x'.repeat(1_000) });
@@ -90,7 +90,7 @@ test('with the disk of the book full calls go on, management gets 503, and all i
   t.equal(refused.error?.code, 'service_unavailable');
   t.ok(refused.headers.get('retry-after'));
   for (let calls = 0; calls < 20; calls++) {
-    t.equal((await gateway.served(owner.key)).status, 200);
+    t.equal((await gateway.chat(owner.key)).status, 200);
     passed++;
   }
   disk.clear();

@@ -36,7 +36,7 @@ async function makeWorld(t: Test) {
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 1_000_000);
   const call = (content = 'hello') =>
-    gateway.served(owner.key, { model: 'listed', messages: [{ role: 'user', content }] });
+    gateway.chat(owner.key, { model: 'listed', messages: [{ role: 'user', content }] });
   return { provider, letGo, gateway, owner, list, call };
 }
 

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { until } from '../helper/check/until.ts';
+import { until, untilServed } from '../helper/check/until.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
 import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
@@ -14,22 +14,26 @@ async function startGatewayInProcess(t: Test) {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
   const { provider, letGo } = await startWaitingProvider(t);
-  const place = makePlace(t, provider.url, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+  const place = makePlace(t, provider.url, {
+    REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+    REDIS_TIMEOUT_MS: '',
+  });
   const gateway = await startGatewayProcess(t, place);
+  const served = (key: string, body?: typeof WAIT) => untilServed('a call', () => gateway.chat(key, body));
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.served(owner.key)).text();
+  await (await served(owner.key)).text();
   const raw = await redis.connect();
   const live = async () => {
     const [balance, held] = await raw.hmget(accountRedisKey(owner.accountId), 'bal', 'held');
     return { balance: Number(balance) / 1e6, held: Number(held) / 1e6 };
   };
   const holds = () => raw.hlen(holdsRedisKey(bucketOf(owner.accountId)));
-  return { proxy, provider, place, gateway, owner, live, holds, letGo };
+  return { proxy, provider, place, gateway, served, owner, live, holds, letGo };
 }
 
 test('a settle whose reply is lost charges once', async (t) => {
-  const { proxy, provider, place, gateway, owner, live, letGo } = await startGatewayInProcess(t);
-  const calls = Array.from({ length: 20 }, () => gateway.served(owner.key, WAIT));
+  const { proxy, provider, place, gateway, served, owner, live, letGo } = await startGatewayInProcess(t);
+  const calls = Array.from({ length: 20 }, () => served(owner.key, WAIT));
   await provider.request(20);
   await until('the holds', async () => (await live()).held === 20);
   proxy.loseReplies();
@@ -49,7 +53,7 @@ test('a settle whose reply is lost charges once', async (t) => {
 });
 
 test('an admission whose reply is lost gets 503, is never sent upstream, and soon holds nothing', async (t) => {
-  const { proxy, provider, gateway, owner, live } = await startGatewayInProcess(t);
+  const { proxy, provider, gateway, served, owner, live } = await startGatewayInProcess(t);
   const before = provider.requests.length;
   proxy.loseReplies();
   const calling = gateway.chat(owner.key);
@@ -60,7 +64,7 @@ test('an admission whose reply is lost gets 503, is never sent upstream, and soo
   proxy.cut();
   await until('its hold to be released', async () => (await live()).held === 0);
   t.equal(provider.requests.length, before);
-  t.equal((await gateway.served(owner.key)).status, 200);
+  t.equal((await served(owner.key)).status, 200);
   const entries = await until('the ledger', async () => {
     const found = await ledgerOf(gateway, owner);
     return found.length >= 3 && found;

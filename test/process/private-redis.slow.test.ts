@@ -11,7 +11,7 @@ test('a private Redis beside a shared database logs one warning', async (t) => {
   const gateway = await startGatewayProcess(t, place);
   t.equal(gateway.output().match(ALONE)?.length, 1);
 
-  const { code, errors } = await run('main.ts', place.env);
+  const { code, errors } = await run('main.js', place.env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: another gateway .* set REDIS_URL so that both share a Redis.*\n$/);
 });

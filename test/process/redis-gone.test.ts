@@ -1,33 +1,14 @@
-import { type Test, test } from 'tap';
-import { bucketOf, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { test } from 'tap';
 import { refusedSoon } from '../helper/check/refused-soon.ts';
 import { until } from '../helper/check/until.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
-import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
-import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
-import { startRedis } from '../helper/start/redis-process.ts';
-
-/** A gateway on the test's own Redis, and a provider that holds its answers to "wait" until they are released. */
-async function startGatewayInProcess(t: Test) {
-  const redis = await startRedis(t);
-  const { provider, letGo } = await startWaitingProvider(t);
-  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
-  const owner = await makeOwner(gateway, 100);
-  return { redis, provider, gateway, owner, letGo };
-}
+import { balanceOf, ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startGatewayOnRedis } from '../helper/start/own-servers.ts';
 
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 
-const passes = (gateway: GatewayProcess, key: string) =>
-  until('calls to pass again', async () => {
-    const response = await gateway.chat(key);
-    await response.text();
-    return response.status === 200;
-  });
-
 test('without Redis every call soon gets 503 with Retry-After, and none reaches the upstream', async (t) => {
-  const { redis, provider, gateway, owner } = await startGatewayInProcess(t);
-  await (await gateway.served(owner.key)).text();
+  const { redis, provider, gateway, owner } = await startGatewayOnRedis(t);
+  await (await gateway.chat(owner.key)).text();
   const other = await makeOwner(gateway, 10);
   await redis.kill();
   const before = provider.requests.length;
@@ -42,26 +23,9 @@ test('without Redis every call soon gets 503 with Retry-After, and none reaches 
   t.equal((await fetch(`${gateway.url}/healthz`)).status, 200, 'the process lives');
 });
 
-test('when Redis is back, calls go on without a restart of the gateway, and nothing is lost', async (t) => {
-  const { redis, gateway, owner } = await startGatewayInProcess(t);
-  for (let calls = 0; calls < 5; calls++) await (await gateway.served(owner.key)).text();
-  for (let round = 0; round < 3; round++) {
-    await redis.kill();
-    t.equal((await gateway.chat(owner.key)).status, 503);
-    await redis.start();
-    await passes(gateway, owner.key);
-  }
-  const entries = await until('the ledger to have every charge', async () => {
-    const found = await ledgerOf(gateway, owner);
-    return found.length === 9 && found;
-  });
-  t.equal(sumOf(entries), 92_000_000);
-  t.same(await balanceOf(gateway, owner), { balance: 92, held: 0 });
-});
-
 test('a call that ended while Redis was gone is charged once Redis is back, and once', async (t) => {
-  const { redis, provider, gateway, owner, letGo } = await startGatewayInProcess(t);
-  const calls = Array.from({ length: 10 }, () => gateway.served(owner.key, WAIT));
+  const { redis, provider, gateway, owner, letGo } = await startGatewayOnRedis(t);
+  const calls = Array.from({ length: 10 }, () => gateway.chat(owner.key, WAIT));
   await provider.request(9);
   await redis.kill();
   letGo();
@@ -76,20 +40,4 @@ test('a call that ended while Redis was gone is charged once Redis is back, and 
   t.same(new Set(charges.map(({ id }) => id)), new Set(ids));
   t.equal(charges.length, 10);
   t.same(await balanceOf(gateway, owner), { balance: 90, held: 0 });
-});
-
-test('a Redis that comes back empty costs nothing but the journal’s lag: balances come from the book', async (t) => {
-  const { redis, gateway, owner } = await startGatewayInProcess(t);
-  for (let calls = 0; calls < 5; calls++) await (await gateway.served(owner.key)).text();
-  await until('the book to have it all', async () => (await ledgerOf(gateway, owner)).length === 6);
-  const raw = await redis.connect();
-  await until(
-    'the journal to be empty',
-    async () => (await raw.xlen(journalRedisKey(bucketOf(owner.accountId)))) === 0,
-  );
-  await raw.flushall();
-  await redis.kill();
-  await redis.start();
-  await passes(gateway, owner.key);
-  t.match(await balanceOf(gateway, owner), { balance: 94, held: 0 });
 });

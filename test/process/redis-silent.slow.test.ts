@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { refusedSoon, SILENT_WITHIN_MS } from '../helper/check/refused-soon.ts';
-import { until } from '../helper/check/until.ts';
+import { until, untilServed } from '../helper/check/until.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
@@ -14,10 +14,10 @@ async function startGatewayOnProxiedRedis(t: Test) {
     startScriptedProvider({ record: true }),
   ]);
   t.teardown(() => provider.close());
-  const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+  const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, REDIS_TIMEOUT_MS: '' };
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.served(owner.key)).text();
+  await (await untilServed('a call', () => gateway.chat(owner.key))).text();
   return { redis, proxy, provider, gateway, owner, unseen: await makeOwner(gateway, 10) };
 }
 

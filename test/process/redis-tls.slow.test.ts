@@ -47,7 +47,7 @@ test('a gateway works over TLS, as its own user', async (t) => {
 test('a certificate that is not trusted is refused, and named as the reason', async (t) => {
   const redis = await startSecuredRedis(t);
   const { env } = makePlace(t, 'http://127.0.0.1:1', { REDIS_URL: redis.url() });
-  const { code, errors } = await run('main.ts', env);
+  const { code, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: Redis can't be reached \(self-signed certificate[^)]*\).*REDIS_URL[^\n]*\n$/);
 });
@@ -55,7 +55,7 @@ test('a certificate that is not trusted is refused, and named as the reason', as
 test('a wrong password is refused, named as the reason, and not repeated', async (t) => {
   const redis = await startSecuredRedis(t);
   const settings = { REDIS_URL: redis.url('geheim'), NODE_EXTRA_CA_CERTS: redis.certificate };
-  const { code, errors } = await run('main.ts', makePlace(t, 'http://127.0.0.1:1', settings).env);
+  const { code, errors } = await run('main.js', makePlace(t, 'http://127.0.0.1:1', settings).env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: Redis can't be reached \(WRONGPASS [^\n]*REDIS_URL[^\n]*\n$/);
   t.notMatch(errors, 'geheim');

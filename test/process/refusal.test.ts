@@ -4,13 +4,27 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
-import { type Ended, makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { makePlace, run } from '../helper/start/gateway-process.ts';
 import { createDatabase } from '../helper/start/postgres-database.ts';
 import { freePort, startRedis } from '../helper/start/redis-process.ts';
+import { servePlace } from '../helper/start/served-place.ts';
+
+const place = (t: Test, env: NodeJS.ProcessEnv = {}, more = '') =>
+  makePlace(t, 'http://127.0.0.1:1', env, more);
+
+/** Checks that a start in the test's process is refused in one line. */
+async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
+  const message = await servePlace(t, { env }).then(
+    () => 'it started',
+    (error: Error) => error.message,
+  );
+  t.match(message, /^[^\n]+$/, 'one line');
+  t.match(message, reason);
+}
 
 /** Specification section 1, "Refusal to start": one clear line on stderr, exit code 1. */
-async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
-  const { code, output, errors }: Ended = await run('main.ts', env);
+async function refusedProgram(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
+  const { code, output, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: [^\n]+\n$/, 'one line');
   t.match(errors, reason);
@@ -18,12 +32,9 @@ async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise
   t.notMatch(output, 'listening');
 }
 
-const place = (t: Test, env: NodeJS.ProcessEnv = {}, more = '') =>
-  makePlace(t, 'http://127.0.0.1:1', env, more);
-
 test('a config file with faults names each in one line', async (t) => {
   const { env } = place(t, { PORT: 'eighty' }, 'color: red\n');
-  await refused(t, env, /color.*PORT|PORT.*color/);
+  await refusedProgram(t, env, /color.*PORT|PORT.*color/);
 });
 
 test('a config file that is not there', async (t) => {
@@ -33,7 +44,7 @@ test('a config file that is not there', async (t) => {
 test('a config file that is not YAML', async (t) => {
   const { env } = place(t);
   writeFileSync(env.TOLLGATE_CONFIG ?? '', 'models: [\n  "');
-  await refused(t, env, /configuration/);
+  await refused(t, env, /configuration|gateway\.yaml/);
 });
 
 test('a database out of reach', async (t) => {
@@ -63,7 +74,7 @@ test('a Redis that does not persist, where it is required to', async (t) => {
 
 test('a book that a newer version has used', async (t) => {
   const { env, dataDir } = place(t);
-  await (await startGatewayProcess(t, { env, dataDir })).stop();
+  await (await servePlace(t, { env })).close();
   const book = new DatabaseSync(join(dataDir, 'book.sqlite'));
   book.exec(
     "insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')",
@@ -72,10 +83,10 @@ test('a book that a newer version has used', async (t) => {
   await refused(t, env, /was used by a newer version of Tollgate.*"9999_future"/);
 });
 
-test('a data folder in use', async (t) => {
-  const first = place(t);
-  await startGatewayProcess(t, first);
-  await refused(t, first.env, /in use by another gateway.*TOLLGATE_DATA/);
+test('a data folder in use by another process', async (t) => {
+  const { env } = place(t);
+  await servePlace(t, { env });
+  await refusedProgram(t, env, /in use by another gateway.*TOLLGATE_DATA/);
 });
 
 test('a data folder that cannot be one', async (t) => {
@@ -113,8 +124,5 @@ test('a port in use, and its private Redis does not stay behind', async (t) => {
   await refused(t, { ...env, PORT }, /PORT/);
   taken.close();
   await once(taken, 'close');
-  t.ok(
-    await startGatewayProcess(t, { env: { ...env, PORT }, dataDir: env.TOLLGATE_DATA ?? '' }),
-    'the folder is free again',
-  );
+  t.ok(await servePlace(t, { env: { ...env, PORT } }), 'the folder is free again');
 });

@@ -5,16 +5,11 @@ import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/clients/owner.ts';
 import { tollgate } from '../helper/start/command.ts';
-import {
-  type GatewayProcess,
-  makePlace,
-  type Place,
-  run,
-  startGatewayProcess,
-} from '../helper/start/gateway-process.ts';
+import { makePlace, type Place } from '../helper/start/gateway-process.ts';
 import { admissionOf, log, spend, startLedger } from '../helper/start/ledger.ts';
 import { createDatabase, execute } from '../helper/start/postgres-database.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
+import { type ServedPlace, servePlace } from '../helper/start/served-place.ts';
 
 interface Restored {
   readonly place: Place;
@@ -29,7 +24,7 @@ interface Restored {
  */
 async function restoredAfter(
   t: Test,
-  afterwards: (gateway: GatewayProcess, owner: Owner) => Promise<unknown>,
+  afterwards: (gateway: ServedPlace, owner: Owner) => Promise<unknown>,
 ): Promise<Restored> {
   const [redis, original, provider] = await Promise.all([
     startRedis(t),
@@ -39,33 +34,31 @@ async function restoredAfter(
   t.teardown(() => provider.close());
   const placeOn = (DATABASE_URL: string) =>
     makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL });
-  const before = await startGatewayProcess(t, placeOn(original));
+  const before = await servePlace(t, placeOn(original));
   const owner = await makeOwner(before, 100);
-  await (await before.served(owner.key)).text();
-  await before.stop();
+  await (await before.chat(owner.key)).text();
+  await before.close();
   const { pathname } = new URL(original);
   const backup = `${pathname.slice(1)}_backup`;
   const admin = original.replace(/\/[^/]*$/, '/postgres');
   await execute(admin, `create database ${backup} template ${pathname.slice(1)}`);
-  const after = await startGatewayProcess(t, placeOn(original));
+  const after = await servePlace(t, placeOn(original));
   await afterwards(after, owner);
-  await after.stop();
+  await after.close();
   const databaseUrl = original.replace(/\/[^/]*$/, `/${backup}`);
   return { place: placeOn(databaseUrl), databaseUrl, owner };
 }
 
-const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.served(owner.key)).text();
+const call = async (gateway: ServedPlace, owner: Owner) => (await gateway.chat(owner.key)).text();
 
 async function refused(t: Test, place: Place, evidence: RegExp): Promise<void> {
-  const { code, errors } = await run('main.ts', place.env);
-  t.equal(code, 1);
-  t.match(errors, /^tollgate: The book is older than the data in Redis [^\n]+operating\.md[^\n]+\n$/);
-  t.match(errors, evidence);
+  const message = /^The book is older than the data in Redis [^\n]+operating\.md[^\n]+$/;
+  await t.rejects(servePlace(t, place), { message });
+  await t.rejects(servePlace(t, place), { message: evidence }, 'each time');
 }
 
 test('a book from a backup beside the Redis of later is refused, each time', async (t) => {
   const { place } = await restoredAfter(t, call);
-  await refused(t, place, /it lacks ledger entry [\w-]+\)/);
   await refused(t, place, /it lacks ledger entry [\w-]+\)/);
 });
 
@@ -91,13 +84,13 @@ test('with a new identity it goes on from the backup without the lost entries', 
   });
   // As operating.md says.
   await execute(databaseUrl, 'update identity set id = substr(md5(random()::text), 1, 8)');
-  const gateway = await startGatewayProcess(t, place);
+  const gateway = await servePlace(t, place);
   t.same(await balanceOf(gateway, owner), { balance: 99, held: 0 });
-  t.equal((await gateway.served(lost?.key ?? '')).status, 401, 'a key of later is unknown');
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401, 'a key of later is unknown');
   const next = await makeOwner(gateway, 7);
   t.equal(next.accountId, lost?.accountId, 'the id is given out again');
   t.same(await balanceOf(gateway, next), { balance: 7, held: 0 }, 'with nothing of its former owner');
-  t.equal((await gateway.served(lost?.key ?? '')).status, 401);
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401);
   await call(gateway, owner);
   const entries = await until('the ledger to have the call', async () => {
     const found = await ledgerOf(gateway, owner);
@@ -109,7 +102,7 @@ test('with a new identity it goes on from the backup without the lost entries', 
 
 test('a book from a backup after which nothing happened is taken', async (t) => {
   const { place, owner } = await restoredAfter(t, async () => {});
-  t.same(await balanceOf(await startGatewayProcess(t, place), owner), { balance: 99, held: 0 });
+  t.same(await balanceOf(await servePlace(t, place), owner), { balance: 99, held: 0 });
 });
 
 test('a book that is only behind its journal is not taken for a restored one', async (t) => {

@@ -166,10 +166,7 @@ test('a stopping gateway immediately reports not ready and asks clients to close
     const response = await fetch(`${gateway.url}/readyz`);
     return response.status === 503 && ((await response.json()) as { status: string }).status === 'draining';
   });
-  for (const response of [
-    await gateway.served(owner.key),
-    await gateway.served(owner.key, { stream: true }),
-  ]) {
+  for (const response of [await gateway.chat(owner.key), await gateway.chat(owner.key, { stream: true })]) {
     t.equal(response.status, 200);
     t.equal(response.headers.get('connection'), 'close');
     await response.text();

@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { findSecret } from '../helper/check/secrets.ts';
 import { makePlace, run } from '../helper/start/gateway-process.ts';
 import { freePort } from '../helper/start/redis-process.ts';
+import { servePlace } from '../helper/start/served-place.ts';
 
 test('a start that is refused names no password, token or credential', async (t) => {
   const planted = 'planted-4715';
@@ -21,14 +22,31 @@ test('a start that is refused names no password, token or credential', async (t)
     { ADMIN_TOKEN: `${planted} with spaces` },
     { UPSTREAM_KEY: `${planted}\nwith a line break` },
   ];
-  const starts = faulty.map(async (more) => {
-    const { code, output, errors } = await run('main.ts', { UPSTREAM_KEY: 'good', ...env, ...more });
-    t.equal(code, 1, JSON.stringify(more));
+  for (const more of faulty) {
+    let log = '';
+    const started = servePlace(
+      t,
+      { env: { UPSTREAM_KEY: 'good', ...env, ...more } },
+      { write: (line) => (log += line) },
+    );
+    const { message } = await started.then(
+      () => new Error('it started'),
+      (error: Error) => error,
+    );
+    t.not(message, 'it started', JSON.stringify(more));
     const places = [
-      { where: 'stdout', text: output },
-      { where: 'stderr', text: errors },
+      { where: 'the log', text: log },
+      { where: 'stderr', text: message },
     ];
     t.same(findSecret(planted, places), []);
-  });
-  await Promise.all(starts);
+  }
+});
+
+test('nor does the program print one', async (t) => {
+  const planted = 'planted-4715';
+  const { env } = makePlace(t, 'http://127.0.0.1:1');
+  const REDIS_URL = `redis://:${planted}@127.0.0.1:${await freePort()}`;
+  const { code, output, errors } = await run('main.js', { ...env, REDIS_URL });
+  t.equal(code, 1);
+  t.same(findSecret(planted, [{ where: 'stdout and stderr', text: output + errors }]), []);
 });

@@ -9,7 +9,8 @@ import {
   startFailing,
   statusOf,
 } from '../helper/clients/video-jobs.ts';
-import { makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { tollgate } from '../helper/start/command.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 for (const book of ['SQLite', 'PostgreSQL']) {
   test(`gateways killed amid the polls of failed videos refund each once (${book})`, async (t) => {
@@ -39,7 +40,7 @@ for (const book of ['SQLite', 'PostgreSQL']) {
       }
     }
     await refundedOnce(t, gateway, owner, paths.length, 1_000);
-    t.match(await run('cli.ts', place.env, ['reconcile']), {
+    t.match(await tollgate(['reconcile'], place.env), {
       code: 0,
       output: 'accounts checked: 1, differences: 0\n',
     });

@@ -49,7 +49,7 @@ test('50 polls of a failed video at two gateways refund it once', async (t) => {
 test('a refund whose reply is lost gets 503 and is made once by retries', async (t) => {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
-  const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+  const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, REDIS_TIMEOUT_MS: '' };
   const gateway = await startGatewayProcess(t, makePlace(t, await startFailing(t), env, FILM));
   const owner = await makeOwner(gateway, 100);
   const paths = await Promise.all(Array.from({ length: 10 }, () => createVideo(gateway, owner)));
@@ -72,7 +72,7 @@ test('a video made while the book was away is its account’s when the book is b
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env, FILM));
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   await postgres.halt();
   const path = await createVideo(gateway, owner);
   t.equal(await statusOf(gateway, owner, path), 503);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Test, t } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { until, untilServed } from '../helper/check/until.ts';
+import { until } from '../helper/check/until.ts';
 import { makeOwner } from '../helper/clients/owner.ts';
 import {
   ADMIN_TOKEN,
@@ -48,10 +48,7 @@ t.test('workers share a port, a Redis and a book, and their metrics are summed',
   t.equal(workersOf(gateway).length, WORKERS);
   const owner = await makeOwner(gateway, 100);
   // Each on its own connection, so that the workers get them in turn.
-  const call = () =>
-    untilServed('a call', () =>
-      gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' }),
-    );
+  const call = () => gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' });
   const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await call()).status));
   t.same(new Set(statuses), new Set([200]));
   const read = async () => {
@@ -72,7 +69,7 @@ t.test('a worker that is killed is replaced, and no call after that fails', asyn
   });
   const statuses = await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const response = await gateway.served(owner.key);
+      const response = await gateway.chat(owner.key);
       return response.status;
     }),
   );
@@ -102,7 +99,7 @@ t.test('a setting that a worker cannot honor stops startup with one line', async
     DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
     WORKERS: '2',
   });
-  const { code, output, errors } = await run('main.ts', env);
+  const { code, output, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /^tollgate: [^\n]*can't be reached[^\n]*\n$/);
   t.notMatch(output, 'listening');
@@ -110,7 +107,7 @@ t.test('a setting that a worker cannot honor stops startup with one line', async
 
 t.test('several workers need a book that several processes can share', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', { WORKERS: '2' });
-  const { code, errors } = await run('main.ts', env);
+  const { code, errors } = await run('main.js', env);
   t.equal(code, 1);
   t.match(errors, /WORKERS.*DATABASE_URL/);
 });

@@ -3,12 +3,12 @@ import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { ensureDemoAccount } from '../../src/program/demo-account.ts';
 import { rotate } from '../helper/clients/rotate.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 t.test('the demo account has the limits of calls that the configuration gives new accounts', async (t) => {
   const limits = { rpmLimit: 600, tpmLimit: null, maxParallelRequests: 20 };
   const config = { accounts: { maxKeys: 10, maxKeyBytes: 33_554_432, overdraft: micro(0), ...limits } };
-  const world = await startGatewayInProcess(t, { config });
+  const world = await startOwnGateway(t, { config });
   const { book, url } = world;
   t.capture(process.stdout, 'write', () => true);
   await ensureDemoAccount({ book, ledger: world.ledger.ledger, config: world.config, url });
@@ -18,7 +18,7 @@ t.test('the demo account has the limits of calls that the configuration gives ne
 });
 
 t.test('a rotated demo key is reported, and its earlier value gets no account', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const { book, url } = world;
   const written = t.capture(process.stdout, 'write', () => true);
   const start = async () => {

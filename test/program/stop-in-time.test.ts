@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { until } from '../helper/check/until.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway, testConfig } from '../helper/start/gateway-in-process.ts';
 
 test('calls that a stop gives up are timeouts, and not clients that left', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-'));
@@ -15,7 +15,7 @@ test('calls that a stop gives up are timeouts, and not clients that left', async
   });
   t.teardown(() => provider.close());
   const limits = { ...testConfig('', '').limits, readOnMs: 60_000 };
-  const first = await startGatewayInProcess(t, { provider, dataDir, config: { limits }, finishWithinMs: 1 });
+  const first = await startOwnGateway(t, { provider, dataDir, config: { limits }, finishWithinMs: 1 });
   const { key, accountId } = await first.account();
   const whole = first.chat(key, { model: 'tokens' });
   await provider.request(0);
@@ -47,7 +47,7 @@ test('calls that a stop gives up are timeouts, and not clients that left', async
   }, 'the stream breaks, and does not end');
   await closing;
 
-  const second = await startGatewayInProcess(t, { provider, dataDir });
+  const second = await startOwnGateway(t, { provider, dataDir });
   await second.settled();
   const rows = await second.book.ledger({ accountId, limit: 10 });
   const charges = rows.filter(({ type }) => type === 'charge').reverse();

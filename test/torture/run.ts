@@ -68,12 +68,13 @@ if (seconds > 0) {
 }
 process.stdout.write(`torture: seed ${seed}, histories of up to ${steps} steps\n`);
 let toldAt = Date.now();
+const endsAt = toldAt + minutes * 60_000;
 const { summary, failure } = await torture(scope, {
   seed,
   path,
   steps,
   worlds,
-  forMs: minutes * 60_000,
+  goesOn: () => Date.now() < endsAt,
   onHistory({ histories, calls }) {
     if (Date.now() - toldAt < PROGRESS_MS) return;
     toldAt = Date.now();

@@ -9,8 +9,8 @@ export interface TortureOptions {
   readonly seed: number;
   /** Number of the only history of the seed to run, as printed by a failure; undefined for all. */
   readonly path?: string | undefined;
-  /** Milliseconds from now until which histories may begin. */
-  readonly forMs: number;
+  /** Whether another history may begin after these. */
+  readonly goesOn: (histories: number) => boolean;
   /** Most steps of a history. */
   readonly steps: number;
   /** Kinds of worlds in which histories are drawn. */
@@ -25,14 +25,13 @@ export interface Outcome {
   readonly failure: string | undefined;
 }
 
-/** Runs one history after the other until the time is up or one fails. */
+/** Runs one history after the other while `goesOn` returns true and none fails. */
 export async function torture(scope: Scope, options: TortureOptions): Promise<Outcome> {
-  const { seed, path, forMs, steps, worlds, onHistory } = options;
+  const { seed, path, goesOn, steps, worlds, onHistory } = options;
   const summary = new RunSummary();
   const servers = new BookServers(scope);
   const property = fc.asyncProperty(histories(steps, worlds), (plan) => runHistory(plan, servers, summary));
-  const until = Date.now() + forMs;
-  for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
+  for (let index = 0; index === 0 || (path === undefined && goesOn(index)); index++) {
     const at = path ?? String(index);
     // One history for each run of fast-check, so the path of a history is its number. No shrinking, because two runs of
     // a history on real processes never have the same timing.

@@ -39,13 +39,19 @@ export interface ScriptClient {
   limitStates(...args: Arg[]): Promise<string>;
 }
 
-function read(name: string): string {
-  return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
-}
+const texts = new Map<string, string>();
 
-/** Reads a script and replaces `--- @include name` lines by `lua/<name>.inc.lua`. */
+/** Reads a script, once a process, and replaces `--- @include name` lines by `lua/<name>.inc.lua`. */
 export function scriptText(name: string): string {
-  return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => scriptText(`${include}.inc`));
+  let text = texts.get(name);
+  if (text === undefined) {
+    text = readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8').replace(
+      /^--- @include (\S+)$/gm,
+      (_, include: string) => scriptText(`${include}.inc`),
+    );
+    texts.set(name, text);
+  }
+  return text;
 }
 
 /**

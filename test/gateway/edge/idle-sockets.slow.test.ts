@@ -40,10 +40,10 @@ test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its t
   }
   const closed = sockets.map((socket) => socket.closed || once(socket.resume(), 'close'));
   const startedAt = performance.now();
-  t.equal((await gateway.served(owner.key)).status, 200, 'while they are open');
+  t.equal((await gateway.chat(owner.key)).status, 200, 'while they are open');
   t.equal((await fetch(`${gateway.url}/readyz`)).status, 200);
   await Promise.all(closed);
   t.ok(performance.now() - startedAt < 4 * HEAD_MS, 'server.headTimeoutMs, and some for a loaded machine');
-  t.equal((await gateway.served(owner.key)).status, 200, 'when they are gone');
+  t.equal((await gateway.chat(owner.key)).status, 200, 'when they are gone');
   t.equal(provider.requests.length, 2);
 });

@@ -44,7 +44,7 @@ async function start(t: Test, limits: string) {
     max_parallel_requests: LIMIT,
   });
   const call = async (client: number) => {
-    const response = await (gateways[client % 2] as (typeof gateways)[0]).served(made.body.key);
+    const response = await (gateways[client % 2] as (typeof gateways)[0]).chat(made.body.key);
     await response.text();
     return response;
   };

@@ -4,7 +4,7 @@ import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.
 import {
   ADMIN_TOKEN,
   type InProcessGateway,
-  startGatewayInProcess,
+  startOwnGateway,
   testConfig,
 } from '../../helper/start/gateway-in-process.ts';
 
@@ -23,7 +23,7 @@ async function start(t: Test, { maxQueueMs = 60_000, waitingCalls = 5_000 } = {}
   });
   t.teardown(() => provider.close());
   const { limits } = testConfig('', provider.url);
-  const world = await startGatewayInProcess(t, {
+  const world = await startOwnGateway(t, {
     provider,
     config: { limits: { ...limits, maxQueueMs, waitingCalls } },
   });

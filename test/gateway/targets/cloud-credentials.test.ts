@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { load } from '../../helper/fixtures/config-file.ts';
 import { type ReceivedRequest, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
-import { lastCharge, startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
+import { lastCharge, startOwnGateway } from '../../helper/start/gateway-in-process.ts';
 
 /** The environment of one test. The library of each cloud reads it once a process, so each cloud has one test. */
 function setEnv(t: Test, values: Record<string, string | undefined>): void {
@@ -37,7 +37,7 @@ models:
   m: { targets: [{ upstream: cloud }, { upstream: plain, priority: 2 }], category: text, maxOutputTokens: 100, price: { request: 1 } }
   alone: { upstream: cloud, category: text, maxOutputTokens: 100, price: { request: 1 } }
 `;
-  const world = await startGatewayInProcess(t, { provider, config: { catalog: load(t, yaml, ENV).catalog } });
+  const world = await startOwnGateway(t, { provider, config: { catalog: load(t, yaml, ENV).catalog } });
   return { ...world, owner: await world.account() };
 }
 

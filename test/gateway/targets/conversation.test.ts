@@ -96,7 +96,8 @@ test('an answer that breaks off after content is the last error of its target, w
   const { providers } = (await answer.json()) as {
     providers: { name: string; targets: { model: string; state: string; last_error: string | null }[] }[];
   };
-  const target = providers.find(({ name }) => name === 'a')?.targets.find(({ model }) => model === 'ranked');
+  const { targets } = providers.find(({ name }) => name === 'a') ?? { targets: [] };
+  const target = targets.find(({ model }) => model === world.slugOf('ranked'));
   t.equal(target?.state, 'up');
   t.type(target?.last_error, 'string');
 });

@@ -11,11 +11,11 @@ async function started(t: Test) {
 }
 
 /** The health of `ranked` at a provider, as the operator sees it. */
-async function stateOf({ api }: Pick<TargetsGateway, 'api'>, place: string, model = 'ranked') {
+async function stateOf({ api, slugOf }: TargetsGateway, place: string, model = 'ranked') {
   const response = await api('GET', '/api/admin/providers/', ADMIN_TOKEN);
   const { providers } = (await response.json()) as ProviderListView;
   const provider = providers.find(({ name }) => name === place);
-  return provider?.targets.find((target) => target.model === model);
+  return provider?.targets.find((target) => target.model === slugOf(model));
 }
 
 const BUSY = {
@@ -37,8 +37,8 @@ test('a target that failed is not asked again for its Retry-After, and the opera
   t.ok(out > 3_000_000 && out <= 3_600_000, `${out} ms`);
   t.match(await stateOf(world, 'b'), { state: 'up', out_until: null, last_error: null, calls: 3 });
   const page = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
-  t.match(page, 'tollgate_target_out{target="a",model="ranked"} 1');
-  t.match(page, 'tollgate_target_failures_total{target="a",model="ranked"} 1');
+  t.match(page, `tollgate_target_out{target="a",model="${world.slugOf('ranked')}"} 1`);
+  t.match(page, `tollgate_target_failures_total{target="a",model="${world.slugOf('ranked')}"} 1`);
 });
 
 test('a single trial call brings a target back', async (t) => {

@@ -1,22 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 20;
+/** Time after which a wait names its event on stderr, and once more each time it has passed again. */
+const LONG_MS = 60_000;
 
 /**
  * Polls until the answer is neither undefined nor false, and resolves with it. For events in another process, which a
- * test can't listen to. Rejects after `deadlineMs` with an error that names the event. The deadline is for events that
- * never happen, not for those that a loaded machine delays.
+ * test can't listen to. The limit of the test process ends a wait for an event that never comes. Rejects after
+ * `deadlineMs`, which is only for events that must come within a promised time.
  */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  deadlineMs = 180_000,
+  deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = Date.now() + deadlineMs;
+  const startedAt = Date.now();
+  let longMs = LONG_MS;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
-    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > deadlineMs) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    if (waitedMs > longMs) {
+      process.stderr.write(`waiting for ${what} for ${Math.round(waitedMs / 1_000)} s\n`);
+      longMs = waitedMs + LONG_MS;
+    }
     await sleep(POLL_MS);
   }
 }

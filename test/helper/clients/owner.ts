@@ -44,7 +44,7 @@ export async function makeOwner(
 
 /** Live balance and holds of the account, in credits. */
 export async function balanceOf(
-  gateway: GatewayProcess,
+  gateway: Pick<GatewayProcess, 'api'>,
   owner: Owner,
 ): Promise<{ balance: number; held: number }> {
   const { body } = await untilServed('the account', () =>
@@ -54,7 +54,7 @@ export async function balanceOf(
 }
 
 /** The whole ledger, newest first. */
-export async function ledgerOf(gateway: GatewayProcess, owner: Owner): Promise<Entry[]> {
+export async function ledgerOf(gateway: Pick<GatewayProcess, 'api'>, owner: Owner): Promise<Entry[]> {
   const entries: Entry[] = [];
   let before = '';
   for (;;) {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { apiOf } from '../clients/api.ts';
 import { startReceiver } from '../stand-ins/receiver.ts';
-import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
+import { ADMIN_TOKEN, type InProcessGateway, startOwnGateway } from '../start/gateway-in-process.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 
 /** Accounts and keys that fill every page, and one that leaves every page empty. */
@@ -61,7 +61,7 @@ const RECOLOURED = `new Promise((go) => requestAnimationFrame(() => requestAnima
 })`;
 
 async function makeSights(t: Test): Promise<Sights> {
-  const world = await startGatewayInProcess(t);
+  const world = await startOwnGateway(t);
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
 

@@ -4,7 +4,6 @@ import type { CreatedKeyView, KeyView } from '../../../src/api/keys/key-view.ts'
 import { until } from '../check/until.ts';
 import { apiOf } from '../clients/api.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
-import { buildPageOnce } from '../suite/build-page-once.ts';
 import { newContext } from './chromium.ts';
 
 export interface View {
@@ -42,7 +41,6 @@ export async function openDashboard(
   world: Pick<InProcessGateway, 'url'>,
   view: View = {},
 ): Promise<Dashboard> {
-  await buildPageOnce();
   const { timezone = 'Europe/Berlin' } = view;
   const page = await freePage(timezone);
   t.teardown(async () => {

@@ -1,29 +1,34 @@
-import type { Test } from 'tap';
-import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
-import { ADMIN_TOKEN, type Ended, makePlace, run, startGatewayProcess } from './gateway-process.ts';
+import { runCommand } from '../../../src/cli/run.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from './gateway-in-process.ts';
+import type { Ended } from './gateway-process.ts';
+import type { Scope } from './scope.ts';
 
-/** Runs `tollgate` with these arguments in its own process. */
-export function tollgate(
+/** Runs `tollgate` in the test's process, with this environment and nothing else. `input` is its stdin. */
+export async function tollgate(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  input?: string,
-): Promise<Ended> {
-  return run('cli.ts', env, args, input);
+  input = '',
+): Promise<Omit<Ended, 'signal'>> {
+  let output = '';
+  let errors = '';
+  const code = await runCommand(args, {
+    env,
+    stdout: { write: (text) => (output += text) },
+    stderr: { write: (text) => (errors += text) },
+    readInput: () => input,
+  });
+  return { code, output, errors };
 }
 
 /**
  * Starts a gateway and returns its `tollgate` command, with address and token in the environment, as an operator uses
  * it.
  */
-export async function startGatewayForCommands(t: Test) {
-  const provider = await startDemoProvider();
-  t.teardown(() => provider.close());
-  const place = makePlace(t, provider.url);
-  const gateway = await startGatewayProcess(t, place);
+export async function startGatewayForCommands(t: Scope) {
+  const gateway = await startGatewayInProcess(t);
   const env = { PORT: new URL(gateway.url).port, ADMIN_TOKEN };
   return {
     gateway,
-    place,
     /** Environment of the commands. Their default address is made from PORT. */
     env,
     operator: (...args: string[]) => tollgate(args, env),

@@ -1,23 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { pino } from 'pino';
-import { newWebhookSecret } from '../../../src/alerts/send.ts';
+import { t as ofProcess } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { micro } from '../../../src/domain/credits.ts';
-import type { KeySettings } from '../../../src/domain/key.ts';
-import { newKeyValue } from '../../../src/domain/key-value.ts';
 import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
 import { type Served, serve } from '../../../src/program/serve.ts';
+import { ADMIN_TOKEN, type Requests, requestsTo } from '../clients/requests.ts';
 import { creditPrice } from '../fixtures/credit-price.ts';
 import { type Behave, type ScriptedProvider, startScriptedProvider } from '../stand-ins/scripted-provider.ts';
-import { OPEN_KEY } from './ledger-account.ts';
+import { type AccountOptions, accountOn } from './ledger-account.ts';
 import { REDIS_TIMEOUT_MS } from './redis-process.ts';
 import type { Scope } from './scope.ts';
 
-export const ADMIN_TOKEN = 'admin-token-for-tests';
+export { ADMIN_TOKEN };
 
 export const TEST_SERVER: Config['server'] = {
   host: '127.0.0.1',
@@ -47,31 +47,21 @@ export interface TestAccount {
   readonly key: string;
 }
 
-export interface InProcessGateway extends Served {
+export interface InProcessGateway extends Omit<Served, 'close'>, Requests {
   readonly provider: ScriptedProvider;
-  /** Creates an account with one key and whole `credits`. */
-  account(options?: {
-    credits?: number;
-    threshold?: number;
-    /** Default 0. */
-    overdraft?: number;
-    key?: Partial<KeySettings>;
-    email?: string;
-  }): Promise<TestAccount>;
+  /** Creates an account with one key, and 1,000 credits unless `options` says otherwise. */
+  account(options?: AccountOptions): Promise<TestAccount>;
   /** Sets the rate limits of an account. Resolves when they are in force. */
   limitAccount(accountId: number, limits: Partial<CallLimits>): Promise<void>;
-  /** Sends `POST /v1/chat/completions`. */
-  chat(key: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
-  api(
-    method: string,
-    path: string,
-    token: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response>;
   /** Resolves when every settle is confirmed and the book has all journal entries. */
   settled(): Promise<void>;
 }
+
+/** A gateway that no other test uses. */
+export interface OwnGateway extends InProcessGateway, Pick<Served, 'close'> {}
+
+/** Settings of a shared gateway. Redis and the database must last as long as it does. */
+type SharedSettings = Omit<Partial<Config>, 'dataDir' | 'redisUrl' | 'databaseUrl' | 'tracing'>;
 
 /**
  * Models at the provider. `flat` costs 1 credit per request. `tokens` costs 1 credit per 1,000 input and 2 per 1,000
@@ -123,6 +113,10 @@ export function testCatalog(url: string): Config['catalog'] {
   ]);
 }
 
+function upstreamsOf(catalog: Config['catalog']): Config['upstreams'] {
+  return new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream]));
+}
+
 export function testConfig(dataDir: string, url: string, overrides: Partial<Config> = {}): Config {
   const catalog = testCatalog(url);
   return {
@@ -147,7 +141,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       journalEntries: 1_000_000,
     },
     pricing: TEST_PRICING,
-    upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
+    upstreams: upstreamsOf(catalog),
     catalog,
     unconfigured: [],
     workers: 1,
@@ -166,8 +160,63 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   };
 }
 
-/** Starts a whole gateway on a real Redis and book, with a scripted provider. Closes it after the test. */
+/** Gateways of this process by their settings, without their catalogs. */
+const shared = new Map<string, Promise<SharedGateway>>();
+
+/**
+ * Resolves with a whole gateway on a real Redis and book, and a scripted provider for this test. The gateway has the
+ * catalog of the test until the test ends. The tests of a process, which run one after the other, share a gateway if
+ * they have the same other settings: a start takes 160 ms of processor time.
+ */
 export async function startGatewayInProcess(
+  t: Scope,
+  options: { behave?: Behave; provider?: ScriptedProvider; config?: SharedSettings } = {},
+): Promise<InProcessGateway> {
+  const provider = options.provider ?? (await startProviderFor(t, options.behave));
+  const { config = {} } = options;
+  const { catalog = testCatalog(provider.url), upstreams = upstreamsOf(catalog), ...settings } = config;
+  const name = inspect(settings, { depth: null });
+  const started = shared.get(name) ?? SharedGateway.start(settings);
+  shared.set(name, started);
+  const gateway = await started;
+  return { ...(await gateway.lend(t, { catalog, upstreams })), provider };
+}
+
+/** A gateway, and the configuration that it has now. */
+class SharedGateway {
+  readonly #world: InProcessGateway;
+  #config: Config;
+
+  static async start(settings: SharedSettings): Promise<SharedGateway> {
+    return new SharedGateway(
+      await startOwnGateway(ofProcess, { config: { ...settings, catalog: new Map() } }),
+    );
+  }
+
+  constructor(world: InProcessGateway) {
+    this.#world = world;
+    this.#config = world.config;
+  }
+
+  async lend(t: Scope, models: Pick<Config, 'catalog' | 'upstreams'>): Promise<InProcessGateway> {
+    const before = this.#config;
+    t.teardown(() => this.#replaceCatalog(before));
+    const config = { ...before, ...models };
+    await this.#replaceCatalog(config);
+    return { ...this.#world, config, replaceCatalog: (next) => this.#replaceCatalog(next) };
+  }
+
+  async #replaceCatalog(config: Config): Promise<void> {
+    this.#config = config;
+    await this.#world.replaceCatalog(config);
+  }
+}
+
+/**
+ * Starts a gateway for a test that closes it, breaks its servers, or counts what all accounts or targets have. Closes
+ * it after the test.
+ */
+export async function startOwnGateway(
   t: Scope,
   options: {
     behave?: Behave;
@@ -177,21 +226,18 @@ export async function startGatewayInProcess(
     /** Time for requests in flight to finish on close; default 30 s. */
     finishWithinMs?: number;
   } = {},
-): Promise<InProcessGateway> {
+): Promise<OwnGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
-  const provider =
-    options.provider ?? (await startScriptedProvider(options.behave ? { behave: options.behave } : {}));
+  const provider = options.provider ?? (await startProviderFor(t, options.behave));
   const served = await serve(
     testConfig(dataDir, provider.url, options.config),
     pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     options.finishWithinMs === undefined ? {} : { finishWithinMs: options.finishWithinMs },
   );
-  let isClosed = false;
-  const close = async () => {
-    if (isClosed) return;
-    isClosed = true;
-    await served.close();
-    if (!options.provider) await provider.close();
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= served.close();
+    return closed;
   };
   t.teardown(async () => {
     await close();
@@ -200,75 +246,29 @@ export async function startGatewayInProcess(
   return { ...served, provider, close, ...actionsOn(served) };
 }
 
-let emails = 0;
+async function startProviderFor(t: Scope, behave: Behave | undefined): Promise<ScriptedProvider> {
+  const provider = await startScriptedProvider({ behave });
+  t.teardown(() => provider.close());
+  return provider;
+}
 
-function actionsOn(
-  served: Served,
-): Pick<InProcessGateway, 'account' | 'limitAccount' | 'chat' | 'api' | 'settled'> {
-  const { book, url } = served;
-  const { ledger } = served.ledger;
-  const request = (
-    method: string,
-    path: string,
-    token: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+function actionsOn({
+  book,
+  url,
+  ledger,
+}: Served): Requests & Pick<InProcessGateway, 'account' | 'limitAccount' | 'settled'> {
   return {
-    async account({ credits = 1_000, threshold = 0, overdraft = 0, key: settings = {}, email } = {}) {
-      const { value, hash, prefix } = newKeyValue(served.config.keyPrefix);
-      const id = `grant_${hash}`;
-      const amount = micro(Math.round(credits * 1_000_000));
-      const { account, key } = await book.createAccount(
-        {
-          email: email ?? `owner${emails++}-${process.pid}@example.com`,
-          alertThreshold: micro(Math.round(threshold * 1_000_000)),
-          overdraft: micro(Math.round(overdraft * 1_000_000)),
-          webhookSecret: newWebhookSecret(),
-        },
-        { ...OPEN_KEY, ...settings, hash, prefix },
-        amount > 0 ? { id, amount, note: '' } : null,
-        Date.now(),
-      );
-      await ledger.publishKey(key, hash);
-      if (amount > 0) {
-        await ledger.grant({
-          id,
-          accountId: account.id,
-          amount,
-          type: 'top_up',
-          note: '',
-          createdAt: Date.now(),
-        });
-      }
+    ...requestsTo(url),
+    async account(options) {
+      const { account, key, value } = await accountOn(book, ledger.ledger, { credits: 1_000, ...options });
       return { accountId: account.id, keyId: key.id, key: value };
     },
     async limitAccount(accountId, limits) {
       const account = await book.updateAccount(accountId, limits, Date.now());
       if (!account) throw new Error(`there is no account ${accountId}`);
-      await ledger.publishAccount(account);
+      await ledger.ledger.publishAccount(account);
     },
-    chat: (key, body = {}, headers) =>
-      request(
-        'POST',
-        '/v1/chat/completions',
-        key,
-        { model: 'flat', messages: [{ role: 'user', content: 'Hello' }], ...body },
-        headers,
-      ),
-    api: request,
-    async settled() {
-      await served.ledger.settled();
-    },
+    settled: () => ledger.settled(),
   };
 }
 

@@ -4,15 +4,26 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../../src/redis-server/socket.ts';
-import { untilServed } from '../check/until.ts';
-import { programPath } from '../suite/bundled-programs.ts';
+import { ADMIN_TOKEN, type Requests, requestsTo } from '../clients/requests.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
 
-export const ADMIN_TOKEN = 'admin-token-for-tests';
+export { ADMIN_TOKEN };
+
+/** Path of a program of the build, `main.js` or `cli.js`, as users run it; `npm test` builds it. */
+export function programPath(name: string): string {
+  return fileURLToPath(new URL(`../../../dist/${name}`, import.meta.url));
+}
+
+/**
+ * Environment of each program, unless its place says otherwise. No busy machine exceeds this time limit for a reply of
+ * Redis; an empty one starts a gateway as deployed, for tests of the limit of 6 s.
+ */
+export const PROGRAM_ENV = { PORT: '0', ADMIN_TOKEN, REDIS_TIMEOUT_MS: '600000' } as const;
 
 export interface Ended {
   readonly code: number | null;
@@ -22,7 +33,7 @@ export interface Ended {
 }
 
 /** A gateway in its own process. */
-export interface GatewayProcess {
+export interface GatewayProcess extends Requests {
   readonly url: string;
   readonly pid: number;
   /** Everything that it has logged until now. */
@@ -32,17 +43,6 @@ export interface GatewayProcess {
   stop(): Promise<Ended>;
   /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<Ended>;
-  api(
-    method: string,
-    path: string,
-    token: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response>;
-  /** Sends `POST /v1/chat/completions` with the model `flat` (1 credit a request), unless the body names another. */
-  chat(key: string, body?: Record<string, unknown>): Promise<Response>;
-  /** `chat`, repeated while it gets 503. For tests that aren't about a late Redis. */
-  served(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
 
 /** A data folder and an environment for gateways. Removed after the test, together with leftover servers. */
@@ -90,7 +90,7 @@ export async function run(
 
 /** Starts a gateway and waits until it listens. Rejects with its output if it ends instead. */
 export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
-  const child = launch('main.ts', place.env);
+  const child = launch('main.js', place.env);
   const { ended, output } = endOf(child);
   t.teardown(async () => {
     child.kill('SIGKILL');
@@ -113,7 +113,7 @@ export async function startGatewayProcess(t: Scope, place: Place): Promise<Gatew
     ended,
     stop: () => signal('SIGTERM'),
     kill: () => signal('SIGKILL'),
-    ...actionsOn(url),
+    ...requestsTo(url),
   };
 }
 
@@ -129,10 +129,9 @@ const QUICK_START = ['--single-threaded-gc', '--min-semi-space-size=16', '--expo
 
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
   const options = env.NODE_OPTIONS === undefined ? QUICK_START : [];
   const child = spawn(process.execPath, [...options, programPath(program), ...args], {
-    env: { ...defaults, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...PROGRAM_ENV, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   endWithProcess(child);
@@ -162,25 +161,4 @@ function listening(child: Child, output: () => string): Promise<string> {
     };
     child.stdout.on('data', look);
   });
-}
-
-/** Requests to a gateway at an address. */
-export function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
-  const api: GatewayProcess['api'] = (method, path, token, body, headers = {}) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const chat: GatewayProcess['chat'] = (key, body = {}) =>
-    api('POST', '/v1/chat/completions', key, {
-      model: 'flat',
-      messages: [{ role: 'user', content: 'Hello' }],
-      ...body,
-    });
-  return { api, chat, served: (key, body) => untilServed('a call', () => chat(key, body)) };
 }

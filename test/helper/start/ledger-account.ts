@@ -1,3 +1,4 @@
+import { newWebhookSecret } from '../../../src/alerts/send.ts';
 import type { Book } from '../../../src/book/book.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../../../src/domain/key.ts';
@@ -14,24 +15,28 @@ export interface AccountOptions {
   /** Default 0. */
   readonly overdraft?: number;
   readonly key?: Partial<KeySettings>;
+  /** Default: an address that no other account has. */
+  readonly email?: string;
 }
+
+let emails = 0;
 
 /** Creates an account with one key, in the book and in Redis. */
 export async function accountOn(
   book: Book,
   ledger: Ledger,
   options: AccountOptions = {},
-): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }> {
+): Promise<{ account: AccountRecord; key: KeyRecord; hash: string; value: string }> {
   const { credits = 100, threshold = 0, overdraft = 0, key: settings = {} } = options;
-  const { hash, prefix } = newKeyValue('sk-tg-');
+  const { value, hash, prefix } = newKeyValue('sk-tg-');
   const amount = micro(Math.round(credits * 1e6));
   const grant = { id: `grant_${hash}`, amount, note: '' };
   const { account, key } = await book.createAccount(
     {
-      email: `${hash}@example.com`,
+      email: options.email ?? `owner${emails++}-${process.pid}@example.com`,
       alertThreshold: micro(Math.round(threshold * 1e6)),
       overdraft: micro(Math.round(overdraft * 1e6)),
-      webhookSecret: 'whsec_x',
+      webhookSecret: newWebhookSecret(),
     },
     { ...OPEN_KEY, ...settings, hash, prefix },
     amount > 0 ? grant : null,
@@ -40,7 +45,7 @@ export async function accountOn(
   await ledger.publishKey(key, hash);
   if (amount > 0)
     await ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt: Date.now() });
-  return { account, key, hash };
+  return { account, key, hash, value };
 }
 
 /** Settings of an unrestricted key. */

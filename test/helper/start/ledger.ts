@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import type { Test } from 'tap';
+import { t as suite, type Test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import { openBook } from '../../../src/book/open-book.ts';
 import type { RedisAddress } from '../../../src/config/redis-url.ts';
@@ -14,8 +14,10 @@ import type { Admission } from '../../../src/ledger/ledger.ts';
 import { type LedgerBounds, type OpenLedger, openLedger } from '../../../src/ledger/open-ledger.ts';
 import { redisKeyPrefix } from '../../../src/ledger/redis/redis-keys.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../../src/redis-server/server.ts';
+import { takeBook } from './books.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
 import { REDIS_TIMEOUT_MS } from './redis-process.ts';
+import type { Scope } from './scope.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -32,11 +34,16 @@ export interface TestLedger {
   second(): Promise<OpenLedger>;
 }
 
-/** Opens a ledger on a new Redis and a new SQLite book, without a gateway. */
-export async function startLedger(t: Test, { redisTimeoutMs = REDIS_TIMEOUT_MS } = {}): Promise<TestLedger> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
-  const book = await openBook({ databaseUrl: undefined, dataDir });
-  const redis = await startPrivateRedis(dataDir, log);
+/**
+ * Opens a ledger on a Redis and a SQLite book without a gateway. Both are empty, and shared with later tests of the
+ * process; with `ownRedis`, the test may stop or reconfigure its Redis.
+ */
+export async function startLedger(
+  t: Test,
+  { redisTimeoutMs = REDIS_TIMEOUT_MS, ownRedis = false } = {},
+): Promise<TestLedger> {
+  const { book } = await takeBook(t, 'sqlite');
+  const redis = ownRedis ? await startPrivateRedisFor(t) : await takeRedis(book.id);
   let alerts = 0;
   const connect = () =>
     openLedger({
@@ -54,9 +61,6 @@ export async function startLedger(t: Test, { redisTimeoutMs = REDIS_TIMEOUT_MS }
     for (const other of others) await other.close(1_000);
     await open.close(5_000);
     raw.disconnect();
-    await redis.stop();
-    await book.close();
-    rmSync(dataDir, { recursive: true, force: true });
   });
   return {
     book,
@@ -71,6 +75,30 @@ export async function startLedger(t: Test, { redisTimeoutMs = REDIS_TIMEOUT_MS }
     },
     account: (options) => accountOn(book, open.ledger, options),
   };
+}
+
+let sharedRedis: Promise<PrivateRedis> | undefined;
+
+/** The process' Redis, without Redis keys of this book. */
+async function takeRedis(bookId: string): Promise<PrivateRedis> {
+  sharedRedis ??= startPrivateRedisFor(suite);
+  const redis = await sharedRedis;
+  const raw = new Redis(redis.socketPath);
+  const old = await raw.keys(`${redisKeyPrefix(bookId)}*`);
+  if (old.length > 0) await raw.unlink(old);
+  raw.disconnect();
+  return redis;
+}
+
+/** Starts a Redis on a unix socket that ends with the test. */
+export async function startPrivateRedisFor(t: Scope): Promise<PrivateRedis> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
+  const redis = await startPrivateRedis(dataDir, log);
+  t.teardown(async () => {
+    await redis.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return redis;
 }
 
 /** Opens a ledger on a running Redis, with a new SQLite book; closed at the test's end. */

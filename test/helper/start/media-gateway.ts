@@ -1,8 +1,8 @@
-import { t as ofFile, type Test } from 'tap';
+import type { Test } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
 import type { Model } from '../../../src/domain/catalog.ts';
 import type { Category } from '../../../src/domain/key.ts';
-import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
+import type { LedgerEntry } from '../../../src/domain/ledger-entry.ts';
 import type { Unit } from '../../../src/domain/units.ts';
 import { creditPrice } from '../fixtures/credit-price.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
+  lastCharge,
   startGatewayInProcess,
   type TestAccount,
   testCatalog,
@@ -25,7 +26,7 @@ export interface MediaGateway extends InProcessGateway {
     headers?: Record<string, string>,
   ): Promise<Response>;
   /** Waits until the newest entry of the account is a charge, and resolves with it. */
-  charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'threshold'>>;
+  charged(account: TestAccount): Promise<LedgerEntry>;
   /** Waits until everything is settled, and resolves with the account's balance and holds. */
   held(account: TestAccount): Promise<{ balance: number; held: number }>;
 }
@@ -45,26 +46,6 @@ export async function startMediaGateway(
   t.teardown(() => provider.close());
   const catalog = mediaCatalog(provider.url);
   return withMedia(await startGatewayInProcess(t, { provider, config: { ...config, catalog } }));
-}
-
-/** The shared gateway of this test process, started on first use. */
-let shared: Promise<InProcessGateway> | undefined;
-
-/**
- * The media gateway that the tests of a file share, with a provider per test. For sequential tests that look only at
- * their own accounts. Each start that this saves takes half a second of processor time.
- */
-export async function shareMediaGateway(
-  t: Test,
-  behave: (request: ReceivedRequest) => Behavior | undefined = () => undefined,
-): Promise<MediaGateway> {
-  const provider = await startScriptedProvider({ behave });
-  t.teardown(() => provider.close());
-  const catalog = mediaCatalog(provider.url);
-  shared ??= startGatewayInProcess(ofFile, { config: { catalog } });
-  const gateway = await shared;
-  await gateway.replaceCatalog({ ...gateway.config, catalog });
-  return withMedia({ ...gateway, provider });
 }
 
 export function mediaCatalog(url: string): Map<string, Model> {
@@ -97,7 +78,6 @@ export function mediaCatalog(url: string): Map<string, Model> {
 }
 
 export function withMedia(world: InProcessGateway): MediaGateway {
-  const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
   return {
     ...world,
     post: (key, path, body, headers = {}) =>
@@ -106,13 +86,7 @@ export function withMedia(world: InProcessGateway): MediaGateway {
         headers: { authorization: `Bearer ${key}`, ...headers },
         body,
       }),
-    async charged(account) {
-      for (;;) {
-        await world.settled();
-        const entry = await newest(account);
-        if (entry?.type === 'charge') return entry;
-      }
-    },
+    charged: ({ accountId }) => lastCharge(world, accountId),
     async held({ accountId }) {
       await world.settled();
       return await world.ledger.ledger.account(accountId);

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
-import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
+import { makeOwner } from '../clients/owner.ts';
+import { startScriptedProvider, startWaitingProvider } from '../stand-ins/scripted-provider.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from './gateway-process.ts';
 import { createDatabase } from './postgres-database.ts';
 import { startPostgres } from './postgres-server.ts';
@@ -36,4 +37,13 @@ export async function startGatewayProcesses(t: Test, count: number) {
   const gateways = await Promise.all(Array.from({ length: count }, start));
   /** Gateways in turn: 0 is the first, and `count` the first again. */
   return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
+}
+
+/** Starts a gateway on a Redis of the test, and a provider that holds its answers to "wait" until they are released. */
+export async function startGatewayOnRedis(t: Test) {
+  const redis = await startRedis(t);
+  const { provider, letGo } = await startWaitingProvider(t);
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const owner = await makeOwner(gateway, 100);
+  return { redis, provider, gateway, owner, letGo };
 }

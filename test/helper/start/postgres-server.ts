@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort } from './redis-process.ts';
+import { freePort, MAX_PORTS } from './redis-process.ts';
 
 /** A real PostgreSQL that the tests started, on loopback. */
 export interface PostgresServer {
@@ -27,7 +27,10 @@ export function addressOf(port: number, database: string): string {
 }
 
 /** `settings` as in postgresql.conf. Throws Error if PostgreSQL is not installed. */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Record<string, string> = {},
+  tries = 1,
+): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) {
     throw new Error(
@@ -56,7 +59,14 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   execFileSync(join(bin, 'initdb'), init, { ...owner, cwd: folder, stdio: 'pipe' });
   const port = await freePort();
   const start = () => serve(join(bin, 'postgres'), folder, port, owner, settings);
-  let process = await start();
+  let process: ChildProcess;
+  try {
+    process = await start();
+  } catch (error) {
+    // Another process took the port first. The server's folder is gone with it.
+    if (tries === MAX_PORTS || !/Address already in use/.test(String(error))) throw error;
+    return await startPostgres(settings, tries + 1);
+  }
   return {
     port,
     url: (database) => addressOf(port, database),

@@ -36,12 +36,12 @@ export interface RedisProcess {
  */
 export async function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<RedisProcess> {
   const folder = mkdtempSync(join(settings.dir ?? tmpdir(), 'tollgate-redis-'));
-  const port = settings.port === undefined ? await freePort() : Number(settings.port);
+  let port = settings.port === undefined ? await freePort() : Number(settings.port);
   let child: ChildProcess | undefined;
   const connections: Redis[] = [];
   // Even without fsync, a kill loses nothing. With it, a slow disk would delay replies and writes.
   const fsync = { appendonly: 'yes', appendfsync: 'no' };
-  const all = { port, bind: '127.0.0.1', ...fsync, save: '', ...settings, dir: folder };
+  const all = { bind: '127.0.0.1', ...fsync, save: '', ...settings, dir: folder };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
   async function kill(): Promise<void> {
@@ -51,19 +51,33 @@ export async function startRedis(t: Scope, settings: Record<string, string> = {}
     await gone;
   }
   async function start(): Promise<void> {
-    child = spawn(findRedisServer(), args, { stdio: 'ignore' });
-    endWithProcess(child);
+    const started = spawn(findRedisServer(), [...args, '--port', String(port)], { stdio: 'ignore' });
+    child = started;
+    endWithProcess(started);
     const probe = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => 20 });
     probe.on('error', () => {});
-    await until('Redis to answer', () => probe.ping().catch(() => undefined));
+    const hasEnded = () => started.exitCode !== null || started.signalCode !== null;
+    await until('Redis to answer', async () => hasEnded() || (await probe.ping().catch(() => undefined)));
     probe.disconnect();
+    if (hasEnded()) throw new Error(`Redis did not start on port ${port}`);
+  }
+  /** Another process may take a free port before this one does. */
+  async function startOnFreePort(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await start();
+      } catch (error) {
+        if (settings.port !== undefined || tries === MAX_PORTS) throw error;
+        port = await freePort();
+      }
+    }
   }
   t.teardown(async () => {
     for (const connection of connections) connection.disconnect();
     await kill();
     rmSync(folder, { recursive: true, force: true });
   });
-  await start();
+  await startOnFreePort();
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
@@ -111,6 +125,9 @@ export const REDIS_TIMEOUT_MS = 20_000;
  */
 const FIRST = 12_000;
 const COUNT = 10_000;
+
+/** Maximum free ports that a server tries. */
+export const MAX_PORTS = 5;
 
 /** Finds `count` unused ports on loopback. */
 export async function freePorts(count: number): Promise<number[]> {

@@ -25,6 +25,8 @@ export interface TargetsGateway extends InProcessGateway {
   behaveBy(place: PlaceName, behave: Behave): void;
   /** The model's name in each request that reached a provider. */
   asked(place: PlaceName): string[];
+  /** The slug of a model in this test. Its name is an alias, because a gateway keeps the health of a slug's targets. */
+  slugOf(model: string): string;
 }
 
 export type PlaceName = 'a' | 'b' | 'c';
@@ -32,6 +34,8 @@ const PLACES: readonly PlaceName[] = ['a', 'b', 'c'];
 
 /** Prices of `ranked` at its targets: 1, 2 and 3 credits a request. */
 const PRICES: Readonly<Record<PlaceName, number>> = { a: 1, b: 2, c: 3 };
+
+let started = 0;
 
 /**
  * Models: `ranked` runs at `a`, then `b`, then `c`, under the names `ranked-a` and so on. `even` is at `a` and `b` with
@@ -42,7 +46,7 @@ export async function startTargetsGateway(
   limits: Partial<Config['limits']> = {},
 ): Promise<TargetsGateway> {
   const behaviors = new Map<PlaceName, Behave>();
-  const started = await Promise.all(
+  const all = await Promise.all(
     PLACES.map(
       async (place) =>
         [
@@ -51,10 +55,12 @@ export async function startTargetsGateway(
         ] as const,
     ),
   );
-  t.teardown(() => Promise.all(started.map(([, provider]) => provider.close())));
-  const providers = Object.fromEntries(started) as Record<PlaceName, ScriptedProvider>;
+  t.teardown(() => Promise.all(all.map(([, provider]) => provider.close())));
+  const providers = Object.fromEntries(all) as Record<PlaceName, ScriptedProvider>;
   const base = testConfig('', providers.a.url);
-  const catalog = catalogOf(providers);
+  const test = started++;
+  const slugOf = (model: string) => `${model}-${test}`;
+  const catalog = catalogOf(providers, slugOf);
   const config = {
     catalog,
     upstreams: new Map(PLACES.map((place) => [place, upstreamOf(place, providers, 'openai')])),
@@ -66,6 +72,7 @@ export async function startTargetsGateway(
     providers,
     behave: (place, behavior) => behaviors.set(place, () => behavior),
     behaveBy: (place, behave) => behaviors.set(place, behave),
+    slugOf,
     asked: (place) => providers[place].requests.map(({ body }) => String(modelIn(body.toString()))),
   };
 }
@@ -88,18 +95,30 @@ function upstreamOf(
   } as const;
 }
 
-function catalogOf(providers: Readonly<Record<PlaceName, ScriptedProvider>>): Config['catalog'] {
+function catalogOf(
+  providers: Readonly<Record<PlaceName, ScriptedProvider>>,
+  slugOf: (model: string) => string,
+): Config['catalog'] {
   const flat = testCatalog(providers.a.url).get('flat') as Model;
   const spread = (
-    slug: string,
+    name: string,
     targets: readonly (Pick<Target, 'weight' | 'priority'> & { readonly place: PlaceName })[],
     { format = 'openai', ...more }: Partial<Model> & { readonly format?: 'openai' | 'anthropic' } = {},
   ): [string, Model] => {
+    const slug = slugOf(name);
     const all = targets.map(({ place, weight, priority }): Target => {
       const price = creditPrice({ request: PRICES[place] });
       const upstream = upstreamOf(place, providers, format);
       return {
-        model: { ...flat, slug, upstream, upstreamModel: `${slug}-${place}`, price, ...more },
+        model: {
+          ...flat,
+          slug,
+          aliases: [name],
+          upstream,
+          upstreamModel: `${name}-${place}`,
+          price,
+          ...more,
+        },
         weight,
         priority,
       };

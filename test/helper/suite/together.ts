@@ -1,6 +1,6 @@
 /**
- * Loads the given test files one after the other in one process. They register their tests while the first test is
- * still running, because tap ends at the first moment without a test.
+ * Runs the given test files in one process, one after the other. The next one loads behind the last test of a file,
+ * inside a test, because tap ends at the first moment without one.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,12 @@ process.argv.splice(1, files.length + 1, ...files.slice(0, 1));
 process.setMaxListeners(0);
 const { test } = await import('tap');
 
-test('the test files load', async (t) => {
-  for (const file of files) await t.resolves(import(pathToFileURL(resolve(file)).href), file);
-});
+function run([file, ...others]: readonly string[]): void {
+  if (file === undefined) return;
+  test(`${file} loads`, async (t) => {
+    await t.resolves(import(pathToFileURL(resolve(file)).href));
+    run(others);
+  });
+}
+
+run(files);

@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { type Command, Redis } from 'ioredis';
 import { test } from 'tap';
 import { createRedis } from '../../../src/ledger/redis/connect.ts';
 import { ScriptSender } from '../../../src/ledger/redis/script-sender.ts';
 import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
-import { startPrivateRedis } from '../../../src/redis-server/server.ts';
-import { log } from '../../helper/start/ledger.ts';
+import { until } from '../../helper/check/until.ts';
+import { log, startPrivateRedisFor } from '../../helper/start/ledger.ts';
 
 /** Every member of a command that ioredis 6.0.0 reads between sending it and its reply or the end of its connection. */
 const MEMBERS = [
@@ -38,18 +36,15 @@ test('ioredis is pinned to the version whose command the batch replaces', async 
 });
 
 test('a batch has every member that ioredis reads of a command, and no reply is lost', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-sender-'));
-  const redis = await startPrivateRedis(dataDir, log);
+  const redis = await startPrivateRedisFor(t);
   const client = createRedis(
     { kind: 'socket', path: redis.socketPath },
     { name: 'test', keyPrefix: 'test:', log },
   );
   const pauser = new Redis(redis.socketPath);
-  t.teardown(async () => {
+  t.teardown(() => {
     pauser.disconnect();
     client.disconnect();
-    await redis.stop();
-    rmSync(dataDir, { recursive: true, force: true });
   });
   await client.connect();
   const members = new Set<string>();
@@ -79,9 +74,12 @@ test('a batch has every member that ioredis reads of a command, and no reply is 
   );
 
   // Redis is paused, so that the connection ends between the command and its reply.
-  await pauser.client('PAUSE', 2_000, 'ALL');
+  await pauser.client('PAUSE', 600_000, 'ALL');
+  const written = () => (client as Redis).stream.bytesWritten;
+  const before = written();
   const cut = ask();
-  setTimeout(() => client.disconnect(), 100);
+  await until('the command to be sent', () => written() > before);
+  client.disconnect();
   t.ok((await cut).error, 'a connection that ends is an error');
   t.ok((await ask()).error, 'so is one that has ended');
   t.same([...members].sort(), MEMBERS);

@@ -1,43 +1,21 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { registerHooks } from 'node:module';
-import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import type { Worker } from 'node:worker_threads';
+import { setImmediate as tick } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import type { Log } from '../../../src/log/log.ts';
-import { TokenCounter } from '../../../src/metering/tokens/token-counter.ts';
+import { startCounter } from './start-counter.ts';
 
 const MIB = 1 << 20;
 
-interface Started {
-  counter: TokenCounter;
-  /** The number of threads that the counter has started; Node reports each one a tick later. */
-  threads: Worker[];
-  warnings: string[];
-}
+const now = performance.now.bind(performance);
+let aheadMs = 0;
 
-function startCounter(t: Test): Started {
-  const threads: Worker[] = [];
-  const warnings: string[] = [];
-  const onWorker = (worker: Worker) => threads.push(worker);
-  process.on('worker', onWorker);
-  const log: Log = { debug() {}, info() {}, warn: (_, message) => warnings.push(message), error() {} };
-  const counter = new TokenCounter({ log });
-  t.teardown(async () => {
-    process.off('worker', onWorker);
-    await counter.close();
+/** Moves the clock past the pause before the counter starts its thread again. */
+function passPause(t: Test): void {
+  aheadMs += 60_000;
+  performance.now = () => now() + aheadMs;
+  t.teardown(() => {
+    performance.now = now;
   });
-  return { counter, threads, warnings };
-}
-
-/** The output of a script in its own process, with `counter` defined. */
-async function runInProcess(script: string): Promise<string> {
-  const source = new URL('../../../src/metering/tokens/token-counter.ts', import.meta.url).href;
-  const setUp = `import { TokenCounter } from ${JSON.stringify(source)};
-    const counter = new TokenCounter({ log: { debug() {}, info() {}, warn() {}, error() {} } });`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${setUp}\n${script}`]);
-  return (await run).stdout.trim();
 }
 
 test('texts have the tokens that o200k_base gives them', async (t) => {
@@ -84,54 +62,6 @@ test('a hundred counts under way get each its own answer', async (t) => {
   t.equal(threads.length, 1);
 });
 
-test('prose is counted exactly however long it is, up to 1 MiB', async (t) => {
-  const { counter } = startCounter(t);
-  t.equal(await counter.count(' hello'.repeat(100_000)), 100_000);
-});
-
-test('a run without a break is cut, which adds at most a token or so a cut', async (t) => {
-  const { counter } = startCounter(t);
-  const runs: [text: string, tokens: number][] = [
-    ['a'.repeat(100_000), 12_500],
-    [' '.repeat(100_000), 782],
-    ['!'.repeat(100_000), 6_250],
-    ['好'.repeat(30_000), 30_000],
-    ['👩‍👩‍👧'.repeat(10_000), 80_000],
-  ];
-  for (const [text, uncut] of runs) {
-    const cuts = Math.ceil(text.length / 256);
-    const tokens = await counter.count(text);
-    t.ok(tokens >= uncut && tokens <= uncut + cuts, `${text.slice(0, 8)}: ${tokens}, uncut ${uncut}`);
-  }
-});
-
-test('counting 2 MiB of hostile text ends, with the result of a part of it', async (t) => {
-  const { counter, warnings } = startCounter(t);
-  t.equal(await counter.count('a'.repeat(2 * MIB)), (2 * MIB) / 8);
-  t.equal(await counter.count('好'.repeat(2 * MIB)), 2 * MIB);
-  const emoji = await counter.count('😀'.repeat(MIB));
-  t.ok(emoji >= MIB && emoji <= 1.01 * MIB, `${emoji} tokens in ${MIB} emoji`);
-  t.same(warnings, []);
-});
-
-test('a text beyond 1 MiB counts by all its parts, not only its beginning', async (t) => {
-  const { counter } = startCounter(t);
-  const words = ' hello'.repeat(200_000);
-  const tokens = await counter.count(words + '好'.repeat(words.length));
-  const exact = 200_000 + words.length;
-  t.ok(Math.abs(tokens - exact) < exact / 50, `${tokens} for ${exact}`);
-});
-
-test('when much is waiting, texts are sampled sooner, and none is refused', async (t) => {
-  const { counter, warnings } = startCounter(t);
-  const text = ' hello'.repeat(170_000);
-  const counts = await Promise.all(Array.from({ length: 12 }, () => counter.count(text)));
-  t.equal(counts[0], 170_000);
-  for (const tokens of counts) t.ok(Math.abs(tokens - 170_000) < 2_000, `${tokens} tokens`);
-  t.same(warnings, []);
-  t.equal(await counter.count(text), 170_000, 'the room is given back');
-});
-
 test('the ranks are loaded in the thread only, while this one goes on', async (t) => {
   const { counter } = startCounter(t);
   const order: string[] = [];
@@ -165,7 +95,8 @@ test('without its thread a text has a quarter of its bytes; that is said once, a
   await ended;
   t.equal(await counter.count('hello world'), 3, 'it is not started again at once');
   t.equal(warnings.length, 1);
-  while ((await counter.count('hello world')) !== 2) await sleep(20);
+  passPause(t);
+  t.equal(await counter.count('hello world'), 2);
   t.equal(threads.length, 2);
   t.equal(warnings.length, 1);
 });
@@ -176,7 +107,8 @@ test('a failure after it worked again is said again', async (t) => {
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
   for (const failures of [1, 2]) {
-    while ((await counter.count('hello world')) !== 2) await sleep(20);
+    passPause(t);
+    t.equal(await counter.count('hello world'), 2);
     const underWay = counter.count('hello world');
     const ended = threads.at(-1)?.terminate();
     t.ok([2, 3].includes(await underWay));
@@ -198,12 +130,4 @@ test('close answers the counts under way and later ones from bytes, and ends the
   await counter.close();
   t.equal(threads.length, 1);
   t.same(warnings, [], 'which is no failure');
-});
-
-test('an idle thread keeps no process alive', async (t) => {
-  t.equal(await runInProcess(`await counter.count('hello world'); console.log('done')`), 'done');
-});
-
-test('a count under way does', async (t) => {
-  t.equal(await runInProcess(`counter.count('hello world').then(console.log)`), '2');
 });

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pacedLoad } from '../../../bench/paced-load.ts';
 import { until } from '../../helper/check/until.ts';
 import { makeOwner } from '../../helper/clients/owner.ts';
-import { ADMIN_TOKEN, actionsOn, run } from '../../helper/start/gateway-process.ts';
+import { requestsTo } from '../../helper/clients/requests.ts';
+import { ADMIN_TOKEN, run } from '../../helper/start/gateway-process.ts';
 import { freePorts, startRedis } from '../../helper/start/redis-process.ts';
 import type { Scope } from '../../helper/start/scope.ts';
 import { checkBalances } from '../checker/check-money.ts';
@@ -63,7 +64,7 @@ export async function soak(
   await Promise.all(slots.map((slot) => slot.start()));
   const [slot, place] = [slots[0] as GatewaySlot, places[0] as (typeof places)[number]];
   const owners = await Promise.all(
-    Array.from({ length: ACCOUNTS }, () => makeOwner(actionsOn(slot.url), 1e9)),
+    Array.from({ length: ACCOUNTS }, () => makeOwner(requestsTo(slot.url), 1e9)),
   );
 
   const calls: SoakCall[] = [];
@@ -140,12 +141,12 @@ export async function soak(
   const views: CallView[] = [];
   for (const { accountId } of owners) {
     const path = `/api/admin/accounts/${accountId}/calls/?format=jsonl`;
-    const text = await (await actionsOn(slot.url).api('GET', path, ADMIN_TOKEN)).text();
+    const text = await (await requestsTo(slot.url).api('GET', path, ADMIN_TOKEN)).text();
     for (const line of text.trim().split('\n')) views.push(JSON.parse(line) as CallView);
   }
   const reconciled = [
-    await run('cli.ts', place.env, ['reconcile']),
-    await run('cli.ts', place.env, ['reconcile', '--charges']),
+    await run('cli.js', place.env, ['reconcile']),
+    await run('cli.js', place.env, ['reconcile', '--charges']),
   ];
   const ended = await Promise.all(slots.map((each) => each.stop()));
   const seen = { calls, providers, rows: snapshot.ledger, views };
@@ -187,5 +188,5 @@ function makePlace(scope: Scope, providers: readonly DyingProvider[], index: num
   const file = join(folder, 'gateway.yaml');
   writeFileSync(file, JSON.stringify(config));
   const dataDir = join(folder, `data-${index}`);
-  return { dataDir, env: { TOLLGATE_CONFIG: file, TOLLGATE_DATA: dataDir, ...env } };
+  return { dataDir, env: { TOLLGATE_CONFIG: file, TOLLGATE_DATA: dataDir, REDIS_TIMEOUT_MS: '', ...env } };
 }

@@ -72,6 +72,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
       { folder, index, urls: upstream.urls, maxQueueMs: plan.maxQueueMs },
       {
         REDIS_URL: redis.urlFor(index),
+        REDIS_TIMEOUT_MS: '',
         ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
         ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
       },

@@ -5,6 +5,7 @@ import type { KeyListView, KeyView } from '../../../api/keys/key-view.ts';
 import type { EntryPageView, EntryView } from '../../../api/ledger/entry-view.ts';
 import type { ModelListView, ModelView } from '../../../api/models/model-view.ts';
 import type { UsageGroup, UsageReportView } from '../../../api/usage/usage-view.ts';
+import type { Question } from '../explain/call-question.ts';
 import { listKeys } from './keys.ts';
 import { ask, askRaw, type RequestOptions } from './request.ts';
 
@@ -103,16 +104,6 @@ export async function readModels(signal: AbortSignal, token?: string): Promise<r
 export async function readEndpoints(signal: AbortSignal): Promise<readonly string[]> {
   const { paths } = await ask<{ paths: Record<string, object> }>('GET', '/openapi.json', { signal });
   return Object.keys(paths).filter((path) => path.startsWith('/v1/') && 'post' in (paths[path] ?? {}));
-}
-
-/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
-export interface Question {
-  model: string;
-  endpoint?: string;
-  ip?: string;
-  origin?: string;
-  country?: string;
-  at?: string;
 }
 
 /** Asks what a call with a key of the account at `base` would get. */

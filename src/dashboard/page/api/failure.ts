@@ -1,4 +1,4 @@
-import { ApiFailure } from './request.ts';
+import { ApiFailure } from './api-failure.ts';
 
 /** Codes of refusals that concern the session's own key: checks 3 to 8 of specification section 3. */
 const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([

@@ -1,7 +1,8 @@
 import type { KeyPatchBody, NewKeyBody } from '../../../api/http/bodies-view.ts';
 import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/keys/key-view.ts';
 import { session, setManaging, setNewestPrefix } from '../session/session.ts';
-import { ApiFailure, ask, made } from './request.ts';
+import { ApiFailure } from './api-failure.ts';
+import { ask, made } from './request.ts';
 import type { KeysPath } from './rotation.ts';
 
 export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]> {

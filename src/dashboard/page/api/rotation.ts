@@ -1,5 +1,6 @@
 import type { KeyListView, KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
-import { ApiFailure, ask, certain } from './request.ts';
+import { ApiFailure } from './api-failure.ts';
+import { ask, certain } from './request.ts';
 
 /** Path of an account's keys: those of the session's account, or of one that the operator views. */
 export type KeysPath = '/api/keys/' | `/api/admin/accounts/${number}/keys/`;

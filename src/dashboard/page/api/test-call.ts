@@ -1,7 +1,8 @@
 import type { CallView } from '../../../api/calls/call-view.ts';
 import type { ModelView } from '../../../api/models/model-view.ts';
 import { CHAT, MESSAGES, OUTPUT_TOKENS } from '../use-key/cheapest.ts';
-import { ApiFailure, ask, askRaw } from './request.ts';
+import { ApiFailure } from './api-failure.ts';
+import { ask, askRaw } from './request.ts';
 
 export interface TestAnswer {
   readonly text: string;

@@ -1,6 +1,14 @@
-import type { Question } from '../api/account.ts';
 import { fromLocalInput, toLocalInput } from '../format/time.ts';
-import { query } from '../route.ts';
+
+/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
+export interface Question {
+  model: string;
+  endpoint?: string;
+  ip?: string;
+  origin?: string;
+  country?: string;
+  at?: string;
+}
 
 /** Values of the form about a call; "" for a field that is left out. */
 export interface CallQuestion {
@@ -34,9 +42,8 @@ export function questionOf({ keyId: _, at, ...texts }: CallQuestion): Question {
 
 const ASKED = ['model', 'endpoint', 'ip', 'origin', 'country'] as const;
 
-/** The fields that the address of the page fills in, as a link from a request does. `at` is a timestamp there. */
-export function questionInAddress(): Partial<CallQuestion> {
-  const asked = query.value;
+/** The fields that the page's address, `asked`, fills in, as a link from a request does. `at` is a timestamp there. */
+export function questionInAddress(asked: URLSearchParams): Partial<CallQuestion> {
   const given = ASKED.filter((name) => asked.has(name)).map((name) => [name, asked.get(name) ?? '']);
   const at = asked.get('at');
   return { ...Object.fromEntries(given), ...(at === null ? {} : { at: toLocalInput(at) }) };

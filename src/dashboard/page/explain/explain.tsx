@@ -5,6 +5,7 @@ import { type Base, explainCall, OWN, readEndpoints, readKeys, readModels } from
 import { readModelsOfOperator } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
+import { query } from '../route.ts';
 import { Empty } from '../ui/elements.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { NO_QUESTION, questionInAddress, questionOf } from './call-question.ts';
@@ -54,7 +55,7 @@ function Asking(props: {
     ...NO_QUESTION,
     keyId: first,
     model: props.models[0] ?? '',
-    ...questionInAddress(),
+    ...questionInAddress(query.value),
   }));
   const [answer, setAnswer] = useState<{ explanation: ExplanationView; checked: Checked }>();
   const action = useAction(async () => {

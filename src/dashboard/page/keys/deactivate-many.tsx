@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { switchKey } from '../api/keys.ts';
-import { ApiFailure } from '../api/request.ts';
 import { count } from '../format/credits.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';

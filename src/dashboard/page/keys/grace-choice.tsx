@@ -1,5 +1,5 @@
 import { MOST_GRACE_S } from '../../../domain/rotation.ts';
-import { ApiFailure } from '../api/request.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { count } from '../format/credits.ts';
 import { readWhole } from '../format/read-whole.ts';
 import { Field, TextField } from '../ui/field.tsx';

@@ -3,7 +3,7 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
-import type { Difference } from '../ui/conflict.tsx';
+import type { Difference } from '../ui/difference.ts';
 import { FORM_FIELDS, type KeyField } from './key-draft.ts';
 
 /** Fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */

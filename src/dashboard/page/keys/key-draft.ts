@@ -3,7 +3,7 @@ import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { rowAt, type TypedField, WIRE_NAMES, type WireName } from '../../../domain/key-settings.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
-import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-fields.tsx';
+import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-texts.ts';
 
 /** State of a key's form: the text of the inputs before it is parsed. */
 export interface KeyDraft {

@@ -1,6 +1,7 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { session } from '../session/session.ts';
 import { Badge } from '../ui/elements.tsx';
+import { isExpired } from './key-order.ts';
 
 /** Name of the key with an id; a dash for null, which is the id where no key was involved. */
 export function keyName(id: number | null, keys: readonly KeyView[]): string {
@@ -18,11 +19,6 @@ export function KeyLink({ id, keys }: { id: number | null; keys: readonly KeyVie
   const name = keyName(id, keys);
   if (id === null || session.value?.role === 'operator') return name;
   return <a href={`#/keys/${id}`}>{name}</a>;
-}
-
-/** True if the expiry of a key has passed, by the browser's clock. */
-export function isExpired(key: KeyView): boolean {
-  return key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
 }
 
 /** A badge that says whether the key can be used. */

@@ -1,5 +1,4 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { isExpired } from './key-label.tsx';
 
 /** Columns of the table of keys that can be sorted, with their words in the address. */
 export const KEY_ORDERS = {
@@ -32,6 +31,11 @@ export function sortedKeys(keys: readonly KeyView[], by: string, isDown: boolean
     const order = isDown ? compare(other, one) : compare(one, other);
     return order || NAMES.compare(one.name, other.name);
   });
+}
+
+/** True if the expiry of a key has passed, by the browser's clock. */
+export function isExpired(key: KeyView): boolean {
+  return key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
 }
 
 function rank(key: KeyView): number {

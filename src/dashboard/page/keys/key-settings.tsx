@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { explainCall, OWN } from '../api/account.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { changeKey, readKey } from '../api/keys.ts';
-import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
@@ -59,7 +60,8 @@ export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (k
     }
   };
   const save = useAction(async () => {
-    const reasons = isOwnKey(key) ? await lockOutOf(base, changes) : [];
+    const explain = () => explainCall(OWN, key.id, { model: 'any' });
+    const reasons = isOwnKey(key) ? await lockOutOf(base, changes, location.origin, explain) : [];
     setLockOut(reasons);
     if (reasons.length === 0) await send(base.version);
   });

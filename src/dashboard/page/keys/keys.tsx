@@ -14,8 +14,7 @@ import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { sortingOf } from '../ui/sorting.ts';
 import { DeactivateMany, isSelectable } from './deactivate-many.tsx';
-import { isExpired } from './key-label.tsx';
-import { KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
+import { isExpired, KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
 import { type KeyActions, KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
@@ -65,7 +64,9 @@ export function KeyList({
   const shows = query.value.get('status') ?? 'all';
   const use = query.value.get('use') ?? '';
   const refusals = useLoad((signal) => readRefusals(base, signal), base).data;
-  const sorting = sortingOf(KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, FIRST_PAGE);
+  const sorting = sortingOf(query.value.get('sort') ?? '', KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, (sort) =>
+    choose({ ...FIRST_PAGE, sort }),
+  );
   const matching = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use, refusals));
   const found = sortedKeys(matching, sorting.by, sorting.isDown);
   const at = Number(cursors().at(-1)) || 0;

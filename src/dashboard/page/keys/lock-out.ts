@@ -1,10 +1,10 @@
+import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
 import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import type { CallerRestriction } from '../../../domain/key-settings.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
-import { explainCall, OWN } from '../api/account.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
@@ -16,19 +16,25 @@ interface Place {
 
 /**
  * Reasons why the session's key could no longer be used here, or could no longer manage, after `changes`. A restriction
- * counts as a reason too where its effect is not known. Empty if nothing is lost.
+ * counts as a reason too where its effect is not known. Empty if nothing is lost. `origin` is that of this page, and
+ * `explain` asks the gateway about a call from here.
  */
-export async function lockOutOf(key: KeyView, changes: KeyPatchBody): Promise<string[]> {
+export async function lockOutOf(
+  key: Pick<KeyView, 'can_manage'>,
+  changes: KeyPatchBody,
+  origin: string,
+  explain: () => Promise<Pick<ExplanationView, 'caller'>>,
+): Promise<string[]> {
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;
   const isPlaced = ips.length > 0 || countries.length > 0;
-  const place = isPlaced ? await placeOf(key) : { address: undefined, country: undefined };
+  const place = isPlaced ? await placeOf(explain) : { address: undefined, country: undefined };
   /** Every restriction that holds for the API's own routes, too. */
   const restricted: Readonly<Record<CallerRestriction, Reason>> = {
     expires_at: expiryReason(changes.expires_at),
     active_hours: hoursReason(changes.active_hours),
     allowed_ips: ips.length > 0 && addressReason(ips, place),
     blocked_countries: countries.length > 0 && countryReason(countries, place),
-    allowed_origins: originReason(changes.allowed_origins),
+    allowed_origins: originReason(changes.allowed_origins, origin),
   };
   const unmanaged =
     changes.can_manage === false && key.can_manage && 'It can no longer manage keys or change anything.';
@@ -64,8 +70,7 @@ function countryReason(countries: readonly string[], { country }: Place) {
   );
 }
 
-function originReason(origins: readonly string[] = []) {
-  const { origin } = location;
+function originReason(origins: readonly string[] = [], origin: string) {
   return (
     origins.length > 0 &&
     !compileOrigins(origins).allows(origin) &&
@@ -74,9 +79,9 @@ function originReason(origins: readonly string[] = []) {
 }
 
 /** Place of this page, as the gateway checks it. */
-async function placeOf(key: KeyView): Promise<Place> {
+async function placeOf(explain: () => Promise<Pick<ExplanationView, 'caller'>>): Promise<Place> {
   try {
-    const { ip, country } = (await explainCall(OWN, key.id, { model: 'any' })).caller;
+    const { ip, country } = (await explain()).caller;
     return { address: ip === null ? undefined : parseAddress(ip), country };
   } catch {
     return { address: undefined, country: undefined };

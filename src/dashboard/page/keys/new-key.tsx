@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { createKey } from '../api/keys.ts';
-import { ANSWER_LOST, ApiFailure } from '../api/request.ts';
+import { ANSWER_LOST } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { goTo } from '../route.ts';
 import { useUnsaved } from '../ui/leave-guard.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { ApiFailure } from '../api/request.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { endGrace, type KeysPath, readKeyOf } from '../api/rotation.ts';
 import { durationWords } from '../format/duration.ts';
 import { moment, zone } from '../format/time.ts';

@@ -13,13 +13,13 @@ import {
   readWebhookUrl,
 } from '../../../domain/key-readers.ts';
 import { itemAt, type TypedField } from '../../../domain/key-settings.ts';
-import { ApiFailure } from '../api/request.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
-import { callLimitOf } from './call-limit-fields.tsx';
+import { callLimitOf } from './call-limit-texts.ts';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField, listsOf } from './key-draft.ts';
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import type { KeyView, RotatedKeyView } from '../../../api/keys/key-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
-import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf, rotateKey } from '../api/rotation.ts';
 import { useAction } from '../api/use-action.ts';
 import { moment, zone } from '../format/time.ts';

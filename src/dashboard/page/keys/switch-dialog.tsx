@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { switchKey } from '../api/keys.ts';
-import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf } from '../api/rotation.ts';
 import { Decision } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';

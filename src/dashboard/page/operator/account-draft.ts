@@ -4,8 +4,8 @@ import { KEY_FIELDS } from '../../../domain/key-fields.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { count, credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { callLimitOf, callLimitTexts } from '../keys/call-limit-fields.tsx';
-import type { Difference } from '../ui/conflict.tsx';
+import { callLimitOf, callLimitTexts } from '../keys/call-limit-texts.ts';
+import type { Difference } from '../ui/difference.ts';
 
 /** Names of the form's fields in the API. */
 export const ACCOUNT_FIELDS = ['email', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;

@@ -1,6 +1,6 @@
 import type { MarginRowView } from '../../../api/operator/margin-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { readUsageOfAll } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { daysLeft, sumOf } from '../home/pace.ts';
 
 /** What an account spent in the last 30 UTC days, and how long its balance lasts at the pace of the last seven. */

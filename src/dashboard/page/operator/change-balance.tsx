@@ -1,9 +1,9 @@
 import { useRef, useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';

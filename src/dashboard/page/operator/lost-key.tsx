@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccountKey } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { ActionForm } from '../ui/action-form.tsx';

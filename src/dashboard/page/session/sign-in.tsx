@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { readAccount } from '../api/account.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { wordsOf } from '../api/failure.ts';
 import { readKeyOfToken } from '../api/keys.ts';
 import { listAccounts } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/mark.tsx';

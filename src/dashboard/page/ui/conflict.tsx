@@ -1,17 +1,10 @@
 import { useRef } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
+import type { Difference } from './difference.ts';
 import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 import { Table } from './table.tsx';
-
-/** A field in which what is stored differs from the form. */
-export interface Difference {
-  readonly label: string;
-  /** The form's value; undefined if the form leaves this field as it is. */
-  readonly mine: string | undefined;
-  readonly theirs: string;
-}
 
 /** Dialog for something that was saved elsewhere while its form was open. It asks which settings to keep. */
 export function Conflict(props: {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'react';
+import { isOtherPage } from '../address.ts';
 
 /** A navigation that would lose unsaved work, and waits for the user's answer. */
 export interface Leaving {
@@ -89,15 +90,4 @@ export function asksBeforeLeaving({ oldURL, newURL }: HashChangeEvent): boolean 
   history.pushState(null, '', oldURL);
   leave(() => history.back());
   return true;
-}
-
-/**
- * True if two addresses name different pages, whatever the query in their hashes, which says how a page is shown.
- */
-function isOtherPage(one: string, other: string): boolean {
-  return pageOf(one) !== pageOf(other);
-}
-
-function pageOf(address: string): string {
-  return new URL(address).hash.split('?', 1)[0] ?? '';
 }

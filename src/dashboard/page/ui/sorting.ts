@@ -1,5 +1,3 @@
-import { choose, query } from '../route.ts';
-
 /** Order of a table, which is in the address: `sort=spend` or, from the largest down, `sort=-spend`. */
 export interface Sorting {
   /** Words of the address by the names of the columns that can be sorted. */
@@ -11,16 +9,16 @@ export interface Sorting {
 }
 
 /**
- * The sorting that the address says. `fallback` is that of an address without one, and `down` are the words that begin
- * with the largest. `also` are choices that another order resets, as the page of a table.
+ * The sorting that the address says, `asked`, or `fallback`. `down` are the words that begin with the largest. `choose`
+ * gets the next `sort` of the address, "" for the fallback.
  */
 export function sortingOf(
+  asked: string,
   words: Sorting['words'],
   fallback: string,
   down: readonly string[],
-  also: Readonly<Record<string, string>> = {},
+  choose: (sort: string) => void,
 ): Sorting {
-  const asked = query.value.get('sort') ?? fallback;
   const isKnown = Object.values(words).includes(asked.replace(/^-/, ''));
   const current = isKnown ? asked : fallback;
   const by = current.replace(/^-/, '');
@@ -32,7 +30,7 @@ export function sortingOf(
     choose(word) {
       const next = word === by ? !isDown : down.includes(word);
       const sort = `${next ? '-' : ''}${word}`;
-      choose({ ...also, sort: sort === fallback ? '' : sort });
+      choose(sort === fallback ? '' : sort);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ApiFailure } from '../api/request.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { changeWords } from '../home/figures.tsx';
 import { chartRows } from '../home/spend-chart.tsx';
 import type { Range } from '../ui/range-picker.tsx';

@@ -13,7 +13,7 @@ const COLUMNS = [
 ] as const;
 
 /** A usage report as CSV (RFC 4180): the columns that it has, then a column for each unit that was used. */
-export function usageCsv({ rows }: UsageReportView): Blob {
+export function usageCsv({ rows }: Pick<UsageReportView, 'rows'>): Blob {
   const columns = COLUMNS.filter((name) => rows.some((row) => row[name] !== undefined));
   const units = [...new Set(rows.flatMap(({ usage }) => Object.keys(usage)))].toSorted();
   const lines = rows.map((row) => [

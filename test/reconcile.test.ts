@@ -2,22 +2,21 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
-import { startDemoProvider } from '../src/demo/demo-provider.ts';
 import { accountRedisKey } from '../src/ledger/redis/redis-keys.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import { until } from './helper/check/until.ts';
 import { makeOwner, type Owner } from './helper/clients/owner.ts';
-import { makePlace, type Place, run, startGatewayProcess } from './helper/start/gateway-process.ts';
+import { tollgate } from './helper/start/command.ts';
+import { startOwnGateway } from './helper/start/gateway-in-process.ts';
+import { makePlace, type Place } from './helper/start/gateway-process.ts';
 
-const reconcile = ({ env }: Place) => run('cli.ts', env, ['reconcile']);
+const reconcile = ({ env }: Place) => tollgate(['reconcile'], env);
 
 async function makeWorld(t: Test) {
-  const provider = await startDemoProvider();
-  t.teardown(() => provider.close());
-  const place = makePlace(t, provider.url);
-  const gateway = await startGatewayProcess(t, place);
+  const place = makePlace(t, 'http://127.0.0.1:1');
+  const gateway = await startOwnGateway(t, { dataDir: place.dataDir });
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   await inBook(place, owner, 2);
   return { place, gateway, owner };
 }
@@ -46,7 +45,7 @@ test('a sound ledger is proved, beside a gateway that goes on charging', async (
   const { place, gateway, owner } = await makeWorld(t);
   let stop = false;
   const traffic = (async () => {
-    while (!stop) await (await gateway.served(owner.key)).text();
+    while (!stop) await (await gateway.chat(owner.key)).text();
   })();
   const { code, output, errors } = await reconcile(place);
   stop = true;
@@ -58,7 +57,7 @@ test('a sound ledger is proved, beside a gateway that goes on charging', async (
 
 test('a balance that was tampered with is found in the book, and exits 1', async (t) => {
   const { place, gateway, owner } = await makeWorld(t);
-  await gateway.stop();
+  await gateway.close();
   change(place, `update accounts set balance = balance + 2500000 where id = ${owner.accountId}`);
   const { code, output } = await reconcile(place);
   t.match(
@@ -75,7 +74,7 @@ test('a balance that was tampered with is found in the book, and exits 1', async
 
 test('a charge that was taken out of the ledger is found', async (t) => {
   const { place, gateway, owner } = await makeWorld(t);
-  await gateway.stop();
+  await gateway.close();
   change(place, `delete from ledger where account_id = ${owner.accountId} and type = 'charge'`);
   const { code, output } = await reconcile(place);
   t.match(output, 'the stored balance is 99.000000 credits, but the sum of its ledger is 100.000000');
@@ -113,7 +112,7 @@ test('entries that wait in the journal are counted', async (t) => {
   // While another writer has the book, nothing is drained into it.
   const writer = new DatabaseSync(join(place.dataDir, 'book.sqlite'));
   writer.exec('begin immediate');
-  await (await gateway.served(owner.key)).text();
+  await (await gateway.chat(owner.key)).text();
   const { code, output } = await reconcile(place);
   writer.close();
   t.equal(output, 'accounts checked: 1, differences: 0\n');
@@ -125,7 +124,7 @@ test('without a book, or with a Redis out of reach, one line says so and it exit
   const without = await reconcile(place);
   t.match(without, { code: 1, output: '', errors: /^tollgate: The data folder .* has no book\. .*\n$/ });
   const { place: other, gateway } = await makeWorld(t);
-  await gateway.stop();
-  const unreachable = await run('cli.ts', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' }, ['reconcile']);
+  await gateway.close();
+  const unreachable = await tollgate(['reconcile'], { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' });
   t.match(unreachable, { code: 1, output: '', errors: /^tollgate: Redis can.t be reached.*\n$/ });
 });
