@@ -4,7 +4,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { AppliedUnits } from '../../src/domain/ledger-entry.ts';
 import { appliedUnits, chargeFor, priceFromCredits, priceOf } from '../../src/domain/price.ts';
 import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';
-import fc from '../helper/suite/fast-check.ts';
+import fc, { MANY } from '../helper/suite/fast-check.ts';
 
 const millionths = (max: number) => fc.integer({ min: 0, max }).map((count) => count / 1e6);
 const usages = fc.record(
@@ -31,7 +31,7 @@ test('the second arithmetic agrees with the first for any usage', (t) => {
         recomputedCharge({ usage, price: appliedUnits(price.units, usage), multiplier }) === BigInt(charged)
       );
     }),
-    { numRuns: 2_000 },
+    MANY,
   );
   t.pass('for 2,000 usages');
   t.end();

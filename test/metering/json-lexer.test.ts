@@ -6,7 +6,7 @@ import {
   skipSpace,
   valueEnd,
 } from '../../src/metering/json/lexer.ts';
-import fc from '../helper/suite/fast-check.ts';
+import fc, { MANY } from '../helper/suite/fast-check.ts';
 
 /** Texts in which quotes and backslashes are as frequent as other characters, and long texts between them. */
 const text = fc
@@ -48,7 +48,7 @@ test('a string closes at the same quote as in JSON.parse', async (t) => {
         closingQuoteAmongEscapes(latin1, 0) === closeByte
       );
     }),
-    { numRuns: 2_000 },
+    MANY,
   );
   t.pass('2,000 strings');
 });
@@ -60,7 +60,7 @@ test('a string that does not end has no closing quote, wherever it is cut', asyn
       const part = raw.slice(0, cut % (raw.length + 1));
       return closingQuote(part, 0) === -1 && closingQuoteAmongEscapes(part, 0) === -1;
     }),
-    { numRuns: 1_000 },
+    MANY,
   );
   t.pass('1,000 strings');
 });
@@ -78,7 +78,7 @@ test('a string that was cut goes on where its parts say', async (t) => {
         closingQuoteAmongEscapes(second, from) === second.length - 1
       );
     }),
-    { numRuns: 1_000 },
+    MANY,
   );
   t.pass('1,000 cuts');
 });
@@ -95,7 +95,7 @@ test('a value ends where JSON.parse reads it whole', async (t) => {
       }
       return true;
     }),
-    { numRuns: 1_000 },
+    MANY,
   );
   for (const one of ['1', '-1.5e3', 'true', 'null', '""', '{}', '[]'])
     t.equal(valueEnd(one, 0), one.length, one);

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { exchanged } from '../../../src/config/price-list/list-price.ts';
 import { priceInMicros } from '../../../src/domain/price.ts';
 import type { Unit } from '../../../src/domain/units.ts';
-import fc from '../../helper/suite/fast-check.ts';
+import fc, { MANY } from '../../helper/suite/fast-check.ts';
 
 /** For each unit in which the list prices something: the units of the config file's price and of the list's price. */
 const WAYS: readonly (readonly [Unit, ours: bigint, list: number])[] = [
@@ -44,7 +44,7 @@ test('a list price × credits per dollar × markup is exact, and rounded up once
         return micros * one >= exact && (micros - 1n) * one < exact;
       },
     ),
-    { numRuns: 2_000 },
+    MANY,
   );
   t.pass('at 2,000 prices');
 });

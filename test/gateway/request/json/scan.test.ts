@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { searchable, stringEnd } from '../../../../src/gateway/request/json/scan.ts';
-import fc from '../../../helper/suite/fast-check.ts';
+import fc, { MANY } from '../../../helper/suite/fast-check.ts';
 
 /** Significant characters, at any distance from each other. */
 const text = fc
@@ -64,9 +64,9 @@ test('a string at any place ends where JSON.parse says', async (t) => {
       seen[typeof wanted === 'number' ? 'number' : wanted]++;
       return found === wanted;
     }),
-    { numRuns: 5_000 },
+    MANY,
   );
-  for (const [kind, times] of Object.entries(seen)) t.ok(times > 300, `${kind}: ${times}`);
+  for (const [kind, times] of Object.entries(seen)) t.ok(times > 100, `${kind}: ${times}`);
 });
 
 test('a string that is cut within an escape goes on with it', (t) => {
