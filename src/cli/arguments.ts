@@ -79,7 +79,7 @@ function gatewayUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new InvalidArgumentError('It must be the http:// or https:// address of a gateway.');
   }
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Options of every command on a running gateway: its address, the operator's token, the output format. */
