@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientNetwork } from '../domain/addresses.ts';
 import type { FairPool, Share } from '../shares/fair-pool.ts';
 
 /** Memory of a request that waits, without its headers and body, which are at most 64 KiB of a connection. */
@@ -87,7 +88,7 @@ class Line {
 
   #hasRoom(): boolean {
     if (this.#share) return this.#share.grow(REQUEST_BYTES);
-    this.#share = this.#ahead.take(this.#socket.remoteAddress ?? '', REQUEST_BYTES);
+    this.#share = this.#ahead.take(clientNetwork(this.#socket.remoteAddress ?? ''), REQUEST_BYTES);
     return this.#share !== undefined;
   }
 

@@ -52,6 +52,8 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     estimates: { places: { all: 16, ofOne: 4 } },
     /** Exports and whole lists being sent; each holds a page of the book. */
     exports: { places: { all: 64, ofOne: 8 } },
+    /** Pages of exports being made. */
+    pages: { places: { all: 16, ofOne: 1 } },
     /** Other answers of `/api/` over 64 KiB, until they are sent. */
     answers: { bytes: mib(32, 8) },
     /** Requests of owners to `/api/` that have a body or change something, with their bodies. */
