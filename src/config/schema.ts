@@ -41,7 +41,7 @@ const upstreamUrl = text(
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (!url || !/^https?:$/.test(url.protocol)) return undefined;
     if (url.username || url.password || /[?#]/.test(value)) return undefined;
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   },
 );
 
@@ -132,7 +132,7 @@ const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, p
   return {
     ...rest,
     apiKeys: apiKeys ?? [apiKey ?? (read.url === DEMO_URL ? DEMO_URL : '')],
-    path: given === USUAL_PATH ? undefined : given.replace(/\/+(?=\?|$)/, ''),
+    path: given === USUAL_PATH ? undefined : given.replace(/(?<!\/)\/+(?=\?|$)/, ''),
     paths: given === preset?.path ? preset.paths : undefined,
     reportsUnasked: preset?.reportsUnasked ?? false,
     provider: prices ?? (preset ? undefined : provider),

@@ -87,7 +87,7 @@ export function idOf(prefix: string, body: Buffer): string {
 
 /** Cuts a text into `parts` pieces of nearly equal length in characters; without `parts`, into words. */
 export function cut(text: string, parts?: number): string[] {
-  if (parts === undefined) return text.match(/\s*\S+|\s+$/g) ?? [];
+  if (parts === undefined) return text === '' ? [] : text.split(/(?<=\S)(?=\s)/);
   const characters = [...text];
   return Array.from({ length: parts }, (_, part) => {
     const start = Math.floor((part * characters.length) / parts);

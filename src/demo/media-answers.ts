@@ -1,4 +1,4 @@
-import { type Answer, type AnswerOptions, json, typedEvents } from './answer.ts';
+import { type Answer, type AnswerOptions, cut, json, typedEvents } from './answer.ts';
 import { countIn, tokensIn } from './read-request.ts';
 
 /** One pixel, as a PNG. */
@@ -80,7 +80,7 @@ export function answerTranscript(fields: Record<string, unknown>, options: Answe
   const usage = options.usage ?? { type: 'duration', seconds };
   const reported = usage ? { usage } : {};
   if (fields.stream === true || fields.stream === 'true') {
-    const words = text.match(/\s*\S+/g) ?? [];
+    const words = cut(text);
     return typedEvents([
       ...words.map((delta) => ({ type: 'transcript.text.delta', delta })),
       { type: 'transcript.text.done', text, ...reported },

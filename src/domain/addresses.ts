@@ -30,6 +30,16 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   return address;
 }
 
+/** Network that counts as one client: the /64 of an IPv6 address, which one line has, else the address itself. */
+export function clientNetwork(text: string): string {
+  const address = parseAddress(text);
+  if (!(address instanceof ipaddr.IPv6)) return address?.toString() ?? text;
+  return `${address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
+
 /** Saves 1 µs a read: a request's address is read up to four times, and consecutive requests share a proxy's. */
 const parsed = new Map<string, ParsedAddress>();
 const REMEMBERED = 1_000;

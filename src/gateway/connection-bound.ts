@@ -1,5 +1,6 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientNetwork } from '../domain/addresses.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { FairPool } from '../shares/fair-pool.ts';
 import { writeRefusal } from './refuse.ts';
@@ -12,11 +13,31 @@ const full = () => ({
   ),
 });
 
-/** Answers each connection that finds no place for its address with 503, and closes it. */
+/**
+ * Bounds the connections by network, an IPv4 address or the /64 of an IPv6 address. If all places are taken, cuts the
+ * connection that has waited longest for its first request. Answers a connection that finds no place with 503.
+ */
 export function boundConnections(server: Server, places: FairPool<string>): void {
-  server.on('connection', (socket: Socket) => {
-    const place = places.take(socket.remoteAddress ?? '');
-    if (place) socket.once('close', () => place.release());
-    else writeRefusal(socket, full());
-  });
+  /** Connections before their first request, the oldest first, with what cuts them. */
+  const silent = new Map<Socket, () => void>();
+  server
+    .on('connection', (socket: Socket) => {
+      const network = clientNetwork(socket.remoteAddress ?? '');
+      if (places.use.places >= places.places.all) silent.values().next().value?.();
+      const place = places.take(network);
+      if (!place) {
+        writeRefusal(socket, full());
+        return;
+      }
+      const end = () => {
+        silent.delete(socket);
+        place.release();
+      };
+      silent.set(socket, () => {
+        end();
+        socket.destroy();
+      });
+      socket.once('close', end);
+    })
+    .on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
 }

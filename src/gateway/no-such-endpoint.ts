@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { isMisplacedBase } from './refuse.ts';
+import { GUESSED_BYTES, isMisplacedBase } from './refuse.ts';
 
 /** Paths that clients append to their base URL, longest first, because `/completions` also ends `/chat/completions`. */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
@@ -42,7 +42,8 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
  * endpoint's path.
  */
 function whereBaseEnds(path: string): string {
-  const asked = path.replace(/\/+$/, '');
+  if (path.length > GUESSED_BYTES) return '.';
+  const asked = path.replace(/(?<!\/)\/+$/, '');
   const found = ADDED.find(({ added }) => asked.endsWith(added));
   if (found?.format && asked === found.path) return `. Use POST ${found.path}.`;
   if (!found || asked === found.path || !isMisplacedBase(asked.slice(0, -found.added.length))) return '.';

@@ -22,8 +22,9 @@ import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { type CallBody, checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
-import { CallMemory, type HeavyStep, type LargeReads, largeReadsOf } from './request/call-memory.ts';
+import { CallMemory, largeReadsOf, type ReadLarge } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
+import { inOwnTurn } from './request/json/heavy-step.ts';
 import { type ReadJson, readJsonInPieces } from './request/json/json-reader.ts';
 import { rereading } from './request/json/rereading-meter.ts';
 import { InspectedNames, type UnknownMembers } from './request/members.ts';
@@ -175,21 +176,21 @@ export class Pipeline {
     const { body } = request;
     checkEncoding(request.headers);
     const spool = body instanceof Spool ? body : undefined;
-    const { pools, response } = this.#parts;
-    const reads = largeReadsOf(pools, response.turns, entered.compiled.key.accountId);
+    const { pools } = this.#parts;
+    const readLarge = largeReadsOf(pools, entered.compiled.key.accountId);
     if (!isJson(request, this.#endpoint)) {
       const read = () => this.#readForm(request, entered);
-      return spool ? await reads.run(spool.size, read) : await read();
+      return spool ? await readLarge(spool.size, read) : await read();
     }
     if (spool)
-      return await reads.run(spool.size, async () => {
+      return await readLarge(spool.size, async () => {
         const read = await readJsonInPieces(spool, new InspectedNames());
-        return await this.#readJson(request, entered, read, spool, reads);
+        return await this.#readJson(request, entered, read, spool, readLarge);
       });
     const read = readJsonBody(body);
     if (!read.isHeavy) return await this.#readJson(request, entered, read);
     // A body of very many parts takes as much memory as a large one.
-    return await reads.run(read.size, () => this.#readJson(request, entered, read, undefined, reads));
+    return await readLarge(read.size, () => this.#readJson(request, entered, read, undefined, readLarge));
   }
 
   async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
@@ -215,18 +216,18 @@ export class Pipeline {
     return await this.#bounded(request, read, { plan, others, findings, named });
   }
 
-  /** `reads`: the account's, for a body that is large or has very many parts. */
+  /** `readLarge`: the account's, for a body that is large or has very many parts. */
   async #readJson(
     request: FastifyRequest,
     entered: EnteredCall,
     read: ReadJson,
     spool?: Spool,
-    reads?: LargeReads,
+    readLarge?: ReadLarge,
   ): Promise<ReadCall> {
     const { meter, members, asksForUsage } = this.#endpoint;
     const { catalog, bounds } = this.#parts;
     // Each step below takes some 10 ms for a body of very many parts.
-    const step = read.isHeavy && reads ? reads.heavyStep : atOnce;
+    const step = read.isHeavy ? inOwnTurn : atOnce;
     const value = await step(() => read.parse());
     entered.asked = askedOf(value, value.stream === true);
     const bytes = spool ? new Upload(spool) : (request.body as Buffer);
@@ -245,7 +246,7 @@ export class Pipeline {
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
     // `sent` goes upstream; release the original upload.
     request.body = undefined;
-    const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
+    const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), readLarge);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
     const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
     return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });
@@ -362,4 +363,4 @@ const NOT_FORWARDED: Ending = {
   estimated: false,
 };
 
-const atOnce: HeavyStep = async (work) => work();
+const atOnce: typeof inOwnTurn = async (work) => work();

@@ -22,8 +22,10 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 };
 
 /** Prefixes of an endpoint's path when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or none. */
-const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
+const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d[a-z\d]*)?)*$/;
 const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
+/** Longest path from which the intended endpoint is guessed. */
+export const GUESSED_BYTES = 512;
 
 const UNAVAILABLE = "The gateway can't process this call right now. Try again shortly.";
 
@@ -143,6 +145,7 @@ function formatFor({ headers }: FastifyRequest, url: string): WireFormat {
 function errorFormat(url: string): WireFormat {
   if (url.startsWith('/v1/messages')) return 'anthropic';
   const [path = ''] = url.split('?', 1);
+  if (path.length > GUESSED_BYTES) return 'openai';
   const end = path.search(ANTHROPIC_PATHS);
   return end >= 0 && isMisplacedBase(path.slice(0, end)) ? 'anthropic' : 'openai';
 }

@@ -27,7 +27,6 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       '*',
       bodyReceiver({
         ...parts,
-        turns: parts.response.turns,
         async confirm(request) {
           if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorize(request);
         },

@@ -20,15 +20,14 @@ import { newRequestId } from '../domain/request-id.ts';
 import { boundConnections } from '../gateway/connection-bound.ts';
 import { LIMIT_HEADERS } from '../gateway/limits.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
+import { runOneAtATime } from '../gateway/one-at-a-time.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { ConnectionRefuser, refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
 import { checkHead, originForm } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/log.ts';
-import type { LoopTurns } from '../shares/loop-turns.ts';
 import type { Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
-import { PatientRequest, paceServer } from './paced-server.ts';
 
 /** Interval at which Node checks for connections beyond `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
@@ -45,7 +44,6 @@ export type AppParts = KeysDeps &
   OpsDeps & {
     readonly pipeline: PipelineParts;
     readonly pools: Pools;
-    readonly turns: LoopTurns;
     readonly logger: FastifyBaseLogger;
   };
 
@@ -74,7 +72,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     connectionTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      IncomingMessage: PatientRequest,
       // Fastify applies its setting only later, and Node requires the next one to be no longer.
       requestTimeout: server.bodyTimeoutMs,
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
@@ -86,8 +83,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // During a stop, open connections still serve requests and announce their close (serve.ts).
     return503OnClosing: false,
     frameworkErrors: refuse,
-    clientErrorHandler: (error, socket) =>
-      parts.turns.run(connections, () => connections.refuse(error, socket)),
+    clientErrorHandler: connections.refuse,
     rewriteUrl: originForm,
     routerOptions: { ignoreTrailingSlash: true },
     // The gatekeeper reads the client's address itself, and trusts only proxies in trusted CIDRs.
@@ -99,7 +95,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     .on('connect', connections.refuseTunnel);
   boundConnections(app.server, parts.pools.connections);
   expectations(app.server);
-  paceServer(app.server, parts.turns);
+  runOneAtATime(app.server, parts.pools.ahead);
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request) => {
     throw noSuchEndpoint(request);

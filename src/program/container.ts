@@ -37,7 +37,6 @@ import { TokenCounter } from '../metering/tokens/token-counter.ts';
 import { registerGauges, registerPools, registerRefusals, registerTargets } from '../observability/gauges.ts';
 import { PrometheusCallMetrics, summedMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
-import { LoopTurns } from '../shares/loop-turns.ts';
 import { type MemoryBudget, makePools, memoryBudget, type Pools } from '../shares/pools.ts';
 import type { AppParts } from './app.ts';
 
@@ -84,7 +83,6 @@ const METRICS = token<Registry>('Registry');
 const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const MEMORY = token<MemoryBudget>('MemoryBudget');
 const POOLS = token<Pools>('Pools');
-const TURNS = token<LoopTurns>('LoopTurns');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
@@ -128,7 +126,6 @@ function registerParts(once: Once, opened: Opened): void {
   once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
   once(MEMORY, () => memoryBudget({ ...config.limits, processes: config.workers }));
   once(POOLS, (c) => makePools({ ...config.limits, memory: c.resolve(MEMORY) }));
-  once(TURNS, () => new LoopTurns());
   once(METRICS, (c) => {
     const registry = new Registry();
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), openCalls: c.resolve(OPEN_CALLS) });
@@ -170,7 +167,6 @@ function registerParts(once: Once, opened: Opened): void {
     return {
       pipeline: c.resolve(PIPELINE),
       pools,
-      turns: c.resolve(TURNS),
       logger,
       book: withFairTurns(book, pools),
       ledger,
@@ -209,7 +205,7 @@ function registerCalls(once: Once, opened: Opened): void {
   once(CALL_QUEUE, (c) => {
     const { maxQueueMs } = config.limits;
     const pools = c.resolve(POOLS);
-    return new CallQueue({ maxQueueMs, pools, turns: c.resolve(TURNS), metrics: c.resolve(CALL_METRICS) });
+    return new CallQueue({ maxQueueMs, pools, metrics: c.resolve(CALL_METRICS) });
   });
   once(PIPELINE, (c) => {
     const tokens = c.resolve(TOKEN_COUNTER);
@@ -236,7 +232,6 @@ function registerCalls(once: Once, opened: Opened): void {
         hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,
         openCalls: c.resolve(OPEN_CALLS),
         cacheShares: new CacheShares(),
-        turns: c.resolve(TURNS),
         metrics: c.resolve(CALL_METRICS),
         queue: c.resolve(CALL_QUEUE),
         recorder: new CallRecorder({

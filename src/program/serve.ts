@@ -15,10 +15,7 @@ import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
-/**
- * Backlog of unaccepted connections: as many as Linux allows. Without room, a client retries after a second; behind
- * 4,096 others, it waits half a second (loop-turns.ts).
- */
+/** Backlog of unaccepted connections: as many as Linux allows. Without room, a client retries after a second. */
 const BACKLOG = 4_096;
 
 /** Time for settles and the journal after the last request (specification section 1, "Stop"). */

@@ -61,7 +61,7 @@ async function commandLines(): Promise<{ pid: number; command: string }[]> {
   if (process.platform !== 'linux') {
     const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,command=']);
     return stdout.split('\n').map((line) => {
-      const [, pid = '', command = ''] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
+      const [, pid = '', command = ''] = /^\s*(\d+)\s+(\S.*)$/.exec(line) ?? [];
       return { pid: Number(pid), command };
     });
   }

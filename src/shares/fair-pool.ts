@@ -57,7 +57,7 @@ const NOTHING: Readonly<Use> = { places: 0, bytes: 0 };
  * Waiting accounts take turns: first the one that holds least, then the one that has waited longest for a turn.
  */
 export class FairPool<Owner = number> {
-  readonly #places: Bound;
+  readonly places: Bound;
   readonly bytes: Bound;
   readonly #used: Use = { places: 0, bytes: 0 };
   /** Holdings by account; absent if it holds nothing. */
@@ -82,7 +82,7 @@ export class FairPool<Owner = number> {
   };
 
   constructor({ places = UNBOUNDED, bytes = UNBOUNDED }: PoolBounds) {
-    this.#places = places;
+    this.places = places;
     this.bytes = bytes;
   }
 
@@ -126,13 +126,13 @@ export class FairPool<Owner = number> {
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#used.places + 1 <= this.#places.all && this.#used.bytes + bytes <= this.bytes.all;
+    return this.#used.places + 1 <= this.places.all && this.#used.bytes + bytes <= this.bytes.all;
   }
 
   #isWithinShare(owner: Owner, places: number, bytes: number): boolean {
     const held = this.#held.get(owner) ?? NOTHING;
     return (
-      isWithin(this.#places, held.places, places, this.#used.places) &&
+      isWithin(this.places, held.places, places, this.#used.places) &&
       isWithin(this.bytes, held.bytes, bytes, this.#used.bytes)
     );
   }

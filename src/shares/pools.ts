@@ -26,6 +26,8 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
   return {
     /** Open connections by remote address, which may be a proxy's. */
     connections: { places: { all: connections, ofOne: connections, spare: connections / 8 } },
+    /** Requests that wait on their connection for the answer before, by remote address; without room, it is cut. */
+    ahead: { bytes: mib(16, 8) },
     /** Model calls with their bodies, from the first byte until the call is settled and its answer sent. */
     calls: { bytes: { all: callBytes, ofOne: callBytes / 2, spare: callBytes / 8 } },
     /** Held answers of calls; without room, an answer is passed on as it arrives. */
@@ -46,12 +48,12 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     ends: { places: { all: 50, ofOne: 50 } },
     /** Large bodies being parsed. JSON takes mostly far less memory than its size, at worst a few times its size. */
     reading: { places: { all: 4, ofOne: 1 }, bytes: mib(16, 8) },
-    /** Steps of that parsing that block the event loop for some 10 ms. */
-    steps: { places: { all: 1, ofOne: 1 } },
     /** Estimates of unreported usage: each decodes, copies and counts up to a MiB of text. */
     estimates: { places: { all: 16, ofOne: 4 } },
     /** Exports and whole lists being sent; each holds a page of the book. */
     exports: { places: { all: 64, ofOne: 8 } },
+    /** Pages of exports being made. */
+    pages: { places: { all: 16, ofOne: 1 } },
     /** Other answers of `/api/` over 64 KiB, until they are sent. */
     answers: { bytes: mib(32, 8) },
     /** Requests of owners to `/api/` that have a body or change something, with their bodies. */
@@ -66,8 +68,9 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
 }
 
 type PoolName = keyof ReturnType<typeof poolBounds>;
+type ByAddress = 'connections' | 'ahead';
 export type Pools = Readonly<
-  Record<Exclude<PoolName, 'connections'>, FairPool> & Record<'connections', FairPool<string>>
+  Record<Exclude<PoolName, ByAddress>, FairPool> & Record<ByAddress, FairPool<string>>
 >;
 
 export function makePools(options: PoolOptions): Pools {

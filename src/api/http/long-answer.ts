@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
@@ -86,8 +87,8 @@ function bytesOf(page: string | undefined): Buffer | undefined {
   return page === undefined ? undefined : Buffer.from(page);
 }
 
-/** Rows that an export reads at a time; bounds its memory. */
-const EXPORT_PAGE = 500;
+/** Rows that an export reads and writes at a time: some 5 ms of work, and a bound of its memory. */
+const EXPORT_PAGE = 100;
 
 interface Export<Row, View extends object, Place> {
   /** File name. */
@@ -124,7 +125,7 @@ export async function sendExport<Row, View extends object, Place>(
   let head = isCsv ? exported.csvHeader() : '';
   let place = exported.before;
   let left = limit;
-  return await sendPages(pools, reply, { owner, isWhole: true, headers }, async () => {
+  const nextPage = async () => {
     if (left <= 0) return undefined;
     const rows = await exported.read(place, Math.min(left, EXPORT_PAGE));
     const last = rows.at(-1);
@@ -132,6 +133,10 @@ export async function sendExport<Row, View extends object, Place>(
     left = last === undefined || rows.length < EXPORT_PAGE ? 0 : left - rows.length;
     const text = head + rows.map((row) => lineOf(exported.viewOf(row))).join('');
     head = '';
+    // So that pages of several exports don't follow each other without a turn of the event loop.
+    await setImmediate();
     return text;
-  });
+  };
+  const next = () => pools.pages.run(owner, nextPage);
+  return await sendPages(pools, reply, { owner, isWhole: true, headers }, next);
 }

@@ -7,7 +7,6 @@ import {
   tokensTaken,
 } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { CallMetrics } from '../observers.ts';
 import {
@@ -33,7 +32,6 @@ interface CallQueueOptions {
   readonly maxQueueMs: number;
   /** Waiting calls, and waits that end at once, shared fairly by accounts. */
   readonly pools: Pick<Pools, 'waiting' | 'ends'>;
-  readonly turns: LoopTurns;
   readonly metrics: Pick<CallMetrics, 'queued' | 'dequeued'>;
 }
 
@@ -135,14 +133,9 @@ export class CallQueue<Held> {
     return waiter.full.some(({ waitMs = 0 }) => waitMs > left);
   }
 
-  /** Lets each head whose turn it is ask, in this or a later turn of the event loop. */
+  /** Lets each head whose turn it is ask, unless that is about to happen. */
   #pump(lines: AccountLines<Held>): void {
-    if (lines.isPumped) return;
-    lines.isPumped = true;
-    this.#options.turns.run(lines, () => {
-      lines.isPumped = false;
-      this.#askNext(lines);
-    });
+    if (!lines.isPumped) this.#askNext(lines);
   }
 
   /** Heads that wait for their key ask, and the first that waits for the account. */
@@ -151,7 +144,11 @@ export class CallQueue<Held> {
     for (const head of lines.heads) {
       if (head.isReady && !head.isAsking && !head.isEnding) {
         if (attempts++ === ATTEMPTS_AT_ONCE) {
-          this.#pump(lines);
+          lines.isPumped = true;
+          setImmediate(() => {
+            lines.isPumped = false;
+            this.#askNext(lines);
+          });
           return;
         }
         void this.#attempt(lines, head);

@@ -1,30 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../domain/errors.ts';
-import type { FairPool, Share } from '../../shares/fair-pool.ts';
-import type { LoopTurns } from '../../shares/loop-turns.ts';
+import type { Share } from '../../shares/fair-pool.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { Spool } from './spool/spool.ts';
-
-/** Runs a step of work that blocks the event loop for some 10 ms, when it is its turn. */
-export type HeavyStep = <T>(work: () => T) => Promise<T>;
-
-/**
- * Heavy steps of one account. Of all accounts one step runs at a time, by turns (`pool`), and after each one the event
- * loop is left to other work for as long as the step took.
- */
-function heavyStepOf(pool: FairPool, turns: LoopTurns, accountId: number): HeavyStep {
-  return async (work) => {
-    const share = await pool.acquire(accountId);
-    await setImmediate();
-    await turns.next(accountId);
-    const startedAt = performance.now();
-    try {
-      return work();
-    } finally {
-      setTimeout(() => share.release(), performance.now() - startedAt);
-    }
-  };
-}
 
 /** Memory for a call besides body and answer: the objects of request, reply and exchange, and buffers of sockets. */
 const CALL_BYTES = 32 * 1024;
@@ -143,16 +120,9 @@ function noMemory(): GatewayError {
  */
 const LEAST_BYTES = 4 * 1024 * 1024;
 
-/** Reading of large bodies of one account: by turns with other accounts, one body at a time. */
-export interface LargeReads {
-  /** Runs the reading of a body of `size` bytes once there is memory for it. */
-  run<T>(size: number, read: () => Promise<T>): Promise<T>;
-  readonly heavyStep: HeavyStep;
-}
+/** Runs the reading of a large body of `size` bytes once there is memory for it: of an account, one at a time. */
+export type ReadLarge = <T>(size: number, read: () => Promise<T>) => Promise<T>;
 
-export function largeReadsOf({ reading, steps }: Pools, turns: LoopTurns, accountId: number): LargeReads {
-  return {
-    run: (size, read) => reading.run(accountId, read, Math.max(size, LEAST_BYTES)),
-    heavyStep: heavyStepOf(steps, turns, accountId),
-  };
+export function largeReadsOf({ reading }: Pools, accountId: number): ReadLarge {
+  return (size, read) => reading.run(accountId, read, Math.max(size, LEAST_BYTES));
 }

@@ -6,7 +6,7 @@ import { refuseUnpriced } from '../../metering/plan.ts';
 /** Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2), without those of a user, path or query. */
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
-const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/i;
+const ABSOLUTE = /^https?:\/\/([^/?#]+)((?:[/?#].*)?)$/i;
 
 /**
  * Path and query of a request. Its target may be a full URL, which a server must accept (RFC 9112 §3.2.2); its host is

@@ -1,7 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { FairPool } from '../../shares/fair-pool.ts';
-import type { LoopTurns } from '../../shares/loop-turns.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
 import type { CallQueue } from '../queue/call-queue.ts';
@@ -22,7 +21,6 @@ export interface ResponseContext {
   readonly hiddenTokensPerSecond: number;
   readonly openCalls: OpenCalls;
   readonly cacheShares: CacheShares;
-  readonly turns: LoopTurns;
   readonly metrics: CallMetrics;
   /** The queue of calls that wait for room in limits; it learns of each call that ends, which may make room. */
   readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;

@@ -198,9 +198,9 @@ export class ResponseLifecycle implements Answering {
   }
 
   #newExchange(): Exchange {
-    const { turns, headersTimeoutMs, requestTimeoutMs } = this.#context;
-    const { compiled, body, memory } = this.call;
-    const exchange = new Exchange((work) => turns.run(compiled.key.accountId, work), {
+    const { headersTimeoutMs, requestTimeoutMs } = this.#context;
+    const { body, memory } = this.call;
+    const exchange = new Exchange({
       // A client that reads is not broken off if something else, such as a decoder, asks for a pause.
       paused: () => {
         if (this.raw.socket?.writableNeedDrain && !memory.unread()) this.raw.destroy();

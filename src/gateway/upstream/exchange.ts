@@ -9,18 +9,6 @@ export interface AnswerSink {
   error(error: Error): void;
 }
 
-/**
- * Bytes of an answer that wait for their turn before the upstream is paused: a piece that undici reads at once. For
- * each pause, it copies the rest of the piece, so that 60 streams at full speed that were paused for each part took 700
- * MB, mostly garbage.
- */
-const LATE_MAX_BYTES = 16 * 1024;
-
-/** Runs the work now or later, in the order of the calls. The work does not throw. */
-type Pace = (work: () => void) => void;
-
-const atOnce: Pace = (work) => work();
-
 /** Called when the receiver of an answer pauses it, and when it resumes. */
 interface FlowWatch {
   paused(): void;
@@ -29,14 +17,8 @@ interface FlowWatch {
 
 /** One call to an upstream, from before it is sent until its answer has ended. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #pace: Pace;
   readonly #flow: FlowWatch | undefined;
   #isPaused = false;
-  /** Parts of the answer that wait for their turn. */
-  #parts: Buffer[] = [];
-  #partBytes = 0;
-  /** True if the upstream is to send no more until they have had it. */
-  #isLate = false;
   /** Request headers, name and value in turn. */
   headers: string[] = [];
   /** Time at which the request began to go out, by `performance.now()`; undefined: nothing of it was sent. */
@@ -52,9 +34,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** A request body in a file. It goes by this way because reply-from accepts no body that is read piece by piece. */
   upload: Upload | undefined;
 
-  /** `pace` is given the work that each part of an answer and its end make, of which a thousand may come together. */
-  constructor(pace: Pace = atOnce, flow?: FlowWatch) {
-    this.#pace = pace;
+  constructor(flow?: FlowWatch) {
     this.#flow = flow;
   }
 
@@ -101,39 +81,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#sink) return;
-    this.#partBytes += chunk.length;
-    if (this.#parts.push(chunk) === 1) this.#inTurn(() => this.#passOn(controller));
-    else if (this.#partBytes > LATE_MAX_BYTES) {
-      this.#isLate = true;
-      controller.pause();
-    }
-  }
-
-  /** Passes on the parts that wait for their turn. */
-  #passOn(controller: Dispatcher.DispatchController): void {
-    const parts = this.#parts;
-    this.#parts = [];
-    this.#partBytes = 0;
-    const isLate = this.#isLate;
-    this.#isLate = false;
-    let isFlowing = true;
-    for (const part of parts) isFlowing = this.#sink?.data(part) ?? true;
-    if (!isFlowing) {
+    this.#orCancel(() => {
+      if (this.#sink?.data(chunk) !== false) return;
       controller.pause();
       this.#isPaused = true;
       this.#flow?.paused();
-    } else if (isLate) controller.resume();
+    });
   }
 
   onResponseEnd(): void {
     this.over();
-    this.#inTurn(() => this.#sink?.end());
+    this.#orCancel(() => this.#sink?.end());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.over();
-    this.#inTurn(() => {
+    this.#orCancel(() => {
       if (this.#answered) this.#answer(error);
       else this.#sink?.error(this.#cancelled ?? error);
     });
@@ -144,14 +107,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.cancel(new Error('the client left'));
   }
 
-  #inTurn(work: () => void): void {
-    this.#pace(() => {
-      try {
-        work();
-      } catch (error) {
-        this.cancel(error as Error);
-      }
-    });
+  #orCancel(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.cancel(error as Error);
+    }
   }
 
   #answer(error: Error | null, answer?: UpstreamAnswer): void {

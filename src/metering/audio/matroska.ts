@@ -175,7 +175,9 @@ function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
     const fields = childrenOf(entry);
     if (!fields) return undefined;
     const field = (id: number) => fields.get(id)?.[0] ?? Buffer.alloc(0);
-    const codecId = field(CODEC).toString('latin1').replace(/\0+$/, '');
+    const codecId = field(CODEC)
+      .toString('latin1')
+      .replace(/(?<!\0)\0+$/, '');
     // A copy, because the codec keeps these bytes and `content` is a view of the whole window.
     const codec = fields.has(ENCODINGS) ? undefined : codecOf(codecId, Buffer.from(field(PRIVATE)));
     const isAudio = unsigned(field(TYPE)) === AUDIO || codecId.startsWith('A_');

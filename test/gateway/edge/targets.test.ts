@@ -188,3 +188,15 @@ test('a path that is not there is refused before its body is read', async (t) =>
   const upload = `POST /v1/files HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;
   t.equal((await sendRaw(url, upload))?.status, 404);
 });
+
+test('a stranger held the event loop with a path of 15 KB, whose endpoint was guessed by slow patterns', async (t) => {
+  const { url } = await startEdgeGateway(t);
+  const guess = async (path: string) => {
+    const answer = await sendRaw(url, `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    t.equal(answer?.status, 404);
+    return /but \/v1\/messages/.test(answer?.body ?? '');
+  };
+  t.ok(await guess('/v1/v1/messages'));
+  t.notOk(await guess(`/v${'1'.repeat(15_000)}/messages`));
+  t.notOk(await guess(`/v1/messages${'/'.repeat(15_000)}`));
+});

@@ -4,7 +4,6 @@ import { type CallLimits, NO_CALL_LIMITS, REFILL_MS } from '../../../src/domain/
 import { type AttemptResult, type Outcome, waitBound } from '../../../src/gateway/queue/account-lines.ts';
 import { CallQueue } from '../../../src/gateway/queue/call-queue.ts';
 import { FairPool } from '../../../src/shares/fair-pool.ts';
-import { LoopTurns } from '../../../src/shares/loop-turns.ts';
 import { makePools, memoryBudget } from '../../../src/shares/pools.ts';
 import { until } from '../../helper/check/until.ts';
 
@@ -37,16 +36,14 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
   const slots = new Slots();
   const counts = { queued: 0, dequeued: 0 };
   const metrics = { queued: () => counts.queued++, dequeued: () => counts.dequeued++ };
-  const turns = new LoopTurns();
   // Most tests have one account, which may fill the queue.
   const waiting = new FairPool({ places: { all: waitingCalls, ofOne: waitingCalls } });
   const queue = new CallQueue<string>({
     maxQueueMs,
     pools: { waiting, ends: new FairPool({}) },
-    turns,
     metrics,
   });
-  const shared = new CallQueue<string>({ maxQueueMs, pools: poolsFor(waitingCalls), turns, metrics });
+  const shared = new CallQueue<string>({ maxQueueMs, pools: poolsFor(waitingCalls), metrics });
   t.teardown(() => queue.stop());
   const state = (owner: string) => ({
     requests: undefined,
@@ -167,7 +164,6 @@ test('a call that would wait longer is refused immediately, with those ahead cou
   const queue = new CallQueue<string>({
     maxQueueMs: 2_500,
     pools: poolsFor(100),
-    turns: new LoopTurns(),
     metrics: { queued() {}, dequeued() {} },
   });
   t.teardown(() => queue.stop());

@@ -151,7 +151,7 @@ function partFrom(start: string, from: number, end: number): Part {
 
 function headerOf(line: string): readonly [name: string, value: string] {
   // Servers differ in reading a bare CR, LF or NUL, or a continuation line.
-  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(line) ?? [];
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw malformed('has a part with a malformed head');
   return [name.toLowerCase(), value.trim()];
 }

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../../domain/errors.ts';
-import type { LoopTurns } from '../../../shares/loop-turns.ts';
 import type { EnteredCall } from '../../call.ts';
 import type { Spool, SpoolFolder } from './spool.ts';
 
@@ -11,14 +10,9 @@ import type { Spool, SpoolFolder } from './spool.ts';
  */
 const IN_MEMORY_MAX_BYTES = 1.25 * 1024 * 1024;
 
-/** Time the system takes to read a 64 KiB chunk from the connection. */
-const READ_MS = 0.1;
-
 export interface ReceiverParts {
   readonly spools: SpoolFolder;
   readonly bodyLimitBytes: number;
-  /** Spreads bodies that arrive, end or break off together over several turns of the event loop. */
-  readonly turns: LoopTurns;
   /**
    * Repeats checks 1 to 8 with the current record before a body is refused: the cached record may be outdated, and the
    * refusals of these checks come first. Rejects with the refusal.
@@ -34,19 +28,18 @@ type Done = (error: Error | null, body?: Buffer | Spool) => void;
  */
 export function bodyReceiver(parts: ReceiverParts) {
   const spool = (request: FastifyRequest, payload: Readable, begun: readonly Buffer[], done: Done) => {
-    const { memory, compiled } = request.call as EnteredCall;
-    const { accountId } = compiled.key;
+    const { memory } = request.call as EnteredCall;
     memory.spooling();
     receiveSpool(parts, request, payload, begun).then(
       (body) => {
         memory.received(body);
         done(null, body);
       },
-      (error: Error) => parts.turns.run(accountId, () => done(error)),
+      (error: Error) => done(error),
     );
   };
   return (request: FastifyRequest, payload: Readable, done: Done): void => {
-    const { memory, compiled } = request.call as EnteredCall;
+    const { memory } = request.call as EnteredCall;
     const announced = Number(request.headers['content-length'] ?? 0);
     let isInMemory = announced <= IN_MEMORY_MAX_BYTES && announced <= parts.bodyLimitBytes;
     try {
@@ -62,8 +55,6 @@ export function bodyReceiver(parts: ReceiverParts) {
     const isUnknown = request.headers['content-length'] === undefined;
     const chunks: Buffer[] = [];
     let length = 0;
-    const turn = (work: () => void, more?: number) => parts.turns.run(compiled.key.accountId, work, more);
-    const resume = () => void payload.resume();
     const stop = () => {
       payload.off('data', onData);
       payload.off('end', onEnd);
@@ -74,13 +65,7 @@ export function bodyReceiver(parts: ReceiverParts) {
       length += chunk.length;
       // A body with Content-Length was handled above.
       const isShort = length <= IN_MEMORY_MAX_BYTES && length <= parts.bodyLimitBytes;
-      if (!isUnknown || (isShort && memory.receiveMore(chunk.length))) {
-        if (length === announced) return;
-        // Otherwise a thousand simultaneous bodies would be read in one turn of the loop.
-        payload.pause();
-        turn(resume, READ_MS);
-        return;
-      }
+      if (!isUnknown || (isShort && memory.receiveMore(chunk.length))) return;
       stop();
       payload.pause();
       spool(request, payload, chunks, done);
@@ -92,11 +77,11 @@ export function bodyReceiver(parts: ReceiverParts) {
       // Otherwise the listeners, and so the call, would retain them.
       chunks.length = 0;
       memory.received();
-      turn(() => done(null, body));
+      done(null, body);
     };
     const onError = (error: Error) => {
       stop();
-      turn(() => done(error));
+      done(error);
     };
     payload.on('data', onData);
     payload.on('end', onEnd);
@@ -112,7 +97,6 @@ async function receiveSpool(
   begun: readonly Buffer[],
 ): Promise<Spool> {
   let spool: Spool | undefined;
-  const { accountId } = (request.call as EnteredCall).compiled.key;
   const append = async (chunk: Buffer) => {
     if ((spool?.size ?? 0) + chunk.length > parts.bodyLimitBytes) throw tooLarge();
     spool ??= await parts.spools.create();
@@ -121,7 +105,7 @@ async function receiveSpool(
   try {
     if (Number(request.headers['content-length'] ?? 0) > parts.bodyLimitBytes) throw tooLarge();
     // First, because a client that leaves while the file is written would go unnoticed, and the file stay.
-    const chunks = new Chunks(payload, () => parts.turns.next(accountId, READ_MS));
+    const chunks = new Chunks(payload);
     for (const chunk of begun) await append(chunk);
     for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) await append(chunk);
     if (!spool) throw new Error('a body to be spooled that is empty');
@@ -139,15 +123,12 @@ async function receiveSpool(
  */
 class Chunks {
   readonly #payload: Readable;
-  readonly #turn: () => Promise<void>;
   #chunks: Buffer[] = [];
   #end: Error | 'end' | undefined;
   #wake = () => {};
 
-  /** Awaits `turn` before each chunk. */
-  constructor(payload: Readable, turn: () => Promise<void>) {
+  constructor(payload: Readable) {
     this.#payload = payload;
-    this.#turn = turn;
     payload
       .on('data', (chunk: Buffer) => {
         payload.pause();
@@ -161,7 +142,6 @@ class Chunks {
 
   /** The next chunk; undefined at the end of the body. Rejects if it breaks off. */
   async next(): Promise<Buffer | undefined> {
-    if (this.#chunks.length === 0) await this.#turn();
     while (this.#chunks.length === 0) {
       if (this.#end === 'end') return undefined;
       if (this.#end) throw this.#end;
