@@ -143,7 +143,7 @@ export interface Ledger {
   /** Publishes a committed record: every gateway authorizes with it from now on. */
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
   /** Publishes a key whose value was rotated. */
-  publishRotatedKey(key: KeyRecord): Promise<void>;
+  publishRotatedKey(key: KeyRecord, endedHash: string | null): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
   /**

@@ -100,7 +100,13 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   const [alert = 0] = await book.queuedAlerts(1);
   const claimed = await book.claimAlert(alert, NOW);
   await book.plannedDeliveries(alert, 0);
-  const outcome = { status: 'delivered', httpStatus: 200, durationMs: 1, attemptedAt: NOW } as const;
+  const outcome = {
+    status: 'delivered',
+    httpStatus: 200,
+    error: null,
+    durationMs: 1,
+    attemptedAt: NOW,
+  } as const;
   for (const { id } of claimed?.deliveries ?? []) await book.finishDelivery(id, outcome);
 }
 
