@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
-import { RequestLog } from '../src/log/log.ts';
+import { newKeyValue } from '../src/domain/key-value.ts';
+import { logOptions, RequestLog } from '../src/log/log.ts';
 import { until } from './helper/check/until.ts';
 import { apiOf } from './helper/clients/api.ts';
 import { makeOwner } from './helper/clients/owner.ts';
@@ -32,6 +33,19 @@ test('each line of a request carries its id, at every level, and from children t
   );
   t.ok(lines.every(({ reqId, msg }) => reqId === 'req_1' && msg === 'text'));
   t.equal(lines[6]?.part, 'a');
+});
+
+test('no line has a key value, or a character that a terminal obeys', (t) => {
+  let written = '';
+  const options = logOptions('info', 'sk-tg-');
+  const log = pino(options, { write: (line: string) => (written += line) });
+  const { value } = newKeyValue('sk-tg-');
+  const odd = '\u0085\u009b2J\u202e\u{e0041}';
+  log.child({ reqId: 'req_1' }).info({ model: value, name: odd }, `key ${value}!`);
+  t.notMatch(written, value.slice(6));
+  t.notMatch(written, /[\u0080-\u009f\u202e]/);
+  t.match(linesOf(written), [{ model: 'sk-tg-…', name: odd, msg: 'key sk-tg-…!' }]);
+  t.end();
 });
 
 test('a request that logs nothing makes no logger', async (t) => {

@@ -2,14 +2,16 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { carriedIPv4, parseAddress } from '../domain/addresses.ts';
 
 /** Resolver of a host name to all of its addresses. Rejects if there are none, or once `signal` aborts. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /**
- * Resolves a name as the system does, by the hosts file and then by DNS, but without `dns.lookup`, which occupies one
- * of the process' four pool threads until it has an answer. Upstream connections need those threads too, so a few
- * webhooks whose name server never answers would delay calls.
+ * Resolves a name as the system does, by the hosts file and then by DNS with its search domains, but without
+ * `dns.lookup`, which occupies one of the process' four pool threads until it has an answer. Upstream connections need
+ * those threads too, so a few webhooks whose name server never answers would delay calls.
  */
 export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
@@ -22,7 +24,39 @@ export async function resolveAddresses(hostname: string, signal: AbortSignal): P
       { address: '::1', family: 6 },
     ];
   }
-  return await inDns(name, signal);
+  const isWhole = hostname.endsWith('.');
+  const names = isWhole ? [name] : fullNames(name, await textOf('/etc/resolv.conf'));
+  let failure: unknown;
+  for (const full of names) {
+    try {
+      return await inDns(full, signal);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** Search domains that resolvers take (resolv.conf(5)). */
+const MOST_DOMAINS = 6;
+
+/** The names that a system asks for, in its order, by the text of its resolv.conf(5). */
+export function fullNames(name: string, resolvConf: string): string[] {
+  const lines = resolvConf.split('\n').map((line) =>
+    line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/),
+  );
+  const [, ...domains] = lines.findLast(([first]) => first === 'search' || first === 'domain') ?? [];
+  const ndots = lines.flat().findLast((word) => word.startsWith('ndots:'));
+  const found = domains.slice(0, MOST_DOMAINS).map((domain) => `${name}.${domain.replace(/\.$/, '')}`);
+  const isShort = name.split('.').length - 1 < Number(ndots?.slice('ndots:'.length) ?? 1);
+  return isShort ? [...found, name] : [name, ...found];
+}
+
+async function textOf(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch(() => '');
 }
 
 async function inDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
@@ -44,7 +78,7 @@ async function inDns(name: string, signal: AbortSignal): Promise<LookupAddress[]
 }
 
 async function inHostsFile(name: string): Promise<LookupAddress[]> {
-  const text = await readFile('/etc/hosts', 'utf8').catch(() => '');
+  const text = await textOf('/etc/hosts');
   return text.split('\n').flatMap((line) => {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (!address || !names.some((other) => other.toLowerCase() === name)) return [];
@@ -88,24 +122,45 @@ const NOT_PUBLIC_IPV6 = [
   '3fff::/20', // documentation
 ];
 
+/** Prefix of NAT64 (RFC 6052), by which networks without IPv4 reach IPv4 hosts. */
+const NAT64 = '64:ff9b::/96';
+
 /**
  * Ranges that contain the public addresses. In IPv6, only 2000::/3 is global unicast (RFC 4291, section 2.4); that
- * excludes loopback, unspecified, `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique local,
+ * excludes loopback, unspecified, `::a.b.c.d`, NAT64 for local use (64:ff9b:1::/48), discard (100::/64), unique local,
  * link-local, site-local and multicast.
  */
 const globalUnicast = listOf(['0.0.0.0/0', '2000::/3']);
 const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
 
+const nat64 = listOf([NAT64]);
+
 /**
- * True if `text` is a public address: IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them. An
- * IPv4-mapped IPv6 address counts as its IPv4 address.
+ * True if `text` is a public address that is not this machine's: IPv4 in four decimal parts, or IPv6, as DNS and
+ * sockets spell them. An IPv4-mapped IPv6 address, or one of NAT64, counts as its IPv4 address.
  */
-export function isPublicAddress(text: string): boolean {
+export function isPublicAddress(text: string, own: BlockList = new BlockList()): boolean {
   // A zone (`%eth0`) makes an address link-local.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const family = familyOf(text);
-  // Both lists match an IPv4-mapped IPv6 address against their IPv4 ranges.
-  return globalUnicast.check(text, family) && !notPublic.check(text, family);
+  if (family === 'ipv6' && nat64.check(text, family)) {
+    const address = parseAddress(text);
+    const carried = address && carriedIPv4(address);
+    return carried !== undefined && isPublicAddress(carried.toString(), own);
+  }
+  // All lists match an IPv4-mapped IPv6 address against their IPv4 ranges.
+  return globalUnicast.check(text, family) && !notPublic.check(text, family) && !own.check(text, family);
+}
+
+/**
+ * Addresses of this machine, as now: what listens behind its firewall is reached by its own public address too.
+ */
+export function ownAddresses(interfaces = networkInterfaces()): BlockList {
+  const list = new BlockList();
+  for (const { address } of Object.values(interfaces).flatMap((one) => one ?? [])) {
+    list.addAddress(address, familyOf(address));
+  }
+  return list;
 }
 
 function listOf(ranges: readonly string[]): BlockList {

@@ -122,7 +122,7 @@ export class AlertSender {
         { err: error, alertId: alert.id, keyId: receiver.keyId },
         'failed to create an alert',
       );
-      return { status: 'failed', httpStatus: null, durationMs: 0, attemptedAt };
+      return { status: 'failed', httpStatus: null, error: 'protocol', durationMs: 0, attemptedAt };
     }
   }
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { isIP, type LookupFunction } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { isPublicAddress, type Resolve, resolveAddresses } from './addresses.ts';
+import type { DeliveryError } from '../book/schema.ts';
+import { isPublicAddress, ownAddresses, type Resolve, resolveAddresses } from './addresses.ts';
 
 export interface Post {
   readonly url: string;
@@ -22,6 +23,8 @@ interface PostResult {
    */
   readonly status: 'delivered' | 'failed' | 'timeout' | 'blocked';
   readonly httpStatus: number | null;
+  /** Why it was not delivered; null: it was. */
+  readonly error: DeliveryError | null;
   readonly durationMs: number;
 }
 
@@ -31,6 +34,11 @@ interface PostResult {
  */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
+/**
+ * Time for each address of a name but the last. With Node's 250 ms, one lost packet, which is sent again after 1 s,
+ * lost the alert wherever a name also has an address that can't be reached.
+ */
+const ADDRESS_TIMEOUT_MS = 2_500;
 
 /**
  * Sends one POST, once (specification section 6): no retry, no redirect, on its own connection. Rejects only if
@@ -41,9 +49,11 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), post.timeoutMs);
   const signal = AbortSignal.any([deadline.signal, post.signal]);
-  const result = (status: PostResult['status'], httpStatus: number | null): PostResult => {
-    return { status, httpStatus, durationMs: Math.round(performance.now() - startedAt) };
-  };
+  const result = (
+    status: PostResult['status'],
+    httpStatus: number | null,
+    error: DeliveryError | null,
+  ): PostResult => ({ status, httpStatus, error, durationMs: Math.round(performance.now() - startedAt) });
   let client: Client | undefined;
   try {
     const url = new URL(post.url);
@@ -57,13 +67,16 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
       signal,
       reset: true,
     });
-    const answered = result(statusCode >= 200 && statusCode < 300 ? 'delivered' : 'failed', statusCode);
+    const isGood = statusCode >= 200 && statusCode < 300;
+    const answered = isGood
+      ? result('delivered', statusCode, null)
+      : result('failed', statusCode, 'http_status');
     await drain(body, signal);
     return answered;
   } catch (error) {
     post.signal.throwIfAborted();
-    if (deadline.signal.aborted) return result('timeout', null);
-    return result(error instanceof BlockedAddress ? 'blocked' : 'failed', null);
+    if (deadline.signal.aborted) return result('timeout', null, 'timeout');
+    return result(error instanceof BlockedAddress ? 'blocked' : 'failed', null, reasonOf(error));
   } finally {
     clearTimeout(timer);
     await client?.destroy();
@@ -79,10 +92,37 @@ async function drain(body: Dispatcher.ResponseData['body'], signal: AbortSignal)
 /** Thrown if the receiver's host is, or resolves to, a non-public address. Nothing was sent to it. */
 class BlockedAddress extends Error {}
 
+/** Thrown if the receiver's host has no address. */
+class UnknownHost extends Error {}
+
+const CERTIFICATE = /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
+const REASONS: Readonly<Record<string, DeliveryError>> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ETIMEDOUT: 'timeout',
+  EPROTO: 'tls',
+};
+
+/** Reason for a POST without an answer. It names no address, because owners see it. */
+function reasonOf(error: unknown): DeliveryError {
+  if (error instanceof BlockedAddress) return 'blocked';
+  if (error instanceof UnknownHost) return 'dns';
+  // If all addresses of a name failed, the code is that of the first.
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (CERTIFICATE.test(code)) return 'certificate';
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls';
+  return REASONS[code] ?? 'protocol';
+}
+
 /**
  * Connector that reaches public addresses only (specification section 6, SSRF). It resolves a name once and connects
  * only to the checked addresses, so DNS rebinding (a different answer between check and connect) gains nothing. One
- * non-public address is enough to refuse a name. TLS certificates are verified whatever the environment says; HTTP/1.1
+ * non-public address, or one of this machine, is enough to refuse a name. TLS certificates are verified whatever the environment says; HTTP/1.1
  * only. `signal` ends the attempt at any stage.
  */
 function guardedConnector(
@@ -90,20 +130,30 @@ function guardedConnector(
   allowPrivateNetworks: boolean,
   signal: AbortSignal,
 ): buildConnector.connector {
-  const refused = (addresses: string[]) => !allowPrivateNetworks && !addresses.every(isPublicAddress);
+  const own = ownAddresses();
+  const refused = (addresses: string[]) =>
+    !allowPrivateNetworks && !addresses.every((address) => isPublicAddress(address, own));
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname, signal).then(
       (found) => {
         const [first] = found;
-        if (!first) callback(new Error(`no address for ${hostname}`), []);
+        if (!first) callback(new UnknownHost(), []);
         else if (refused(found.map(({ address }) => address))) callback(new BlockedAddress(), []);
         else if (options.all) callback(null, found);
         else callback(null, first.address, first.family);
       },
-      (error: Error) => callback(error, []),
+      (cause: Error) => callback(new UnknownHost(undefined, { cause }), []),
     );
   };
-  const connect = buildConnector({ lookup, signal, rejectUnauthorized: true, allowH2: false, timeout: 0 });
+  const connect = buildConnector({
+    lookup,
+    signal,
+    rejectUnauthorized: true,
+    allowH2: false,
+    timeout: 0,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+  });
   return (options, callback) => {
     // A literal address skips the lookup. The URL parser has already turned 127.1, 0x7f000001 and similar into 127.0.0.1.
     const literal = options.hostname.replace(/^\[|\]$/g, '');

@@ -5,8 +5,9 @@ import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import { insertGrant } from './grants.ts';
 import { insertKey, type NewKey } from './keys.ts';
 import { chunks } from './many-rows.ts';
+import { countTowardsRate } from './rates.ts';
 import type { AccountRow } from './schema.ts';
-import { isUniqueViolation, type Store } from './store.ts';
+import { isUniqueViolation, type Store, type Trx } from './store.ts';
 
 /** Absent call limits are unlimited. */
 export interface NewAccount extends Partial<CallLimits> {
@@ -34,7 +35,10 @@ export interface BookAccounts {
   emails(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Accounts with ids above `after`, by id ascending; `emailPart` matches part of the email address, ignoring case. */
   accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
-  /** Changes an account and increments its version. Undefined: no such account. Throws EmailTaken. */
+  /**
+   * Changes an account and increments its version. Undefined: no such account. Throws EmailTaken, and TooOften if the
+   * owner (`isOwner`) changes the threshold for the eleventh time within an hour.
+   */
   updateAccount(
     id: number,
     change: {
@@ -44,6 +48,7 @@ export interface BookAccounts {
       isActive?: boolean;
     } & Partial<CallLimits>,
     now: number,
+    isOwner?: boolean,
   ): Promise<AccountRecord | undefined>;
 }
 
@@ -126,32 +131,43 @@ const createAccount =
 
 const updateAccount =
   (store: Store): BookAccounts['updateAccount'] =>
-  async (id, change, now) => {
+  async (id, change, now, isOwner = false) => {
+    const { alertThreshold } = change;
     try {
-      const row = await store.db
-        .updateTable('accounts')
-        .set({
-          ...(change.email !== undefined && { email: change.email, email_key: emailKey(change.email) }),
-          ...(change.alertThreshold !== undefined && { alert_threshold: change.alertThreshold }),
-          ...(change.overdraft !== undefined && { overdraft: change.overdraft }),
-          ...(change.rpmLimit !== undefined && { rpm_limit: change.rpmLimit }),
-          ...(change.tpmLimit !== undefined && { tpm_limit: change.tpmLimit }),
-          ...(change.maxParallelRequests !== undefined && {
-            max_parallel_requests: change.maxParallelRequests,
-          }),
-          ...(change.isActive !== undefined && { is_active: Number(change.isActive) }),
-          version: sql<number>`version + 1`,
-          updated_at: now,
-        })
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst();
+      const row = await store.transaction(async (trx) => {
+        if (isOwner && alertThreshold !== undefined && (await thresholdOf(trx, id)) !== alertThreshold) {
+          await countTowardsRate(store, trx, 'alert_threshold', id, now);
+        }
+        return await trx
+          .updateTable('accounts')
+          .set({
+            ...(change.email !== undefined && { email: change.email, email_key: emailKey(change.email) }),
+            ...(change.alertThreshold !== undefined && { alert_threshold: change.alertThreshold }),
+            ...(change.overdraft !== undefined && { overdraft: change.overdraft }),
+            ...(change.rpmLimit !== undefined && { rpm_limit: change.rpmLimit }),
+            ...(change.tpmLimit !== undefined && { tpm_limit: change.tpmLimit }),
+            ...(change.maxParallelRequests !== undefined && {
+              max_parallel_requests: change.maxParallelRequests,
+            }),
+            ...(change.isActive !== undefined && { is_active: Number(change.isActive) }),
+            version: sql<number>`version + 1`,
+            updated_at: now,
+          })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst();
+      });
       return row && accountRecord(row);
     } catch (error) {
       // The email address is the only unique value set here.
       throw isUniqueViolation(error) ? emailTaken() : error;
     }
   };
+
+async function thresholdOf(trx: Trx, id: number): Promise<number | undefined> {
+  const account = trx.selectFrom('accounts').select('alert_threshold').where('id', '=', id);
+  return (await account.executeTakeFirst())?.alert_threshold;
+}
 
 function emailTaken(): EmailTaken {
   return new EmailTaken('Another account has this e-mail address.');

@@ -1,6 +1,7 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { type Micro, micro } from '../domain/credits.ts';
-import type { AlertsTable, BookSchema, DeliveriesTable, DeliveryStatus } from './schema.ts';
+import { countTowardsRate } from './rates.ts';
+import type { AlertsTable, BookSchema, DeliveriesTable, DeliveryError, DeliveryStatus } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 export interface Delivery {
@@ -9,6 +10,7 @@ export interface Delivery {
   readonly url: string;
   readonly status: DeliveryStatus;
   readonly httpStatus: number | null;
+  readonly error: DeliveryError | null;
   readonly durationMs: number | null;
   readonly attemptedAt: number;
 }
@@ -41,17 +43,6 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** The account may have no more test alerts within this minute. */
-export class TooManyTestAlerts extends Error {
-  /** Time until the next one is allowed: 1–60,000 ms. */
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super('too many test alerts');
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 /** Queues low-credits alerts and records their deliveries. */
 export interface BookAlerts {
   /** Ids of queued alerts, oldest first. */
@@ -64,18 +55,24 @@ export interface BookAlerts {
   /**
    * Makes this process the only sender of the alert and writes its deliveries as `unknown`: one for each active,
    * unexpired key with a webhook. A test gets one per distinct address of these keys, at most 20, starting with that of
-   * the requesting key. Undefined: another process has claimed it, or it is gone.
+   * the requesting key. The account keeps its newest thousand alerts. Undefined: another process has claimed it, or it is gone.
    */
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
   /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty at the end. */
   plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
   finishDelivery(
     deliveryId: number,
-    outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
+    outcome: {
+      status: DeliveryStatus;
+      httpStatus: number | null;
+      error: DeliveryError | null;
+      durationMs: number;
+      attemptedAt: number;
+    },
   ): Promise<void>;
   /**
-   * Queues a test alert for a key and returns its id; keeps only the last hundred tests. Throws TooManyTestAlerts
-   * beyond five a minute over all gateways.
+   * Queues a test alert for a key and returns its id; keeps only the last hundred tests. Throws TooOften beyond five a
+   * minute over all gateways.
    */
   createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
   /** Alerts of the account, newest first: at most `limit`, and fewer if their deliveries total more than 10,000. */
@@ -120,10 +117,10 @@ export function alertQueries(store: Store): Alerts {
 
     plannedDeliveries: (alertId, after) => planned(db, alertId, after),
 
-    async finishDelivery(deliveryId, { status, httpStatus, durationMs, attemptedAt }) {
+    async finishDelivery(deliveryId, { status, httpStatus, error, durationMs, attemptedAt }) {
       await db
         .updateTable('deliveries')
-        .set({ status, http_status: httpStatus, duration_ms: durationMs, attempted_at: attemptedAt })
+        .set({ status, http_status: httpStatus, error, duration_ms: durationMs, attempted_at: attemptedAt })
         .where('id', '=', deliveryId)
         .execute();
     },
@@ -172,6 +169,8 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
     .select(['email', 'webhook_secret'])
     .where('id', '=', alert.account_id)
     .executeTakeFirstOrThrow();
+  const alerts = trx.selectFrom('alerts').where('account_id', '=', alert.account_id);
+  await removeBeyond(trx, KEPT, alerts.where('id', '<=', id));
   await planDeliveries(trx, alert, now);
   return {
     id,
@@ -280,61 +279,40 @@ function deliveryRecord(row: Selectable<DeliveriesTable>): Delivery {
     url: row.url,
     status: row.status,
     httpStatus: row.http_status,
+    error: row.error,
     durationMs: row.duration_ms,
     attemptedAt: row.attempted_at,
   };
 }
 
-/** Most test alerts of one account within a period (specification section 7). */
-const MOST = 5;
-const SPAN_MS = 60_000;
-/** Test alerts kept per account: they cost nothing, and would fill the book. */
-const KEPT = 100;
+/** Alerts kept per account, and tests among them: both cost next to nothing, and would fill the book. */
+const KEPT = 1_000;
+const KEPT_TESTS = 100;
 
-/**
- * Queues a test alert. Tests are counted in the book, with the account's row locked: of two concurrent requests at two
- * gateways, the second finds the first one's.
- */
+/** Queues a test alert. */
 function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
   return (accountId, keyId, creditsBalance, now) =>
     store.transaction(async (trx) => {
-      await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();
-      const fullUntil = await spanEnd(trx, accountId, now);
-      if (fullUntil !== undefined) throw new TooManyTestAlerts(clamp(fullUntil - now, 1, SPAN_MS));
-      await removeOldest(trx, accountId);
-      return await insert(trx, accountId, keyId, creditsBalance, now);
+      await countTowardsRate(store, trx, 'test_alert', accountId, now);
+      const id = await insert(trx, accountId, keyId, creditsBalance, now);
+      const alerts = trx.selectFrom('alerts').where('account_id', '=', accountId);
+      await removeBeyond(trx, KEPT_TESTS, alerts.where('test', '=', sql.lit(1)));
+      return id;
     });
 }
 
-/** Removes the oldest test alert of an account that has KEPT, and its deliveries, to make room for another. */
-async function removeOldest(trx: Trx, accountId: number): Promise<void> {
-  const oldest = await trx
-    .selectFrom('alerts')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('test', '=', sql.lit(1))
-    .orderBy('created_at', 'desc')
-    .offset(KEPT - 1)
-    .limit(1)
-    .executeTakeFirst();
-  if (!oldest) return;
-  await trx.deleteFrom('deliveries').where('alert_id', '=', oldest.id).execute();
-  await trx.deleteFrom('alerts').where('id', '=', oldest.id).execute();
-}
-
-/** Time (ms since the epoch) from which another test alert is allowed; undefined: now. */
-async function spanEnd(trx: Trx, accountId: number, now: number): Promise<number | undefined> {
-  const times = await trx
-    .selectFrom('alerts')
-    .select('created_at')
-    .where('account_id', '=', accountId)
-    .where('test', '=', sql.lit(1))
-    .where('created_at', '>', now - SPAN_MS)
-    .orderBy('created_at', 'desc')
-    .limit(MOST)
-    .execute();
-  const oldest = times[MOST - 1];
-  return oldest && oldest.created_at + SPAN_MS;
+/** Removes the alerts beyond the newest `kept`, with their deliveries. */
+async function removeBeyond(
+  trx: Trx,
+  kept: number,
+  alerts: SelectQueryBuilder<BookSchema, 'alerts', object>,
+): Promise<void> {
+  const ids = alerts.select('id');
+  const newest = await ids.orderBy('id', 'desc').offset(kept).limit(1).executeTakeFirst();
+  if (!newest) return;
+  const old = ids.where('id', '<=', newest.id);
+  await trx.deleteFrom('deliveries').where('alert_id', 'in', old).execute();
+  await trx.deleteFrom('alerts').where('id', 'in', old).execute();
 }
 
 async function insert(
@@ -359,8 +337,4 @@ async function insert(
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(Math.max(value, least), most);
 }

@@ -8,6 +8,7 @@ import type { BookPosting } from './post.ts';
 import type { BookPublication } from './publication.ts';
 import type { BookRefusals } from './refusals.ts';
 import type { BookResources } from './resources.ts';
+import type { BookRetention } from './retention.ts';
 import type { KeyRotations } from './rotation.ts';
 import type { BookSnapshots } from './snapshot.ts';
 import type { BookUsage } from './usage.ts';
@@ -29,6 +30,7 @@ export interface Book
     BookUsage,
     BookCalls,
     BookRefusals,
+    BookRetention,
     BookAlerts,
     BookResources {
   /**

@@ -60,6 +60,10 @@ export function callQueries(store: Store): BookCalls {
   // The merge compares ids by code units.
   const id = engine === 'postgres' ? sql<string>`id collate "C"` : sql<string>`id`;
 
+  const message = sql<
+    string | null
+  >`(select message from call_messages where call_messages.id = ledger.id)`.as('message');
+
   const charged = async (query: CallQuery): Promise<CallRecord[]> => {
     const { outcome, result, from, to, before } = query;
     if (result === 'refused' || outcome === 'refused') return [];
@@ -69,7 +73,10 @@ export function callQueries(store: Store): BookCalls {
     if (!isBounded) where.push(sql<SqlBool>`started_at is not null`);
     if (result === 'ok') where.push(sql<SqlBool>`outcome = 'complete'`);
     if (result === 'failed' || (outcome !== undefined && outcome !== 'complete')) where.push(FAILED);
-    const rows = where.reduce((all, one) => all.where(one), db.selectFrom('ledger').selectAll());
+    const rows = where.reduce(
+      (all, one) => all.where(one),
+      db.selectFrom('ledger').selectAll().select(message),
+    );
     const found = await rows.orderBy('started_at', 'desc').orderBy(id, 'desc').limit(query.limit).execute();
     return found.map(callOfRow);
   };
@@ -96,9 +103,9 @@ export function callQueries(store: Store): BookCalls {
         const one = query.where(sql`id`, '=', callId);
         return accountId === undefined ? one : one.where(sql`account_id`, '=', accountId);
       };
-      const row = (await of(db.selectFrom('ledger').selectAll())
+      const row = (await of(db.selectFrom('ledger').selectAll().select(message))
         .where('started_at', 'is not', null)
-        .executeTakeFirst()) as LedgerRow | undefined;
+        .executeTakeFirst()) as ChargedRow | undefined;
       if (row) return callOfRow(row);
       const refusal = await of(db.selectFrom('refusals').selectAll()).executeTakeFirst();
       return refusal && refusedCall(refusal as Parameters<typeof refusedCall>[0]);
@@ -135,6 +142,14 @@ function newerFirst(a: CallPlace, b: CallPlace): number {
   return a.id < b.id ? 1 : -1;
 }
 
-function callOfRow(row: LedgerRow): CallRecord {
-  return { id: row.id, createdAt: row.started_at ?? row.created_at, entry: ledgerEntry(row) };
+/** A ledger row with the error message that is kept beside the ledger. */
+type ChargedRow = LedgerRow & { readonly message: string | null };
+
+function callOfRow({ message, ...row }: ChargedRow): CallRecord {
+  const entry = ledgerEntry(row);
+  return {
+    id: row.id,
+    createdAt: row.started_at ?? row.created_at,
+    entry: message === null ? entry : { ...entry, message },
+  };
 }

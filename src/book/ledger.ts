@@ -210,11 +210,11 @@ const CALL_FIELDS = [
   'durationMs',
   'firstByteMs',
   'streamed',
-  'message',
   'param',
   'userAgent',
 ] as const satisfies readonly (keyof JournalEntry)[];
-type CallFields = Pick<JournalEntry, (typeof CALL_FIELDS)[number]>;
+/** Rows from before 0003_bounds have the error message too. */
+type CallFields = Pick<JournalEntry, (typeof CALL_FIELDS)[number] | 'message'>;
 
 /**
  * Call details that no query filters by, as one JSON column: each further column would add a parameter to every row.

@@ -11,8 +11,10 @@ import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
+import { boundRecords } from './records-migration.ts';
 import { refusalQueries } from './refusals.ts';
 import { resourceQueries } from './resources.ts';
+import { retentionQueries } from './retention.ts';
 import { rotationQueries } from './rotation.ts';
 import type { BookSchema, Engine } from './schema.ts';
 import { snapshotQueries } from './snapshot.ts';
@@ -179,6 +181,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
     '0002_calls': { up: (db) => addCalls(db, engine) },
+    '0003_bounds': { up: (db) => boundRecords(db) },
   };
 }
 
@@ -203,6 +206,7 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...alertQueries(store),
     ...resourceQueries(store),
     ...refusalQueries(store),
+    ...retentionQueries(store),
     ...callQueries(store),
   };
 }

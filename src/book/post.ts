@@ -191,6 +191,7 @@ async function write(store: Store, trx: Trx, { posted, positions, diverged }: Pl
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
     () => recordResources(trx, posted),
+    () => recordMessages(store, trx, posted),
   ]);
 }
 
@@ -213,6 +214,14 @@ async function moveAccounts(
   });
   const columns = ['seq', 'epoch', 'balance', 'last_entry_at', 'last_entry_hour'] as const;
   await updateRows(store, trx, 'accounts', 'id', columns, rows);
+}
+
+async function recordMessages(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const rows = posted.flatMap(({ id, createdAt, message }) =>
+    message === undefined ? [] : [{ id, created_at: createdAt, message }],
+  );
+  const columns = ['id', 'created_at', 'message'] as const;
+  await insertRows(store, trx, 'call_messages', columns, rows, 'on conflict (id) do nothing');
 }
 
 async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {

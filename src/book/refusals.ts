@@ -17,11 +17,10 @@ export interface RepeatedRefusal {
   readonly repeated: number;
 }
 
-/** Refused calls per hour (since the epoch), by key and catalog model name. */
+/** Refused calls per hour (since the epoch), by key. */
 export interface RefusedCount {
   readonly accountId: number;
   readonly keyId: number;
-  readonly slug: string | null;
   readonly hour: number;
   readonly count: number;
 }
@@ -39,17 +38,12 @@ export interface BookRefusals {
    * few more if gateways write concurrently); one record covers the rest.
    */
   recordRefusals(batch: RefusalBatch, perMinute: number): Promise<void>;
-  /**
-   * Removes up to `limit` of the oldest refused calls: those before `before` (ms since the epoch), and those in excess
-   * of `rows`. Returns the number removed.
-   */
-  forgetRefusals(oldest: { before: number; rows: number; limit: number }): Promise<number>;
 }
 
 const MINUTE_MS = 60_000;
 
 /** Fields of a refused call that no query filters by. */
-type PackedFields = Pick<RefusedCall, 'slug' | 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
+type PackedFields = Pick<RefusedCall, 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
 
 const COLUMNS = [
   'id',
@@ -72,32 +66,6 @@ export function refusalQueries(store: Store): BookRefusals {
   return {
     async recordRefusals(batch, perMinute) {
       await store.transaction((trx) => record(store, trx, batch, perMinute));
-    },
-
-    async forgetRefusals({ before, rows, limit }) {
-      const { db } = store;
-      const { last } = await db
-        .selectFrom('refusals')
-        .select(({ fn }) => fn.max('n').as('last'))
-        .executeTakeFirstOrThrow();
-      if (last === null) return 0;
-      // Row numbers follow arrival, so the lowest are the oldest, give or take one batch.
-      const oldest = db
-        .selectFrom('refusals')
-        .select(['n', 'created_at'])
-        .where('n', '>', 0)
-        .orderBy('n')
-        .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('refusals')
-        .where('n', 'in', (from) =>
-          from
-            .selectFrom(oldest.as('oldest'))
-            .select('n')
-            .where((or) => or.or([or('created_at', '<', before), or('n', '<=', last - rows)])),
-        )
-        .executeTakeFirstOrThrow();
-      return Number(numDeletedRows);
     },
   };
 }
@@ -143,10 +111,9 @@ async function record(
   await addRefused(
     store,
     trx,
-    counts.map(({ accountId, keyId, slug, hour, count }) => ({
+    counts.map(({ accountId, keyId, hour, count }) => ({
       account_id: accountId,
       key_id: keyId,
-      model: slug ?? '',
       hour,
       refused: count,
     })),
@@ -188,8 +155,8 @@ function minuteOf({ createdAt }: RefusedCall): number {
 }
 
 function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<RefusalRow, 'n'> {
-  const { slug, message, param, durationMs, userAgent, detail, streamed } = call;
-  const packed: PackedFields = { slug, message, param, durationMs, userAgent, detail };
+  const { message, param, durationMs, userAgent, detail, streamed } = call;
+  const packed: PackedFields = { message, param, durationMs, userAgent, detail };
   return {
     id: call.id,
     account_id: call.accountId,

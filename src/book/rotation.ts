@@ -1,5 +1,6 @@
 import type { KeyRecord } from '../domain/key.ts';
 import { changeKeyRow, keyRecord, NO_PREVIOUS } from './key-row.ts';
+import { countTowardsRate } from './rates.ts';
 import type { Store } from './store.ts';
 
 /** New value of a rotated key. The book gets only its SHA-256 (hex). */
@@ -14,7 +15,8 @@ interface RotatedValue {
 export interface KeyRotations {
   /**
    * Gives a key a new value. The previous value stays valid until `previousValidUntil` if the key is active; an older
-   * one ends at once. `ifVersion` and VersionConflict work as in `updateKey`.
+   * one ends at once. `ifVersion` and VersionConflict work as in `updateKey`. Throws TooOften beyond 60 rotations a
+   * minute of an account.
    */
   rotateKey(
     accountId: number,
@@ -22,7 +24,15 @@ export interface KeyRotations {
     value: RotatedValue,
     now: number,
     ifVersion?: number,
-  ): Promise<{ readonly before: KeyRecord; readonly key: KeyRecord } | undefined>;
+  ): Promise<
+    | {
+        readonly before: KeyRecord;
+        readonly key: KeyRecord;
+        /** Hash of the value before the one that was replaced; null: none. Redis needs it no longer. */
+        readonly endedHash: string | null;
+      }
+    | undefined
+  >;
   /**
    * Undoes a rotation whose new value no client received: the key gets the values of `before` back, in a new version.
    * If the key changed or its grace ended in the meantime, only the newest of these values returns. Undefined, without
@@ -52,14 +62,23 @@ const GRACE_ENDED = { previous_hash: null, previous_valid_until: 0 } as const;
 export function rotationQueries(store: Store): KeyRotations {
   return {
     async rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now, ifVersion) {
-      const changed = await changeKeyRow(store, { accountId, keyId, ifVersion }, now, (row) => ({
-        hash,
-        prefix,
-        ...(previousValidUntil === null || row.is_active === 0
-          ? NO_PREVIOUS
-          : { previous_hash: row.hash, previous_valid_until: previousValidUntil }),
-      }));
-      return changed && { before: keyRecord(changed.before), key: keyRecord(changed.after) };
+      const changed = await changeKeyRow(
+        store,
+        { accountId, keyId, ifVersion },
+        now,
+        (row) => ({
+          hash,
+          prefix,
+          replaced_hash: row.hash,
+          ...(previousValidUntil === null || row.is_active === 0
+            ? NO_PREVIOUS
+            : { previous_hash: row.hash, previous_valid_until: previousValidUntil }),
+        }),
+        (trx) => countTowardsRate(store, trx, 'rotation', accountId, now),
+      );
+      if (!changed) return undefined;
+      const { before, after } = changed;
+      return { before: keyRecord(before), key: keyRecord(after), endedHash: before.replaced_hash };
     },
 
     async withdrawRotation(before, hash, now) {
@@ -71,7 +90,12 @@ export function rotationQueries(store: Store): KeyRotations {
         const isGraceEnded = row.previous_hash === null && row.previous_valid_until === 0;
         const isUnended = !isGraceEnded && (row.version === version + 1 || row.previous_hash === value);
         const previous = { previous_hash: previousHash, previous_valid_until: previousValidUntil };
-        return { hash: value, prefix, ...(isUnended ? previous : NO_PREVIOUS) };
+        return {
+          hash: value,
+          prefix,
+          replaced_hash: previousHash ?? hash,
+          ...(isUnended ? previous : NO_PREVIOUS),
+        };
       });
       return changed && keyRecord(changed.after);
     },

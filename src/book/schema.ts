@@ -9,6 +9,21 @@ export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', '
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** Reasons of deliveries that failed; `http_status`: the answer was none of 2xx. */
+export const DELIVERY_ERRORS = [
+  'dns',
+  'refused',
+  'reset',
+  'timeout',
+  'certificate',
+  'tls',
+  'protocol',
+  'blocked',
+  'http_status',
+] as const;
+
+export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
+
 export type Engine = 'sqlite' | 'postgres';
 
 /**
@@ -22,6 +37,8 @@ export interface BookSchema {
   grants: GrantsTable;
   ledger: LedgerTable;
   refusals: RefusalsTable;
+  call_messages: CallMessagesTable;
+  rates: RatesTable;
   spend_days: SpendDaysTable;
   spend_hours: SpendHoursTable;
   spend_model_days: SpendModelDaysTable;
@@ -72,6 +89,8 @@ export interface KeysTable extends SettingColumns {
   /** SHA-256 (hex) of the previous value, while it remains valid. */
   previous_hash: string | null;
   previous_valid_until: number | null;
+  /** SHA-256 (hex) of the value that the last rotation replaced, which Redis has until the next one. */
+  replaced_hash: string | null;
   /** Size of the settings as JSON in UTF-8 (`settingsBytes`). */
   bytes: number;
   version: Generated<number>;
@@ -144,6 +163,22 @@ export interface RefusalsTable {
   told: string;
 }
 
+/** Error messages of calls in the ledger, removed after a time, because a provider may quote the prompt. */
+interface CallMessagesTable {
+  /** The ledger entry. */
+  id: string;
+  created_at: number;
+  message: string;
+}
+
+/** Latest times of what an account may do only so often (rates.ts). */
+interface RatesTable {
+  account_id: number;
+  kind: string;
+  /** JSON list of milliseconds since the epoch. */
+  times: string;
+}
+
 interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
   /** The part of `calls` that failed. */
@@ -214,6 +249,8 @@ export interface DeliveriesTable {
   url: string;
   status: DeliveryStatus;
   http_status: number | null;
+  /** Why it failed. */
+  error: DeliveryError | null;
   duration_ms: number | null;
   attempted_at: number;
 }

@@ -135,7 +135,9 @@ async function alerts(accountId: number, options: RemoteOptions) {
       alert.created_at,
       exactCredits(alert.credits_balance),
       alert.test ? 'yes' : 'no',
-      alert.deliveries.map(({ key_id, status }) => `key ${key_id}: ${status}`).join(', ') || 'none',
+      alert.deliveries
+        .map(({ key_id, status, error }) => `key ${key_id}: ${status}${error ? ` (${error})` : ''}`)
+        .join(', ') || 'none',
     ]),
   );
 }

@@ -184,10 +184,14 @@ export const callsSection = section({
     20,
     'Refused calls per key, error code and minute that get their own entry; the rest share one',
   ),
-  refusalDays: optional(number(1, 3_650), 30, 'Days that refused calls are kept'),
+  refusalDays: optional(
+    number(1, 3_650),
+    30,
+    'Days that refused calls, and error messages of others, are kept',
+  ),
   refusalRows: optional(
     number(1, 100_000_000),
     1_000_000,
-    'Maximum entries of refused calls, of all accounts; the oldest go first',
+    'Maximum entries of refused calls; the accounts that have most lose their oldest first',
   ),
 });

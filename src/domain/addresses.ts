@@ -202,6 +202,22 @@ function withoutMapping(address: ParsedAddress): ParsedAddress {
   return isMapped ? address.toIPv4Address() : address;
 }
 
+/**
+ * The IPv4 address that an IPv6 address carries: 6to4, Teredo (the client behind it), NAT64 and IPv4-compatible
+ * addresses; undefined for others.
+ */
+export function carriedIPv4(address: ParsedAddress): ParsedAddress | undefined {
+  if (address instanceof ipaddr.IPv4) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = address.parts;
+  const of = (high: number, low: number) => new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255]);
+  if (a === 0x2002) return of(b, c);
+  if (a === 0x2001 && b === 0) return of(g ^ 0xffff, h ^ 0xffff);
+  // The well-known prefix, and the one for local use, of which operators take /96 too.
+  if (a === 0x64 && b === 0xff9b && (c === 1 || (c | d | e | f) === 0)) return of(g, h);
+  // `::` and `::1` carry none.
+  return (a | b | c | d | e | f) === 0 && (g !== 0 || h > 1) ? of(g, h) : undefined;
+}
+
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 /** One group of an IPv6 address. */

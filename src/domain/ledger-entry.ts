@@ -95,7 +95,7 @@ export interface EntryDraft {
   readonly code?: string;
   readonly message?: string;
   readonly param?: string;
-  /** The client's User-Agent, truncated by recordedUserAgent; for calls. */
+  /** Printable part of the client's User-Agent; for calls. */
   readonly userAgent?: string;
   readonly note?: string;
   /**

@@ -1,5 +1,6 @@
 import type { ErrorCode, RefusalDetail } from './errors.ts';
 import type { Category } from './key.ts';
+import { maskKeys } from './key-value.ts';
 
 /** Code of a refused call: an error, or `client_left` if the client left while its call waited for room in limits. */
 export type RefusedCode = ErrorCode | 'client_left';
@@ -12,10 +13,8 @@ export interface RefusedCall {
   readonly keyId: number;
   /** Arrival, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The request's name for it, truncated; null if the call was refused before its body was read. */
+  /** Its name in the catalog, else in the request; null if the call was refused before its body was read. */
   readonly model: string | null;
-  /** The model's name in the catalog, by which refusals are summed; null if it has none. */
-  readonly slug: string | null;
   readonly category: Category | null;
   readonly endpoint: string;
   readonly streamed: boolean | null;
@@ -29,21 +28,37 @@ export interface RefusedCall {
   readonly detail: RefusalDetail | null;
 }
 
-/** Longest message, model and user agent of a recorded call, in characters. */
-export const LONGEST_MESSAGE = 300;
-export const LONGEST_MODEL = 200;
-/** Longest code and param, in characters: a provider's can be anything. */
-export const LONGEST_NAME = 100;
-const LONGEST_USER_AGENT = 120;
+/** Longest text of a recorded call, in code points. */
+const LONGEST_RECORDED = 300;
+/** Longest text that is searched for key values, in UTF-16 units. */
+const LONGEST_SEARCHED = 4 * LONGEST_RECORDED;
 const UNPRINTABLE = /[^\x20-\x7e]/g;
 
-/** Truncates a text and replaces what PostgreSQL can't store, which would block the whole batch. */
-export function recordedText(text: string, longest: number): string {
-  return text.slice(0, longest).toWellFormed().replaceAll('\0', '');
+/**
+ * Makes the texts of a record fit to be kept: masks key values, cuts each text to LONGEST_RECORDED code points, and
+ * removes what PostgreSQL can't store, which would block the whole batch.
+ */
+export function recorded<T extends object>(record: T, keyPrefix: string): T {
+  const fields = Object.entries(record).map(([name, value]) => [name, recordedValue(value, keyPrefix)]);
+  return Object.fromEntries(fields) as T;
 }
 
-/** Recorded form of the User-Agent header; null if none was sent. */
+function recordedValue(value: unknown, keyPrefix: string): unknown {
+  if (typeof value === 'object' && value !== null) return recorded(value, keyPrefix);
+  if (typeof value !== 'string') return value;
+  const text = maskKeys(value.slice(0, LONGEST_SEARCHED), keyPrefix).replaceAll('\0', '');
+  return firstCharacters(text).toWellFormed();
+}
+
+/** Cuts a text to LONGEST_RECORDED code points. */
+export function firstCharacters(text: string): string {
+  if (text.length <= LONGEST_RECORDED) return text;
+  return Array.from(text.slice(0, 2 * LONGEST_RECORDED))
+    .slice(0, LONGEST_RECORDED)
+    .join('');
+}
+
+/** Printable part of the User-Agent header; null if nothing was sent. */
 export function recordedUserAgent(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  return header.slice(0, LONGEST_USER_AGENT).replace(UNPRINTABLE, '') || null;
+  return header?.replace(UNPRINTABLE, '') || null;
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type FullLimit,
   fullLimits,
+  type LimitOwner,
   type LimitStates,
   NO_CALL_LIMITS,
   placesOnly,
@@ -67,7 +68,7 @@ async function tryAdmit(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadCall,
-  { ledger, gatekeeper }: AdmitParts,
+  { ledger, gatekeeper, metrics }: AdmitParts,
 ): Promise<HeldCall | LimitedCall> {
   let call = read;
   for (let tries = 0; tries < REAUTHORIZE_MAX; tries++) {
@@ -76,6 +77,7 @@ async function tryAdmit(
       const admitted = await ledger.admit(admissionOf(call));
       if (admitted.verdict === 'ended') throw new ReplacedValue(call.compiled.key);
       if (admitted.verdict !== 'stale') {
+        if (admitted.verdict === 'counted') throw noCountLeft(admitted, metrics);
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
         if (admitted.verdict === 'held') return { ...call, waitedMs: 0, isSettled: false };
@@ -183,6 +185,17 @@ function heldOf({ requestId, compiled: { key } }: HeldCall) {
   return { requestId, accountId: key.accountId, keyId: key.id };
 }
 
+/** The 429 for a call that counts tokens, when no count of the minute is left; counts it. */
+function noCountLeft(
+  { owner, limit, waitMs }: { readonly owner: LimitOwner; readonly limit: number; readonly waitMs: number },
+  metrics: AdmitParts['metrics'],
+): GatewayError {
+  metrics.limited(owner, 'rpm_limit');
+  const message = `This ${owner} has counted tokens ${limit} times within a minute; try again in ${Math.ceil(waitMs / 1_000)} s.`;
+  const facts = { limit: 'rpm_limit', of: owner, retry_after_ms: waitMs };
+  return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs: waitMs, facts });
+}
+
 /** The 429 for the limit with the longest wait; counts it. */
 export function refusalBy(
   full: readonly FullLimit[],
@@ -196,7 +209,9 @@ export function refusalBy(
 
 function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoint }: ReadCall): Admission {
   const { key, accountVersion, limits } = compiled;
-  const taken = endpoint.isCounting ? undefined : tokens;
+  const taken = endpoint.isCounting
+    ? { ...(limits ?? NO_LIMITS), tokens: undefined }
+    : limits && { ...limits, tokens };
   return {
     requestId,
     accountId: key.accountId,
@@ -207,7 +222,7 @@ function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoi
     estimate,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
-    limits: limits && { ...limits, tokens: taken },
+    limits: taken,
     valueEndsAt: compiled.valueEndsAt,
     model: body.model.slug,
     category: body.model.category,

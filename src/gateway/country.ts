@@ -3,7 +3,7 @@ import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
-import type { ParsedAddress } from '../domain/addresses.ts';
+import { carriedIPv4, type ParsedAddress } from '../domain/addresses.ts';
 import type { Log } from '../log/log.ts';
 
 const COUNTRY_FILES = ['geoip-country.dat', 'geoip-country6.dat'];
@@ -49,11 +49,12 @@ export class CountryLookup {
   }
 
   /**
-   * ISO 3166-1 alpha-2 code, or undefined if the country is unknown. Takes 2 µs (IPv4) to 6 µs (IPv6), so results are
+   * ISO 3166-1 alpha-2 code, or undefined if the country is unknown. An IPv6 address that carries an IPv4 address has
+   * that one's country. Takes 2 µs (IPv4) to 6 µs (IPv6), so results are
    * not cached. Throws if the data can't be loaded: a failure must not pass for an unknown country.
    */
   countryOf(address: ParsedAddress): string | undefined {
-    return this.#loaded().lookup(address.toString())?.country || undefined;
+    return this.#loaded().lookup((carriedIPv4(address) ?? address).toString())?.country || undefined;
   }
 
   #loaded(): Geoip {

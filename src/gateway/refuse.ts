@@ -6,6 +6,7 @@ import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { FewLines } from '../log/few-lines.ts';
 import { answeredRefusal } from './codex.ts';
 import { closeAfterAnswer, lingeringEnd } from './lingering-end.ts';
 
@@ -68,12 +69,22 @@ export function refusalFrom(error: unknown): GatewayError {
   );
 }
 
+/** Lines about requests that the gateway could not serve, however many come. */
+const unserved = new FewLines<{ readonly refusal: GatewayError; readonly request: FastifyRequest }>(
+  ({ refusal, request }, repeated) => {
+    const about = { err: refusal.cause, repeated };
+    if (refusal.code === 'internal_error') request.log.error(about, 'request failed');
+    else request.log.warn(about, 'request refused with 503');
+  },
+);
+
 /** Error handler of the app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
-  if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
-  if (refusal.code === 'service_unavailable')
-    request.log.warn({ err: refusal.cause }, 'request refused with 503');
+  const { code } = refusal;
+  if (code === 'internal_error' || code === 'service_unavailable') {
+    unserved.add(code, () => ({ refusal, request }));
+  }
   // If the path can't be parsed, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
   // The unread rest of a body must not be read as the next request.

@@ -4,7 +4,7 @@ import { targetName } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { Attempt, EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { TIMES_ONE } from '../domain/price.ts';
-import { LONGEST_MESSAGE, LONGEST_NAME, recordedText, recordedUserAgent } from '../domain/refused-call.ts';
+import { recorded, recordedUserAgent } from '../domain/refused-call.ts';
 import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
@@ -110,29 +110,35 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
   };
 }
 
-/** The end of a call as seen by the client; `headAt`: when the head of the answer arrived, by `performance.now()`. */
+/**
+ * The end of a call as seen by the client, with its texts as they are recorded; `headAt`: when the head of the answer
+ * arrived, by `performance.now()`.
+ */
 export function seenEnd(
   { startedAt }: HeldCall,
   {
     error,
     headAt,
     agent,
-  }: { error: CallError | undefined; headAt: number | undefined; agent: string | undefined },
+    keyPrefix,
+  }: {
+    error: CallError | undefined;
+    headAt: number | undefined;
+    agent: string | undefined;
+    keyPrefix: string;
+  },
 ): Pick<Ending, 'error' | 'firstByteMs' | 'userAgent'> {
-  return {
-    error,
-    firstByteMs: headAt === undefined ? undefined : Math.round(headAt - startedAt),
-    userAgent: recordedUserAgent(agent),
-  };
+  const firstByteMs = headAt === undefined ? undefined : Math.round(headAt - startedAt);
+  return recorded({ error, firstByteMs, userAgent: recordedUserAgent(agent) }, keyPrefix);
 }
 
 function endOf({ error, firstByteMs, userAgent }: Ending) {
   const { code = null, message = null, param = null } = error ?? {};
   return {
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
-    ...(code === null ? {} : { code: recordedText(code, LONGEST_NAME) }),
-    ...(message === null ? {} : { message: recordedText(message, LONGEST_MESSAGE) }),
-    ...(param === null ? {} : { param: recordedText(param, LONGEST_NAME) }),
+    ...(code === null ? {} : { code }),
+    ...(message === null ? {} : { message }),
+    ...(param === null ? {} : { param }),
     ...(userAgent ? { userAgent } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import type { LimitStates } from '../domain/call-limits.ts';
+import type { LimitOwner, LimitStates } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod, Subject } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
@@ -20,7 +20,7 @@ export interface Admission {
   readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
-  /** Call limits; undefined if neither key nor account has one. */
+  /** Call limits; undefined if neither key nor account has one, and the call counts no tokens. */
   readonly limits?: AdmissionLimits | undefined;
   /** When the presented key value expires (milliseconds since the epoch, by Redis' clock); undefined: never. */
   readonly valueEndsAt?: number | undefined;
@@ -38,8 +38,8 @@ export interface Admission {
 /** The limits of a call's key and account, and the tokens it takes from them. */
 export interface AdmissionLimits extends KeyAndAccountLimits {
   /**
-   * Estimated tokens of the call, a whole number; a limit takes at most its capacity. Undefined: the call takes no
-   * tokens and no request.
+   * Estimated tokens of the call, a whole number; a limit takes at most its capacity. Undefined: the call
+   * counts tokens, and takes from the buckets of counting alone.
    */
   readonly tokens: number | undefined;
 }
@@ -61,6 +61,14 @@ export type Admitted =
   /** The presented value was replaced by a rotation, and its grace period has ended. */
   | { readonly verdict: 'ended' }
   /** A call limit is full; nothing was taken. `onlyLimits`: everything else fits. `limits`: their current state. */
+  | {
+      /** The call counts tokens, and no count of this minute is left. */
+      readonly verdict: 'counted';
+      readonly waitMs: number;
+      /** Counts a minute. */
+      readonly limit: number;
+      readonly owner: LimitOwner;
+    }
   | { readonly verdict: 'limited'; readonly limits: LimitStates; readonly onlyLimits: boolean }
   | ({
       readonly verdict: 'over_limit';
@@ -143,7 +151,7 @@ export interface Ledger {
   /** Publishes a committed record: every gateway authorizes with it from now on. */
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
   /** Publishes a key whose value was rotated. */
-  publishRotatedKey(key: KeyRecord): Promise<void>;
+  publishRotatedKey(key: KeyRecord, endedHash: string | null): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
   /**

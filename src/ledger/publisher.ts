@@ -62,11 +62,15 @@ export class Publisher {
   }
 
   /**
-   * Publishes a rotated key. If writing the Redis key of the value fails (another cluster node may own it), its first
-   * use reads the book.
+   * Publishes a rotated key, and removes the Redis key of a value that ended with the rotation before. If writing the
+   * Redis key of the new value fails (another cluster node may own it), its first use reads the book.
    */
-  async publishRotatedKey(key: KeyRecord): Promise<void> {
-    const known = this.#client.set(hashRedisKey(key.hash), `${key.accountId}:${key.id}`);
+  async publishRotatedKey(key: KeyRecord, endedHash: string | null): Promise<void> {
+    const ended = endedHash === null ? 0 : this.#client.del(hashRedisKey(endedHash));
+    const known = Promise.all([
+      this.#client.set(hashRedisKey(key.hash), `${key.accountId}:${key.id}`),
+      ended,
+    ]);
     await Promise.all([
       this.publishKey(key),
       known.catch((error: unknown) => {

@@ -151,8 +151,8 @@ export class RedisLedger implements Ledger {
     return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
   }
 
-  publishRotatedKey(key: KeyRecord): Promise<void> {
-    return orUnavailable(() => this.#parts.publisher.publishRotatedKey(key));
+  publishRotatedKey(key: KeyRecord, endedHash: string | null): Promise<void> {
+    return orUnavailable(() => this.#parts.publisher.publishRotatedKey(key, endedHash));
   }
 
   now(accountId: number): number {

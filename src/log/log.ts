@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { maskKeys } from '../domain/key-value.ts';
 
 /** The methods of a pino logger that the program uses. Fastify's logger has them too. */
 export interface Log {
@@ -11,14 +12,29 @@ export interface Log {
 
 /**
  * Opens the program's log on stdout: JSON lines, or colored text if stdout is a terminal (NO_COLOR turns the colors
- * off). pino-pretty is loaded only for a terminal.
+ * off). pino-pretty is loaded only for a terminal. No line has a key value that begins with `keyPrefix`.
  */
-export async function openLog(level: string): Promise<Logger> {
-  const options = { level, base: null };
+export async function openLog(level: string, keyPrefix: string): Promise<Logger> {
+  const options = logOptions(level, keyPrefix);
   if (!process.stdout.isTTY) return pino(options);
   const { default: pretty } = await import('pino-pretty');
   // Synchronous, so an exit loses no lines; a terminal needs no speed.
   return pino(options, pretty({ sync: true, destination: 1, translateTime: 'SYS:HH:MM:ss.l' }));
+}
+
+/** Options of a log whose lines have no key values, and nothing that a terminal obeys. */
+export function logOptions(level: string, keyPrefix: string): LoggerOptions {
+  const streamWrite = (line: string) => maskKeys(line, keyPrefix).replace(INVISIBLE, escaped);
+  return { level, base: null, hooks: { streamWrite } };
+}
+
+/** Control characters that JSON does not escape, and marks that reorder text. */
+const INVISIBLE = /[\x7f-\x9f]|\p{Cf}/gu;
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => {
+    return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  }).join('');
 }
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { resolveAddresses } from '../../src/alerts/addresses.ts';
+import { fullNames, resolveAddresses } from '../../src/alerts/addresses.ts';
 
 const never = new AbortController().signal;
 
@@ -20,4 +20,20 @@ test('an aborted signal ends the resolution of a name that is not local', async 
 
 test('a name without an address is an error', async (t) => {
   await t.rejects(resolveAddresses('receiver.invalid', AbortSignal.timeout(5_000)));
+});
+
+test('a short name is tried in the search domains first, as the system does', async (t) => {
+  const cluster =
+    'nameserver 10.0.0.10\nsearch ns.svc.cluster.local svc.cluster.local. # all\noptions ndots:5\n';
+  t.same(fullNames('receiver', cluster), [
+    'receiver.ns.svc.cluster.local',
+    'receiver.svc.cluster.local',
+    'receiver',
+  ]);
+  t.equal(fullNames('receiver.ns', cluster).length, 3);
+  t.same(fullNames('hooks.example.com', 'search example.org\n'), [
+    'hooks.example.com',
+    'hooks.example.com.example.org',
+  ]);
+  t.same(fullNames('receiver', ''), ['receiver']);
 });

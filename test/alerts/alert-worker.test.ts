@@ -110,9 +110,9 @@ test('every outcome is written to the book and reported', async (t) => {
   await worker.stop(30_000);
   t.match((await onlyAlert(book, owner)).deliveries, [
     { status: 'delivered', httpStatus: 200 },
-    { status: 'failed', httpStatus: 500 },
-    { status: 'timeout', httpStatus: null },
-    { status: 'failed', httpStatus: null },
+    { status: 'failed', httpStatus: 500, error: 'http_status' },
+    { status: 'timeout', httpStatus: null, error: 'timeout' },
+    { status: 'failed', httpStatus: null, error: 'refused' },
   ]);
   t.same(outcomes.sort(), ['delivered', 'failed', 'failed', 'timeout']);
 });
@@ -127,7 +127,9 @@ test('an address that is not public is blocked, and the book says so', async (t)
   worker.start();
   t.equal(await blocked.promise, 'blocked');
   await worker.stop(10_000);
-  t.match((await onlyAlert(book, owner)).deliveries, [{ status: 'blocked', httpStatus: null }]);
+  t.match((await onlyAlert(book, owner)).deliveries, [
+    { status: 'blocked', httpStatus: null, error: 'blocked' },
+  ]);
   t.equal(receiver.connections(), 0);
 });
 

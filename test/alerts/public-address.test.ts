@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { isPublicAddress } from '../../src/alerts/addresses.ts';
+import { isPublicAddress, ownAddresses } from '../../src/alerts/addresses.ts';
 
 const PUBLIC = [
   '8.8.8.8',
@@ -22,6 +22,7 @@ const PUBLIC = [
   '2001:200::1',
   '::ffff:8.8.8.8',
   '::ffff:808:808',
+  '64:ff9b::808:808',
 ];
 
 const NOT_PUBLIC = {
@@ -41,7 +42,7 @@ const NOT_PUBLIC = {
   'multicast tunnels': ['192.52.193.1', '2001:3::1'],
   Teredo: ['2001::1', '2001:0:7f00:1::'],
   ORCHID: ['2001:10::1', '2001:20::1', '2001:30::1'],
-  NAT64: ['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1'],
+  NAT64: ['64:ff9b::7f00:1', '64:ff9b::a00:1', '64:ff9b:1::808:808', '64:ff9b:1::1'],
   'stateless translation': ['::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8'],
   discard: ['100::1'],
   'unique local': ['fc00::1', 'fd00:ec2::254'],
@@ -61,3 +62,25 @@ for (const [kind, addresses] of Object.entries(NOT_PUBLIC)) {
     for (const address of addresses) t.equal(isPublicAddress(address), false, address);
   });
 }
+
+test("the machine's own addresses are not public, in any spelling", async (t) => {
+  const common = { netmask: '', mac: '', internal: false, cidr: null } as const;
+  const own = ownAddresses({
+    eth0: [
+      { ...common, family: 'IPv4', address: '45.77.100.10' },
+      { ...common, family: 'IPv6', address: '2a01:4f8:1:2::3', scopeid: 0 },
+    ],
+  });
+  const spellings = [
+    '45.77.100.10',
+    '::ffff:45.77.100.10',
+    '64:ff9b::2d4d:640a',
+    '2a01:4f8:1:2::3',
+    '2a01:4f8:1:2:0:0:0:3',
+  ];
+  for (const address of spellings) {
+    t.equal(isPublicAddress(address), true, address);
+    t.equal(isPublicAddress(address, own), false, address);
+  }
+  t.equal(isPublicAddress('45.77.100.11', own), true);
+});

@@ -56,20 +56,30 @@ for (const statusCode of [400, 408, 429, 500, 503]) {
 test('a connection that is cut instead of an answer is a failure after exactly one POST', async (t) => {
   const receiver = await startReceiver({ respond: (request) => request.socket.destroy() });
   t.teardown(receiver.close);
-  t.match(await send({ ...post, url: receiver.url }), { status: 'failed', httpStatus: null });
+  t.match(await send({ ...post, url: receiver.url }), { status: 'failed', httpStatus: null, error: 'reset' });
   t.equal(receiver.requests.length, 1);
 });
 
 test('a refused connection is a failure', async (t) => {
   const receiver = await startReceiver();
   await receiver.close();
-  t.match(await send({ ...post, url: receiver.url }), { status: 'failed', httpStatus: null });
+  t.match(await send({ ...post, url: receiver.url }), {
+    status: 'failed',
+    httpStatus: null,
+    error: 'refused',
+  });
 });
 
 test('a name that does not resolve, and a URL that is none, are failures', async (t) => {
   const noName: Resolve = () => Promise.reject(new Error('not found'));
-  t.match(await send({ ...post, url: 'http://receiver.test/' }, noName), { status: 'failed' });
-  t.match(await send({ ...post, url: 'http://receiver.test/' }, async () => []), { status: 'failed' });
+  t.match(await send({ ...post, url: 'http://receiver.test/' }, noName), {
+    status: 'failed',
+    error: 'dns',
+  });
+  t.match(await send({ ...post, url: 'http://receiver.test/' }, async () => []), {
+    status: 'failed',
+    error: 'dns',
+  });
   t.match(await send({ ...post, url: 'no url' }), { status: 'failed' });
   t.match(await send({ ...post, url: 'ftp://127.0.0.1/' }), { status: 'failed' });
 });
@@ -79,7 +89,12 @@ test('an answer that is not HTTP fails', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const { port } = server.address() as { port: number };
-  t.match(await send({ ...post, url: `http://127.0.0.1:${port}/` }), { status: 'failed', httpStatus: null });
+  t.match(await send({ ...post, url: `http://127.0.0.1:${port}/` }), {
+    status: 'failed',
+    httpStatus: null,
+    error: 'protocol',
+  });
+  t.match(await send({ ...post, url: `https://127.0.0.1:${port}/` }), { status: 'failed', error: 'tls' });
 });
 
 test('the connection is closed after the answer: none is kept for the next receiver', async (t) => {
@@ -95,7 +110,7 @@ test('a receiver that takes the POST and never answers is a timeout', async (t) 
   const receiver = await startReceiver({ respond: () => {} });
   t.teardown(receiver.close);
   const result = await send({ ...post, url: receiver.url, timeoutMs: 200 });
-  t.match(result, { status: 'timeout', httpStatus: null });
+  t.match(result, { status: 'timeout', httpStatus: null, error: 'timeout' });
   t.ok(result.durationMs >= 199, `${result.durationMs} ms`);
   t.equal(receiver.requests.length, 1);
 });
@@ -190,7 +205,13 @@ test('a certificate that nobody vouches for is a failure, and no POST is sent', 
   const receiver = await startReceiver({ tls: TEST_CERTIFICATE });
   t.teardown(receiver.close);
   const url = `https://receiver.test:${receiver.port}/`;
-  t.match(await send({ ...post, url }, toLoopback), { status: 'failed', httpStatus: null });
+  t.match(await send({ ...post, url }, toLoopback), {
+    status: 'failed',
+    httpStatus: null,
+    error: 'certificate',
+  });
+  const plain = await send({ ...post, url: `http://127.0.0.1:${receiver.port}/` });
+  t.match(plain, { status: 'failed', error: /^(protocol|reset)$/ });
   t.equal(receiver.requests.length, 0);
 });
 

@@ -71,6 +71,7 @@ t.test(
         url: receiver.url,
         status: 'delivered',
         http_status: 200,
+        error: null,
         duration_ms: delivery?.duration_ms,
         attempted_at: delivery?.attempted_at,
       },

@@ -111,3 +111,17 @@ onPostgres('of two gateways that create one account at once, one succeeds', asyn
   t.ok(refused.every((result) => result.reason instanceof EmailTaken));
   t.equal((await books[0]?.accounts(0, 100))?.length, 1);
 });
+
+eachBook(
+  'an owner changes the threshold ten times an hour, and the operator at any time',
+  async (t, book) => {
+    const { account } = await stored(book);
+    const set = (threshold: number, now: number, isOwner = true) =>
+      book.updateAccount(account.id, { alertThreshold: micro(threshold) }, now, isOwner);
+    for (let change = 1; change <= 10; change++) await set(change, NOW + change);
+    t.match(await rejection(set(11, NOW + 11)), { kind: 'alert_threshold', retryAfterMs: 3_600_000 - 10 });
+    t.match(await set(10, NOW + 11), { alertThreshold: 10 }, 'the same value is no change');
+    t.match(await set(11, NOW + 11, false), { alertThreshold: 11 });
+    t.match(await set(12, NOW + 3_600_001), { alertThreshold: 12 }, 'the first is an hour old');
+  },
+);

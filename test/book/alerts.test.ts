@@ -1,5 +1,5 @@
-import { TooManyTestAlerts } from '../../src/book/alerts.ts';
 import type { Book } from '../../src/book/book.ts';
+import { TooOften } from '../../src/book/rates.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { entries, entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook, onPostgres } from '../helper/start/books.ts';
@@ -33,7 +33,13 @@ eachBook('a claimed alert says what to send and where', async (t, book) => {
 eachBook('deliveries are in the book as unknown before anything is sent', async (t, book) => {
   const { account, key, id } = await crossed(book);
   const claimed = await book.claimAlert(id, NOW + 1);
-  const unknown = { status: 'unknown', httpStatus: null, durationMs: null, attemptedAt: NOW + 1 };
+  const unknown = {
+    status: 'unknown',
+    httpStatus: null,
+    error: null,
+    durationMs: null,
+    attemptedAt: NOW + 1,
+  };
   t.same((await book.alerts(account.id, 10))[0]?.deliveries, [
     { id: claimed?.deliveries[0]?.id, keyId: key.id, url: HOOK, ...unknown },
   ]);
@@ -42,7 +48,13 @@ eachBook('deliveries are in the book as unknown before anything is sent', async 
 eachBook('the outcome of a delivery is kept', async (t, book) => {
   const { account, id } = await crossed(book);
   const claimed = await book.claimAlert(id, NOW);
-  const outcome = { status: 'failed', httpStatus: 503, durationMs: 12, attemptedAt: NOW + 3 } as const;
+  const outcome = {
+    status: 'failed',
+    httpStatus: 503,
+    error: 'http_status',
+    durationMs: 12,
+    attemptedAt: NOW + 3,
+  } as const;
   await book.finishDelivery(claimed?.deliveries[0]?.id ?? 0, outcome);
   t.match((await book.alerts(account.id, 10))[0]?.deliveries, [outcome]);
 });
@@ -127,7 +139,7 @@ eachBook('alerts are listed newest first, each with its own deliveries', async (
 function refusedFor(book: Book, accountId: number, now: number): Promise<number | undefined> {
   return book.createTestAlert(accountId, 0, micro(7), now).then(
     () => undefined,
-    (error) => (error instanceof TooManyTestAlerts ? error.retryAfterMs : Promise.reject(error)),
+    (error) => (error instanceof TooOften ? error.retryAfterMs : Promise.reject(error)),
   );
 }
 
@@ -152,7 +164,7 @@ eachBook('of twenty test alerts at once five are made', async (t, book) => {
   const results = await Promise.allSettled(made);
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 5);
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  t.ok(refused.every((error) => error instanceof TooManyTestAlerts));
+  t.ok(refused.every((error) => error instanceof TooOften));
   t.equal((await book.alerts(account.id, 100)).length, 5);
 });
 
@@ -263,5 +275,32 @@ eachBook(
     t.same(await listed(), [1, 6_000], 'those that fit');
     await many(third, 20_000);
     t.same(await listed(), [20_001], 'one in any case');
+  },
+);
+
+eachBook(
+  'the newest thousand alerts of an account are kept, with their deliveries',
+  async (t, book, { run }) => {
+    const { account, id } = await crossed(book);
+    await book.claimAlert(id, NOW);
+    const other = await crossed(book);
+    await book.claimAlert(other.id, NOW);
+    // As if a thousand alerts had followed.
+    for (let more = 0; more < 1_000; more++) {
+      await run(
+        'insert into alerts (account_id, created_at, credits_balance, test, state)' +
+          ` values (${account.id}, ${NOW}, 0, 0, 'claimed')`,
+      );
+    }
+    await book.post([entry(account.id, { seq: 3, balanceAfter: micro(41), threshold: micro(42) })]);
+    const [next = 0] = await book.queuedAlerts(1);
+    t.ok(await book.claimAlert(next, NOW));
+    const kept = await book.alerts(account.id, 2_000);
+    t.equal(kept.length, 1_000);
+    t.notOk(kept.some((alert) => alert.id === id));
+    t.match(await run('select alert_id from deliveries order by alert_id'), [
+      { alert_id: other.id },
+      { alert_id: next },
+    ]);
   },
 );

@@ -34,6 +34,7 @@ eachNewBook('an empty database gets every table', async (t, _book, { engine, run
   t.match(await run(TABLES[engine]), [
     { name: 'accounts' },
     { name: 'alerts' },
+    { name: 'call_messages' },
     { name: 'deliveries' },
     { name: 'grants' },
     { name: 'identity' },
@@ -41,6 +42,7 @@ eachNewBook('an empty database gets every table', async (t, _book, { engine, run
     { name: 'kysely_migration' },
     { name: 'kysely_migration_lock' },
     { name: 'ledger' },
+    { name: 'rates' },
     { name: 'refusals' },
     { name: 'resources' },
     { name: 'spend_days' },

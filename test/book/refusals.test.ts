@@ -1,5 +1,5 @@
 import type { RefusedCount } from '../../src/book/refusals.ts';
-import { NOW, refusedCall, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { entry, NOW, refusedCall, stored, TODAY } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 
 const MINUTE_MS = 60_000;
@@ -46,15 +46,11 @@ eachBook('refused calls are summed beside those that were charged', async (t, bo
   const count = (given: Partial<RefusedCount>): RefusedCount => ({
     accountId: account.id,
     keyId: key.id,
-    slug: null,
     hour: TODAY * 24 + 23,
     count: 1,
     ...given,
   });
-  await book.recordRefusals(
-    { calls: [], repeated: [], counts: [count({ count: 5 }), count({ slug: 'a' })] },
-    20,
-  );
+  await book.recordRefusals({ calls: [], repeated: [], counts: [count({ count: 5 }), count({})] }, 20);
   await book.recordRefusals({ calls: [], repeated: [], counts: [count({ hour: TODAY * 24 - 1 })] }, 20);
   t.match(await book.usage(account.id, TODAY - 40, TODAY + 1, 'day'), [
     { group: '2026-11-17', calls: 0, refused: 1 },
@@ -66,7 +62,9 @@ eachBook('refused calls are summed beside those that were charged', async (t, bo
   t.same(await book.usage(account.id, TODAY - 40, TODAY + 1, 'model'), [], 'no row of a model nobody called');
 });
 
-eachBook('the oldest records go first, a few at a time', async (t, book) => {
+const KEEP_ALL = { since: 0, rows: 100, sinceHour: 0 };
+
+eachBook('the oldest records go first', async (t, book) => {
   const { account, key } = await stored(book);
   const calls = Array.from({ length: 10 }, (_, at) => ({
     ...refusedCall(account.id, key.id),
@@ -75,14 +73,72 @@ eachBook('the oldest records go first, a few at a time', async (t, book) => {
   await book.recordRefusals({ calls, repeated: [], counts: [] }, 20);
   const left = async () => (await book.calls({ accountId: account.id, limit: 100 })).map(({ id }) => id);
   const ids = calls.map(({ id }) => id).reverse();
-  const old = { before: NOW + 4 * MINUTE_MS, rows: 100, limit: 3 };
-  t.equal(await book.forgetRefusals(old), 3);
-  t.equal(await book.forgetRefusals(old), 1);
-  t.equal(await book.forgetRefusals(old), 0);
+  await book.forgetRecords(KEEP_ALL);
+  t.same(await left(), ids);
+  await book.forgetRecords({ ...KEEP_ALL, since: NOW + 4 * MINUTE_MS });
   t.same(await left(), ids.slice(0, 6));
-  const many = { before: 0, rows: 2, limit: 3 };
-  t.equal(await book.forgetRefusals(many), 3);
-  t.equal(await book.forgetRefusals(many), 1);
-  t.equal(await book.forgetRefusals(many), 0);
+  await book.forgetRecords({ ...KEEP_ALL, rows: 2 });
   t.same(await left(), ids.slice(0, 2));
+});
+
+eachBook(
+  'an account whose refusals fill the book pushes out its own, not those of others',
+  async (t, book) => {
+    const [loud, quiet] = [await stored(book), await stored(book)];
+    const of = ({ account, key }: typeof loud, count: number) =>
+      Array.from({ length: count }, (_, at) => ({ ...refusedCall(account.id, key.id), createdAt: NOW + at }));
+    const record = (calls: ReturnType<typeof of>) =>
+      book.recordRefusals({ calls, repeated: [], counts: [] }, 10_000);
+    await record(of(quiet, 5));
+    const flood = of(loud, 3_000);
+    await record(flood);
+    await book.forgetRecords({ ...KEEP_ALL, rows: 20 });
+    const left = async (accountId: number) =>
+      (await book.calls({ accountId, limit: 100 })).map(({ id }) => id);
+    t.equal((await left(quiet.account.id)).length, 5);
+    t.same(
+      await left(loud.account.id),
+      flood
+        .slice(-15)
+        .map(({ id }) => id)
+        .reverse(),
+      'its newest',
+    );
+  },
+);
+
+eachBook('refusals that name many models leave one row for their key and hour', async (t, book, { run }) => {
+  const { account, key } = await stored(book);
+  const hour = TODAY * 24;
+  const count = { accountId: account.id, keyId: key.id, hour, count: 1 };
+  for (let call = 0; call < 20; call++)
+    await book.recordRefusals({ calls: [], repeated: [], counts: [count] }, 20);
+  t.match(await run('select model, refused from spend_hours'), [{ model: '', refused: 20 }]);
+  await book.recordRefusals({ calls: [], repeated: [], counts: [{ ...count, hour: hour + 1 }] }, 20);
+  await book.forgetRecords({ ...KEEP_ALL, sinceHour: hour + 1 });
+  t.match(
+    await run('select hour from spend_hours'),
+    [{ hour: hour + 1 }],
+    'and none after the longest report',
+  );
+  t.match(await book.usage(account.id, TODAY, TODAY + 1, 'day'), [{ refused: 21 }], 'days stay');
+});
+
+eachBook("a provider's message is kept beside the ledger, for a time", async (t, book, { run }) => {
+  const { account, key } = await stored(book);
+  const message = 'Invalid content: my patient John Doe';
+  const failed = entry(account.id, {
+    keyId: key.id,
+    status: 400,
+    outcome: 'upstream_error',
+    message,
+    price: {},
+  });
+  await book.post([failed]);
+  t.match(await book.call(account.id, failed.id), { entry: { message } });
+  t.match(await book.calls({ accountId: account.id, limit: 1 }), [{ entry: { message } }]);
+  t.notMatch(JSON.stringify(await run('select * from ledger')), 'John Doe');
+  await book.forgetRecords({ ...KEEP_ALL, since: NOW + 1 });
+  t.notMatch(await book.call(account.id, failed.id), { entry: { message } });
+  t.notMatch(JSON.stringify(await run('select * from call_messages')), 'John Doe');
 });

@@ -1,4 +1,5 @@
 import { VersionConflict } from '../../src/book/key-row.ts';
+import { rejection } from '../helper/check/rejection.ts';
 import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 
@@ -177,4 +178,19 @@ eachBook('a snapshot has both values of a key', async (t, book) => {
     snapshot?.keys.map((state) => state.key),
     [rotated?.key, second],
   );
+});
+
+eachBook('an account rotates its keys 60 times a minute', async (t, book) => {
+  const { account, key } = await stored(book);
+  const other = await book.createKey(account.id, newKey(), NOW);
+  const rotate = (serial: number, now: number) =>
+    book.rotateKey(
+      account.id,
+      serial % 2 ? key.id : other.id,
+      value(`${serial}`.padStart(64, '0'), null),
+      now,
+    );
+  for (let rotation = 0; rotation < 60; rotation++) await rotate(rotation, NOW + rotation);
+  t.match(await rejection(rotate(60, NOW + 60)), { kind: 'rotation', retryAfterMs: 60_000 - 60 });
+  t.ok(await rotate(60, NOW + 60_000));
 });

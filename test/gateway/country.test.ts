@@ -72,6 +72,15 @@ test('addresses are found in their country, IPv4 and IPv6', async (t) => {
 test('every spelling of an address is the same address', async (t) => {
   const countryOf = startLookup(t);
   t.equal(countryOf('::ffff:8.8.8.8'), 'US');
+  // 6to4, NAT64, NAT64 for local use, Teredo and IPv4-compatible forms of 95.163.0.1.
+  const carriers = [
+    '2002:5fa3:1::1',
+    '64:ff9b::5fa3:1',
+    '64:ff9b:1::5fa3:1',
+    '2001:0:808:808::a05c:fffe',
+    '::5fa3:1',
+  ];
+  for (const address of carriers) t.equal(countryOf(address), 'RU', address);
   t.equal(countryOf('::ffff:808:808'), 'US');
   t.equal(countryOf('2001:4860:4860:0:0:0:0:8888'), 'US');
   t.equal(countryOf('2001:4860:4860::8888%eth0'), 'US');

@@ -15,7 +15,7 @@ test('a rotated key keeps its spend, and is found by both values', async (t) => 
   const value = { hash: NEW_HASH, prefix: PREFIX, previousValidUntil: endsAt };
   const rotated = await book.rotateKey(key.accountId, key.id, value, Date.now());
   if (!rotated) throw new Error('not rotated');
-  await open.ledger.publishRotatedKey(rotated.key);
+  await open.ledger.publishRotatedKey(rotated.key, null);
   t.equal(await raw.get(hashRedisKey(NEW_HASH)), `${key.accountId}:${key.id}`);
   t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
   t.equal(await spend(open, admissionOf(key, 1), 1), 'stale');
@@ -25,6 +25,19 @@ test('a rotated key keeps its spend, and is found by both values', async (t) => 
       key: { id: key.id, version: 2, hash: NEW_HASH, previousHash: hash, previousValidUntil: endsAt },
     });
   }
+});
+
+test('Redis has the two newest values of a key, however often it is rotated', async (t) => {
+  const { open, account, book, raw } = await startLedger(t);
+  const { key } = await account();
+  for (let rotation = 0; rotation < 5; rotation++) {
+    const value = { hash: `${rotation}`.repeat(64), prefix: PREFIX, previousValidUntil: null };
+    const rotated = await book.rotateKey(key.accountId, key.id, value, Date.now());
+    if (!rotated) throw new Error('not rotated');
+    await open.ledger.publishRotatedKey(rotated.key, rotated.endedHash);
+  }
+  const known = await Promise.all([...'01234'].map((digit) => raw.exists(hashRedisKey(digit.repeat(64)))));
+  t.same(known, [0, 0, 0, 1, 1]);
 });
 
 test('the clock of Redis is asked where it must not be late', async (t) => {
@@ -49,7 +62,7 @@ test('a value whose rotation Redis lost is not taken for a replaced one while th
   const value = { hash: NEW_HASH, prefix: PREFIX, previousValidUntil: null };
   const rotated = await book.rotateKey(accountId, key.id, value, Date.now());
   if (!rotated) throw new Error('not rotated');
-  await open.ledger.publishRotatedKey(rotated.key);
+  await open.ledger.publishRotatedKey(rotated.key, null);
   const { recentAccounts, changedSince, keyByHash } = book;
   const away = () => Promise.reject(new BookUnavailable('away'));
   Object.assign(book, { recentAccounts: away, changedSince: away, keyByHash: away });

@@ -80,6 +80,8 @@ const TABLES = Object.keys({
   deliveries: true,
   resources: true,
   refusals: true,
+  call_messages: true,
+  rates: true,
 } satisfies Record<keyof BookSchema, true>);
 
 test('planted secrets appear only where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {

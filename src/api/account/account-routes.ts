@@ -6,6 +6,7 @@ import { type CallsRouteDeps, callsRoutes } from '../calls/calls-routes.ts';
 import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
+import { refuseTooOften } from '../http/rates.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
@@ -52,11 +53,12 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
     ...docs,
     operationId: 'updateAccount',
     summary: 'Set the alert threshold',
-    description: 'Only a debit sends an alert; a changed threshold alone never does.',
+    description:
+      'Only a debit sends an alert; a changed threshold alone never does. An account can change it 10 times an hour.',
     body: AccountPatch,
     response: { 200: Account },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded', ...BODY_REFUSALS],
       requests: { threshold: { value: { alert_threshold: 100 } } },
       answer: ACCOUNT_EXAMPLE,
     },
@@ -68,7 +70,9 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       alert_threshold === undefined
         ? {}
         : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
-    const account = existing(await book.updateAccount(caller.accountId, change, Date.now()));
+    const account = existing(
+      await book.updateAccount(caller.accountId, change, Date.now(), true).catch(refuseTooOften),
+    );
     await ledger.publishAccount(account);
     return accountView(account, await ledger.account(account.id));
   });

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { TooManyTestAlerts } from '../../book/alerts.ts';
 import type { Book } from '../../book/book.ts';
-import { GatewayError } from '../../domain/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
 import { limitParam, queryOf } from '../http/query.ts';
+import { refuseTooOften } from '../http/rates.ts';
 import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
 import { BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import {
@@ -74,20 +73,8 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
     const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
-    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, Date.now()));
+    const id = await book.createTestAlert(accountId, keyId, balance, Date.now()).catch(refuseTooOften);
     alerts.notify();
     return { id };
   });
-}
-
-/** Turns TooManyTestAlerts into 429 `rate_limit_exceeded`. */
-async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
-  try {
-    return await made;
-  } catch (error) {
-    if (!(error instanceof TooManyTestAlerts)) throw error;
-    const seconds = Math.ceil(error.retryAfterMs / 1_000);
-    const message = `An account can send 5 test alerts a minute. Try again in ${seconds} seconds.`;
-    throw new GatewayError('rate_limit_exceeded', message, null, seconds);
-  }
 }

@@ -1,5 +1,5 @@
 import type { Alert } from '../../book/alerts.ts';
-import { DELIVERY_STATUSES } from '../../book/schema.ts';
+import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../book/schema.ts';
 import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
 import { DEFAULT_PAGE_LIMIT, id, orNull, pageLimit, time, words } from '../openapi/fields.ts';
@@ -15,6 +15,10 @@ const Delivery = Type.Object(
         'not a public address. `unknown`: no answer yet, or the gateway died while sending.',
     ),
     http_status: orNull(Type.Integer(), 'Status of the answer; null: no answer.'),
+    error: orNull(
+      Type.Enum(DELIVERY_ERRORS),
+      'Why it was not delivered. `http_status`: the answer was no 2xx. null: it was delivered, or its outcome is unknown.',
+    ),
     duration_ms: orNull(
       Type.Number({ minimum: 0 }),
       'Milliseconds from name resolution to the headers of the answer; null: unknown.',
@@ -59,6 +63,7 @@ export const ALERT_LIST_EXAMPLE = {
           url: 'https://hooks.example.com/credits',
           status: 'delivered',
           http_status: 204,
+          error: null,
           duration_ms: 38,
           attempted_at: '2026-11-21T08:00:00.120Z',
         },
@@ -98,6 +103,7 @@ export function alertView(alert: Alert): AlertView {
       url: delivery.url,
       status: delivery.status,
       http_status: delivery.httpStatus,
+      error: delivery.error,
       duration_ms: delivery.durationMs,
       attempted_at: timestamp(delivery.attemptedAt),
     })),

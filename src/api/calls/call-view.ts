@@ -66,7 +66,7 @@ const CALL = {
   ),
   upstream: text('Upstream that was called, as the configuration names it.'),
   attempts: Type.Array(Attempt, { description: 'Each try at a provider, including the last.' }),
-  user_agent: text('The User-Agent header, at most 120 characters.'),
+  user_agent: text('The User-Agent header, at most 300 characters.'),
   detail: orNull(Detail, 'Facts behind a refusal by address, origin, country, credits or a limit of calls.'),
   repeated: Type.Integer({
     minimum: 1,

@@ -7,6 +7,7 @@ import { newKeyValue } from '../../domain/key-value.ts';
 import { parseRotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
 import { objectBody } from '../http/body-fields.ts';
+import { refuseTooOften } from '../http/rates.ts';
 import { BODY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
 import {
@@ -52,11 +53,12 @@ export async function rotateKey(
   const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
   const rotated = await book
     .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, Date.now(), ifVersion)
-    .catch(refuseConflict);
+    .catch(refuseConflict)
+    .catch(refuseTooOften);
   if (rotated === undefined) throw keyNotFound();
-  const { before, key } = rotated;
+  const { before, key, endedHash } = rotated;
   try {
-    await ledger.publishRotatedKey(key);
+    await ledger.publishRotatedKey(key, endedHash);
   } catch (cause) {
     throw await undone(deps, before, hash, cause);
   }
@@ -127,7 +129,13 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
     body: Rotation,
     response: { 200: RotatedOrEnded },
     'x-docs': {
-      refusals: [...routes.refusals, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
+      refusals: [
+        ...routes.refusals,
+        'key_not_found',
+        'version_conflict',
+        'rate_limit_exceeded',
+        ...BODY_REFUSALS,
+      ],
       isBodyOptional: true,
       requests: ROTATION_EXAMPLES,
       answer: ROTATED_KEY_EXAMPLE,

@@ -2,12 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import {
-  LONGEST_MESSAGE,
-  LONGEST_MODEL,
-  LONGEST_NAME,
   type RefusedCall,
   type RefusedCode,
-  recordedText,
+  recorded,
   recordedUserAgent,
 } from '../../domain/refused-call.ts';
 import { CALLER_CHECKS } from '../../domain/rules.ts';
@@ -24,6 +21,7 @@ interface RecorderParts {
   readonly catalog: () => Catalog;
   readonly refusals: Pick<RefusalWriter, 'note' | 'countRepeated'>;
   readonly log: CallLog;
+  readonly keyPrefix: string;
 }
 
 /** End of a refused call, as the client got it. */
@@ -75,13 +73,12 @@ export class CallRecorder {
     refusal: () => Refusal,
     owner: { readonly id: number; readonly accountId: number } | undefined,
   ): void {
-    const { log, refusals, catalog } = this.#parts;
+    const { log, refusals, catalog, keyPrefix } = this.#parts;
     const durationMs = call ? Math.round(performance.now() - call.startedAt) : 0;
     const { model, isStream } = (!BEFORE_THE_BODY.has(code) && call?.asked) || NOT_ASKED;
     const known = model === null ? undefined : modelOf(catalog(), model);
-    const slug = known?.slug ?? null;
-    const name = slug ?? model;
-    log.refused(owner?.id ?? null, code, () => ({
+    const name = known?.slug ?? model;
+    const line = (): CallLine => ({
       reqId: id,
       accountId: owner?.accountId ?? null,
       keyId: owner?.id ?? null,
@@ -92,29 +89,26 @@ export class CallRecorder {
       upstream: null,
       upstreamStatus: null,
       ms: durationMs,
-    }));
+    });
+    log.refused(owner?.accountId ?? null, code, () => recorded(line(), keyPrefix));
     if (!owner) return;
     const createdAt = Date.now() - durationMs;
-    if (refusals.countRepeated({ keyId: owner.id, code, createdAt, slug })) return;
-    const { status, message, param, detail } = refusal();
-    refusals.note({
-      status,
+    if (refusals.countRepeated({ keyId: owner.id, code, createdAt })) return;
+    const record: RefusedCall = {
+      ...refusal(),
       code,
-      message: recordedText(message, LONGEST_MESSAGE),
-      param: param === null ? null : recordedText(param, LONGEST_NAME),
-      detail,
       id,
       accountId: owner.accountId,
       keyId: owner.id,
       createdAt,
-      model: name === null ? null : recordedText(name, LONGEST_MODEL),
-      slug,
+      model: name,
       category: known?.category ?? null,
       endpoint: path,
       streamed: isStream,
       durationMs,
       userAgent: recordedUserAgent(headers['user-agent']),
-    });
+    };
+    refusals.note(recorded(record, keyPrefix));
   }
 
   /** Logs a settled call; the ledger has its record. */

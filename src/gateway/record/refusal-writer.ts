@@ -1,4 +1,5 @@
 import type { BookRefusals, RefusedCount, RepeatedRefusal } from '../../book/refusals.ts';
+import type { BookRetention } from '../../book/retention.ts';
 import type { RefusedCall } from '../../domain/refused-call.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../../log/loop.ts';
@@ -14,10 +15,10 @@ const AT_ONCE = 500;
 const WRITE_EVERY_MS = 500;
 const LONGEST_BACKOFF_MS = 5_000;
 const FORGET_EVERY_MS = 60_000;
-/** Records deleted per statement: some milliseconds. */
-const FORGET_AT_ONCE = 2_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** Hours of sums: reports by hour span at most 8 days. */
+const SUMMED_HOURS = 9 * 24;
 const DAY_MS = 86_400_000;
 
 interface RefusalSettings {
@@ -28,7 +29,7 @@ interface RefusalSettings {
 }
 
 interface Parts {
-  readonly book: Pick<BookRefusals, 'recordRefusals' | 'forgetRefusals'>;
+  readonly book: Pick<BookRefusals, 'recordRefusals'> & BookRetention;
   readonly log: Log;
   readonly settings: RefusalSettings;
   /** Places of waiting records, shared so that an account with thousands of keys leaves room for others. */
@@ -110,15 +111,10 @@ export class RefusalWriter {
    * Counts a call whose key, code and minute already have all their records, like most of a flood. False: record it.
    * Preparing each record took 145 µs of CPU per refusal in a flood; now it takes 128 (including the answer).
    */
-  countRepeated({
-    keyId,
-    code,
-    createdAt,
-    slug,
-  }: Pick<RefusedCall, 'keyId' | 'code' | 'createdAt' | 'slug'>): boolean {
+  countRepeated({ keyId, code, createdAt }: Pick<RefusedCall, 'keyId' | 'code' | 'createdAt'>): boolean {
     const group = this.#groups.get(`${keyId} ${code} ${Math.floor(createdAt / MINUTE_MS)}`);
     if (!group?.first) return false;
-    const count = this.#counts.get(countName(keyId, createdAt, slug));
+    const count = this.#counts.get(countName(keyId, hourOf(createdAt)));
     if (!count) return false;
     count.count++;
     group.repeated++;
@@ -149,12 +145,13 @@ export class RefusalWriter {
   }
 
   /** Adds the call to the waiting sums. False: too many wait. */
-  #count({ accountId, keyId, slug, createdAt }: RefusedCall): boolean {
-    const name = countName(keyId, createdAt, slug);
+  #count({ accountId, keyId, createdAt }: RefusedCall): boolean {
+    const hour = hourOf(createdAt);
+    const name = countName(keyId, hour);
     const known = this.#counts.get(name);
     if (known) known.count++;
     else if (this.#counts.size >= MOST_SUMS) return false;
-    else this.#counts.set(name, { accountId, keyId, slug, hour: hourOf(createdAt), count: 1 });
+    else this.#counts.set(name, { accountId, keyId, hour, count: 1 });
     return true;
   }
 
@@ -200,7 +197,7 @@ export class RefusalWriter {
 
   #countAgain(counts: readonly RefusedCount[]): void {
     for (const one of counts) {
-      const name = `${one.keyId} ${one.hour} ${one.slug ?? ''}`;
+      const name = countName(one.keyId, one.hour);
       const count = one.count + (this.#counts.get(name)?.count ?? 0);
       this.#counts.set(name, { ...one, count });
     }
@@ -209,9 +206,9 @@ export class RefusalWriter {
   /** Deletes records that are too old or too many. */
   async forget(): Promise<void> {
     const { book, settings } = this.#parts;
-    const before = this.#now() - settings.refusalDays * DAY_MS;
-    const oldest = { before, rows: settings.refusalRows, limit: FORGET_AT_ONCE };
-    while ((await book.forgetRefusals(oldest)) === FORGET_AT_ONCE);
+    const now = this.#now();
+    const since = now - settings.refusalDays * DAY_MS;
+    await book.forgetRecords({ since, rows: settings.refusalRows, sinceHour: hourOf(now) - SUMMED_HOURS });
   }
 }
 
@@ -219,8 +216,8 @@ function hourOf(createdAt: number): number {
   return Math.floor(createdAt / HOUR_MS);
 }
 
-function countName(keyId: number, createdAt: number, slug: string | null): string {
-  return `${keyId} ${hourOf(createdAt)} ${slug ?? ''}`;
+function countName(keyId: number, hour: number): string {
+  return `${keyId} ${hour}`;
 }
 
 function isRepeated(group: Group): group is Group & RepeatedRefusal {

@@ -11,7 +11,8 @@ export interface CallError {
 
 /**
  * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`,
- * `{"response": {"error": {…}}}`, or the fields themselves. Anthropic's code is the error's `type`.
+ * `{"response": {"error": {…}}}`, or the fields themselves. Where an error has no member `code`, as Anthropic's, its `type`
+ * is the code.
  */
 export function providerError(value: unknown, upstream: Upstream): CallError | undefined {
   if (!isObject(value)) return undefined;
@@ -23,7 +24,7 @@ export function providerError(value: unknown, upstream: Upstream): CallError | u
   if (!isObject(error)) return undefined;
   const { code, type, message, param } = error;
   return {
-    code: name(code ?? type),
+    code: name(code === undefined ? type : code),
     message: typeof message === 'string' ? wordsOf(message, upstream) : null,
     param: name(param),
   };

@@ -18,6 +18,8 @@ export interface ResponseContext {
   /** Longest wait for the head of a stream, over all tries of its call. */
   readonly headersTimeoutMs: number;
   readonly targets: TargetSettings;
+  /** KEY_PREFIX, by which key values are masked in records. */
+  readonly keyPrefix: string;
   readonly hiddenTokensPerSecond: number;
   readonly openCalls: OpenCalls;
   readonly cacheShares: CacheShares;

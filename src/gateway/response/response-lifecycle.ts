@@ -370,7 +370,8 @@ export class ResponseLifecycle implements Answering {
     const { attempts } = this.#handover;
     const error = this.#hasLeft ? undefined : this.#error;
     const agent = this.#request.headers['user-agent'];
-    const end = seenEnd(this.call, { error, headAt: this.#headAt, agent });
+    const { keyPrefix } = this.#context;
+    const end = seenEnd(this.call, { error, headAt: this.#headAt, agent, keyPrefix });
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {

@@ -1,12 +1,13 @@
 import type { Model, Upstream } from '../../domain/catalog.ts';
+import { firstCharacters } from '../../domain/refused-call.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { NoCloudCredential } from '../upstream/cloud-credentials.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
 
-/** Maximum kept characters of a provider's message. */
-const MAX_WORDS = 300;
+/** Control characters, and marks that reorder or hide text. */
+const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
 const MS_PER_S = 1_000;
 
 /** Statuses of a provider that can't serve the call now. */
@@ -47,8 +48,12 @@ export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'ups
 /** A provider's text for display: without the credential, on one line, truncated. */
 export function wordsOf(text: string, upstream: Upstream): string {
   const bytes = shownError(Buffer.from(text).toString('latin1'), upstream);
-  const plain = Buffer.from(bytes, 'latin1').toString('utf8').replace(/\s+/g, ' ').trim();
-  return plain.slice(0, MAX_WORDS);
+  const plain = Buffer.from(bytes, 'latin1')
+    .toString('utf8')
+    .replace(/\s+/g, ' ')
+    .replace(INVISIBLE, '')
+    .trim();
+  return firstCharacters(plain);
 }
 
 /** The message of an error in either format, else its text. */

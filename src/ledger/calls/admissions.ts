@@ -155,6 +155,13 @@ export class Admissions {
           limits: limitStatesIn(reserved[0] as string),
           onlyLimits: first === '1',
         };
+      case 'COUNTED':
+        return {
+          verdict: 'counted',
+          waitMs: Number(first),
+          limit: Number(reserved[0]),
+          owner: reserved[1] === 'account' ? 'account' : 'key',
+        };
       case 'LIMIT':
         return {
           verdict: 'over_limit',

@@ -7,8 +7,8 @@
 --       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, - or *> <period field d|w|m>
 --         <its start (days since epoch)>'; *: a free read, which skips limit and credits. One argument, because an
 --         argument costs the gateway as much as splitting this text costs here. Two words follow if key or account has
---         call limits, or the presented value expires: its expiry (ms since epoch) or -; and the estimated tokens, * to
---         take nothing from per-minute limits, or - without limits;
+--         call limits, or the presented value expires, or the call counts tokens: the expiry (ms since epoch) or -; and the
+--         estimated tokens, * to take from the buckets of counting alone, or - without limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: the admission deadline (ms since epoch, by the clock of this Redis)
 -- Reply of each call: 1 held | {'STALE'} | {'MISSING'} live state to be rebuilt
@@ -18,6 +18,7 @@
 --       and with call limits, including the states of key and account (`states` in call-limits.inc.lua):
 --       {'HELD', states with this call} | {'LIMITED', 1 if everything else fits, or 0; states}
 --       | LIMIT and FUNDS with the states at the end
+--       | {'COUNTED', ms until a count is free, counts a minute, 'key' or 'account'}
 --       | {'ERROR', message}
 -- O(1) for each call.
 --- @include int
@@ -54,6 +55,22 @@ local function readKey(name)
       d = f[4], ds = f[5], w = f[6], ws = f[7], m = f[8], ms = f[9] }
   end
   return keys[name]
+end
+
+-- Counting tokens has a bucket of its own, field cnt '<debt> <time (ms)>' of key and account: ten times rpm_limit; for a
+-- key without one, 600 a minute. Like the buckets of call-limits.inc.lua otherwise.
+local UNIT = 60000
+local function countsIn(name, limits, usual)
+  local most = limits and limits.rpm and limits.rpm * 10 or usual
+  if not most then return nil end
+  local debt, at = string.match(redis.call('HGET', name, 'cnt') or '0 0', '^(%S+) (%S+)$')
+  debt = math.max(0, tonumber(debt) - most * math.max(0, now - tonumber(at)))
+  local wait = math.max(0, math.ceil((debt - (most - 1) * UNIT) / most))
+  return { name = name, most = most, debt = debt, wait = wait }
+end
+
+local function count(counts)
+  if counts then redis.call('HSET', counts.name, 'cnt', int(counts.debt + UNIT) .. ' ' .. int(now)) end
 end
 
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
@@ -103,7 +120,15 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     if tokens then refusal[#refusal + 1] = limits.states(keyLimits, accountLimits) end
     return refusal
   end
+  local ofKey, ofAccount
+  if isCounting then
+    ofKey, ofAccount = countsIn(keyName, keyLimits, 600), countsIn(accountName, accountLimits)
+    if ofAccount and ofAccount.wait > ofKey.wait then return { 'COUNTED', int(ofAccount.wait), int(ofAccount.most), 'account' } end
+    if ofKey.wait > 0 then return { 'COUNTED', int(ofKey.wait), int(ofKey.most), 'key' } end
+  end
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
+  count(ofKey)
+  count(ofAccount)
   if hold > 0 then
     local slack = hold - estimate
     account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack

@@ -4,6 +4,7 @@
 -- ep epoch (absent during a rebuild, which then sets its owner rb and lease end ru).
 -- Key hash: v version, rec record (JSON), ep epoch, held sum of holds, slack, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
+-- Either hash, once it counted tokens: cnt '<debt> <time>' (admit.lua).
 -- Either hash, only with call limits (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in flight>',
 -- - for none; and the state of each limit: open calls in flight, rq and tk the token buckets of requests and tokens,
 -- '<debt> <time of update, ms since epoch> <version of the record that set the limit>'.

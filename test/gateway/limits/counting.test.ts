@@ -21,17 +21,16 @@ const countAll = (world: InProcessGateway, key: string, times: number) =>
 // Claude Code's /context sends 25 counts at once: a key with an rpm_limit of 10 then waited for its next prompt.
 test('counting takes nothing of rpm_limit and tpm_limit, of key or account, and has a row each', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
-  const { key, accountId } = await world.account({ key: { rpmLimit: 1, tpmLimit: 50_000 } });
-  await world.limitAccount(accountId, { rpmLimit: 2, tpmLimit: 60_000 });
+  const { key, accountId } = await world.account({ key: { rpmLimit: 3, tpmLimit: 50_000 } });
+  await world.limitAccount(accountId, { rpmLimit: 4, tpmLimit: 60_000 });
   const counted = await countAll(world, key, 10);
   t.same(new Set(counted.map(({ status }) => status)), new Set([200]));
   const ofResponse = counted.at(-1);
   t.match(await ofResponse?.json(), { object: 'response.input_tokens', input_tokens: Number });
   t.equal(ofResponse?.headers.get('x-tollgate-charge'), '0.000000');
-  t.equal(ofResponse?.headers.get('x-ratelimit-remaining-requests'), '1', 'the headers show what is left');
+  t.equal(ofResponse?.headers.get('x-ratelimit-remaining-requests'), '3', 'the headers show what is left');
   const call = { model: 'tokens', max_tokens: 10 };
-  t.equal((await world.chat(key, call)).status, 200);
-  t.equal((await world.chat(key, call)).status, 429);
+  for (const status of [200, 200, 200, 429]) t.equal((await world.chat(key, call)).status, status);
   t.same(
     (await countAll(world, key, 5)).map(({ status }) => status),
     Array(10).fill(200),
@@ -93,4 +92,31 @@ test('counting does not wait behind calls that wait for a request of the minute'
   );
   await world.api('PATCH', `/api/keys/${keyId}/`, key, { rpm_limit: null });
   t.equal((await waiting).status, 200);
+});
+
+test('counting has a bucket of its own: ten times rpm_limit, and 600 a minute without one', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const [path, body] = COUNTS[1];
+  const counted = async (key: string, times: number) => {
+    const answers = await Promise.all(
+      Array.from({ length: times }, () => world.api('POST', path, key, body)),
+    );
+    return answers.filter(({ status }) => status === 200).length;
+  };
+  // Beyond the size of the bucket come those that it refills meanwhile: 10 a minute, then 600.
+  const limited = await world.account({ key: { rpmLimit: 1 } });
+  const passed = await counted(limited.key, 60);
+  t.ok(passed >= 10 && passed < 60, `${passed} of 60`);
+  const refused = await world.api('POST', path, limited.key, body);
+  t.equal(refused.status, 429);
+  t.ok(Number(refused.headers.get('retry-after-ms')) > 0);
+  t.match(await refused.json(), {
+    error: { code: 'rate_limit_exceeded', message: /counted tokens 10 times/ },
+  });
+  t.equal((await world.chat(limited.key)).status, 200, 'the one request of the minute is left');
+  const member = await world.account();
+  await world.limitAccount(member.accountId, { rpmLimit: 2 });
+  t.ok((await counted(member.key, 60)) < 60, 'the account too');
+  const open = await world.account();
+  t.equal(await counted(open.key, 600), 600);
 });

@@ -25,17 +25,17 @@ function logOf(logged: 'failed' | 'all' | 'none') {
 }
 
 function refuse(log: CallLog, line: CallLine): void {
-  log.refused(line.keyId, line.code ?? '', () => line);
+  log.refused(line.accountId, line.code ?? '', () => line);
 }
 
-test('of one key and code five lines a second, then their number', async (t) => {
+test('of one account and code five lines a second, then their number', async (t) => {
   const { log, lines } = logOf('failed');
-  for (let call = 0; call < 12; call++) refuse(log, { ...LINE, reqId: `req_${call}` });
+  for (let call = 0; call < 12; call++) refuse(log, { ...LINE, reqId: `req_${call}`, keyId: call });
   refuse(log, { ...LINE, code: 'model_not_found' });
-  refuse(log, { ...LINE, keyId: 3 });
+  refuse(log, { ...LINE, accountId: 2, keyId: 3 });
   t.equal(lines.length, 7);
   await until('the number of the others', () => lines.length > 7);
-  t.match(lines.slice(7), [{ level: 'info', line: { reqId: 'req_5', keyId: 2, repeated: 7 } }]);
+  t.match(lines.slice(7), [{ level: 'info', line: { reqId: 'req_5', keyId: 5, repeated: 7 } }]);
 });
 
 test('failures of a provider are warnings, other ends are not', (t) => {

@@ -25,7 +25,7 @@ function writerOf({
         if (fails()) throw new Error('the book is away');
         batches.push(batch);
       },
-      forgetRefusals: async () => 0,
+      forgetRecords: async () => {},
     },
     log: LOG,
     settings: { refusalsPerMinute: 20, refusalDays: 30, refusalRows: 1_000_000 },

@@ -33,8 +33,20 @@ const OUTCOMES: Readonly<Record<DeliveryView['status'], { kind: 'good' | 'bad' |
     unknown: { kind: 'warning', word: 'Unknown' },
   };
 
+const REASONS: Readonly<Record<NonNullable<DeliveryView['error']>, string>> = {
+  dns: 'The host name has no address.',
+  refused: 'The receiver refused the connection, or no network leads there.',
+  reset: 'The receiver closed the connection without an answer.',
+  timeout: 'The receiver did not respond in time.',
+  certificate: "The receiver's certificate is not valid for its name, or nobody vouches for it.",
+  tls: 'The receiver does not speak TLS, or not the same version.',
+  protocol: 'The receiver did not answer in HTTP.',
+  blocked: 'The address is not public.',
+  http_status: 'The receiver did not return a 2xx status.',
+};
+
 /** Explanation of a delivery's outcome, for the person who has to fix it. */
-function meaningOf({ status, http_status: answer }: DeliveryView): string {
+function meaningOf({ status, http_status: answer, error }: DeliveryView): string {
   switch (status) {
     case 'delivered':
       return '';
@@ -45,9 +57,7 @@ function meaningOf({ status, http_status: answer }: DeliveryView): string {
     case 'unknown':
       return 'No response yet, or the gateway stopped while sending. It is not resent.';
   }
-  if (answer === null) {
-    return 'No connection: the host name is unknown, the connection was refused or closed, or the certificate is invalid.';
-  }
+  if (answer === null) return error === null ? 'No connection.' : REASONS[error];
   if (answer >= 300 && answer < 400)
     return 'The receiver returned a redirect, which is not followed. Set the webhook URL to its target.';
   return 'The receiver did not return a 2xx status.';
