@@ -31,7 +31,7 @@ test('60 MB of pipelined requests ended the process, or stopped all others', {
     writes: json('PATCH /api/account/', '{"alert_threshold":1}'),
   };
   const call = async () => {
-    const answer = await gateway.served(world.key, { model: 'sees', max_tokens: 1 });
+    const answer = await gateway.chat(world.key, { model: 'sees', max_tokens: 1 });
     await answer.arrayBuffer();
     return answer.status;
   };
