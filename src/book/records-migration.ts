@@ -22,6 +22,6 @@ export async function boundRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('times', 'text', required)
     .addPrimaryKeyConstraint('rates_pkey', ['account_id', 'kind'])
     .execute();
-  await db.schema.alterTable('keys').addColumn('replaced_hash', 'text').execute();
+  await db.schema.alterTable('keys').addColumn('replaced_hashes', 'text').execute();
   await db.schema.alterTable('deliveries').addColumn('error', 'text').execute();
 }

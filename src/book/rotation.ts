@@ -1,6 +1,7 @@
 import type { KeyRecord } from '../domain/key.ts';
 import { changeKeyRow, keyRecord, NO_PREVIOUS } from './key-row.ts';
 import { countTowardsRate } from './rates.ts';
+import type { KeyRow } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** New value of a rotated key. The book gets only its SHA-256 (hex). */
@@ -28,7 +29,7 @@ export interface KeyRotations {
     | {
         readonly before: KeyRecord;
         readonly key: KeyRecord;
-        /** Hash of the value before the one that was replaced; null: none. Redis needs it no longer. */
+        /** Hash of the value that the third last rotation replaced, which Redis needs no longer; null: none. */
         readonly endedHash: string | null;
       }
     | undefined
@@ -59,6 +60,13 @@ export interface KeyRotations {
  */
 const GRACE_ENDED = { previous_hash: null, previous_valid_until: 0 } as const;
 
+/** Replaced values of a key that Redis has, so that calls with them are recorded under it. */
+const KEPT = 2;
+
+function replaced({ replaced_hashes }: KeyRow): string[] {
+  return JSON.parse(replaced_hashes ?? '[]');
+}
+
 export function rotationQueries(store: Store): KeyRotations {
   return {
     async rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now, ifVersion) {
@@ -69,7 +77,7 @@ export function rotationQueries(store: Store): KeyRotations {
         (row) => ({
           hash,
           prefix,
-          replaced_hash: row.hash,
+          replaced_hashes: JSON.stringify([row.hash, ...replaced(row)].slice(0, KEPT)),
           ...(previousValidUntil === null || row.is_active === 0
             ? NO_PREVIOUS
             : { previous_hash: row.hash, previous_valid_until: previousValidUntil }),
@@ -78,7 +86,11 @@ export function rotationQueries(store: Store): KeyRotations {
       );
       if (!changed) return undefined;
       const { before, after } = changed;
-      return { before: keyRecord(before), key: keyRecord(after), endedHash: before.replaced_hash };
+      return {
+        before: keyRecord(before),
+        key: keyRecord(after),
+        endedHash: replaced(before)[KEPT - 1] ?? null,
+      };
     },
 
     async withdrawRotation(before, hash, now) {
@@ -93,7 +105,7 @@ export function rotationQueries(store: Store): KeyRotations {
         return {
           hash: value,
           prefix,
-          replaced_hash: previousHash ?? hash,
+          replaced_hashes: JSON.stringify([hash, ...replaced(row).slice(1)]),
           ...(isUnended ? previous : NO_PREVIOUS),
         };
       });

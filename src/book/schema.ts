@@ -89,8 +89,8 @@ export interface KeysTable extends SettingColumns {
   /** SHA-256 (hex) of the previous value, while it remains valid. */
   previous_hash: string | null;
   previous_valid_until: number | null;
-  /** SHA-256 (hex) of the value that the last rotation replaced, which Redis has until the next one. */
-  replaced_hash: string | null;
+  /** JSON: SHA-256 (hex) of the values that the last two rotations replaced, newest first; Redis has them too. */
+  replaced_hashes: string | null;
   /** Size of the settings as JSON in UTF-8 (`settingsBytes`). */
   bytes: number;
   version: Generated<number>;

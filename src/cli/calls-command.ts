@@ -133,5 +133,5 @@ function rowOf(call: OperatorCallView): string[] {
     call.upstream ?? '-',
     call.id,
     call.message ?? '',
-  ].map((cell) => cell.replaceAll(/\p{Cc}/gu, ' '));
+  ];
 }

@@ -1,19 +1,21 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
+import { escapeInvisible, withoutInvisible } from '../domain/invisible.ts';
 import { isByVariant, type WrittenUnit } from '../domain/written-price.ts';
 import { io } from './io.ts';
 
-/** Prints human-readable lines to stdout. */
+/** Prints human-readable lines to stdout, without what a terminal obeys. */
 export function print(text: string): void {
-  io().stdout.write(`${text}\n`);
+  io().stdout.write(`${text.split('\n').map(withoutInvisible).join('\n')}\n`);
 }
 
 /** Prints a JSON document to stdout, for programs. */
 export function printJson(value: unknown): void {
-  io().stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  io().stdout.write(`${escapeInvisible(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Prints a table with aligned columns; cells must not contain line breaks. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Prints a table with aligned columns. */
+export function printTable(head: readonly string[], given: readonly (readonly string[])[]): void {
+  const rows = given.map((row) => row.map(withoutInvisible));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
   );

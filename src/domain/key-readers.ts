@@ -31,10 +31,23 @@ const CONTROL = /\p{Cc}/u;
 /** Control characters that are no line break or tab; PostgreSQL, for one, cannot store U+0000 in a text. */
 const UNPRINTABLE = /[^\P{Cc}\t\n\r]/u;
 
+/** Nothing that can be seen. */
+const UNSEEN = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u;
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
+
 export const readName: FieldReader<string> = (param, value) => {
   const name = typeof value === 'string' && isText(value) ? value.trim() : '';
-  if (name === '' || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
-    throw invalidField(param, `${param} must be one line of 1 to ${LONGEST_NAME} characters.`);
+  if (UNSEEN.test(name) || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
+    throw invalidField(
+      param,
+      `${param} must be one line of 1 to ${LONGEST_NAME} characters that can be seen.`,
+    );
+  }
+  if (REORDERING.test(name)) {
+    throw invalidField(
+      param,
+      `${param} must not have characters that reorder text (U+202A–202E, U+2066–2069).`,
+    );
   }
   return name;
 };

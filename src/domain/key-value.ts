@@ -40,16 +40,6 @@ export function isWellFormed(value: unknown, prefix: string): value is string {
   return value.slice(-CHECKSUM_LENGTH) === checksum(value.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** Letters and digits after the prefix from which a text is taken for a key value, which may be cut off. */
-const MASKED_LENGTH = 20;
-
-/** Replaces each key value in a text by its prefix (KEY_PREFIX) and `…`, for logs and records. */
-export function maskKeys(text: string, prefix: string): string {
-  if (!text.includes(prefix)) return text;
-  const value = new RegExp(`${prefix}[0-9A-Za-z]{${MASKED_LENGTH},}`, 'g');
-  return text.replace(value, `${prefix}…`);
-}
-
 /** SHA-256 in hex, the only stored form of a key. A plain hash suffices, because the value is random. */
 export function hashKey(value: string): string {
   return hash('sha256', value);

@@ -1,6 +1,6 @@
 import type { ErrorCode, RefusalDetail } from './errors.ts';
 import type { Category } from './key.ts';
-import { maskKeys } from './key-value.ts';
+import { maskKeys } from './mask-keys.ts';
 
 /** Code of a refused call: an error, or `client_left` if the client left while its call waited for room in limits. */
 export type RefusedCode = ErrorCode | 'client_left';

@@ -41,6 +41,8 @@ export interface ReadCall extends EnteredCall, CallCost {
   readonly targets?: readonly Target[] | undefined;
   /** It contains reasoning that only its provider can read, and no target of its model is known to have produced it. */
   readonly isPinned?: boolean;
+  /** Members of the request that the gateway does not know. */
+  readonly unknown: readonly string[];
   /** Tokens of the stored answers that the request refers to. */
   readonly storedTokens: number;
   /** Service tiers that the request asks for, named as multipliers are. */

@@ -79,7 +79,8 @@ function routeOf(
 ): Route {
   if (!targets) return { order: [body.model] };
   const affinity = affinityOf(body.value, headers, compiled.key.id);
-  const conversation = `${compiled.key.id} ${body.model.slug} ${affinity}`;
+  const { id, accountId } = compiled.key;
+  const conversation = { accountId, name: `${id} ${body.model.slug} ${affinity}` };
   if (isPinned) {
     const only = onlyPlaceOf(targets, affinity, lastPlaces.of(conversation));
     return { order: only.map(modelOf), conversation };

@@ -128,6 +128,8 @@ export class Pipeline {
       reply.hijack();
       return;
     }
+    const { unknown, body, compiled } = held;
+    if (unknown.length > 0) this.#unknown.note(unknown, body.model, compiled.key.accountId, request.log);
     try {
       forward(request, reply, held, this.#parts);
     } catch (error) {
@@ -254,8 +256,8 @@ export class Pipeline {
 
   /** End of step 3: references of the request and its unpriced features. */
   async #bounded(
-    { headers, log }: FastifyRequest,
-    read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
+    { headers }: FastifyRequest,
+    read: Omit<ReadCall, 'unknown' | 'storedTokens' | 'serviceTiers' | keyof CallCost>,
     { plan, others, findings, named, encrypted = NONE, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
@@ -277,10 +279,10 @@ export class Pipeline {
     const stored = named.size > 0 ? await ownership.behind(named, body, compiled.key) : NOTHING_STORED;
     if (refusal) throw refusal;
     const { tokens: storedTokens } = stored;
-    if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, model, log);
+    const unknown = findings?.unknown ?? NONE;
     const all = { ...bounds, storedTokens, soundTokens };
     const { serviceTiers } = plan;
-    if (!places || !priced) return { ...read, storedTokens, ...plan.cost(all), serviceTiers };
+    if (!places || !priced) return { ...read, unknown, storedTokens, ...plan.cost(all), serviceTiers };
     // Only one credential can use a stored object, and only one can read encrypted reasoning.
     const isEncrypted = encrypted.length > 0;
     const targets = places.map((place) => place.target);
@@ -295,6 +297,7 @@ export class Pipeline {
     }
     return {
       ...read,
+      unknown,
       storedTokens,
       ...highestCost(fit.map((place) => place.plan.cost(all))),
       serviceTiers,

@@ -62,7 +62,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes a rotated key, and removes the Redis key of a value that ended with the rotation before. If writing the
+   * Publishes a rotated key, and removes the Redis key of a value that ended long ago. If writing the
    * Redis key of the new value fails (another cluster node may own it), its first use reads the book.
    */
   async publishRotatedKey(key: KeyRecord, endedHash: string | null): Promise<void> {

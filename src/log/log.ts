@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import { maskKeys } from '../domain/key-value.ts';
+import { escapeInvisible } from '../domain/invisible.ts';
+import { maskKeys } from '../domain/mask-keys.ts';
 
 /** The methods of a pino logger that the program uses. Fastify's logger has them too. */
 export interface Log {
@@ -24,17 +25,8 @@ export async function openLog(level: string, keyPrefix: string): Promise<Logger>
 
 /** Options of a log whose lines have no key values, and nothing that a terminal obeys. */
 export function logOptions(level: string, keyPrefix: string): LoggerOptions {
-  const streamWrite = (line: string) => maskKeys(line, keyPrefix).replace(INVISIBLE, escaped);
+  const streamWrite = (line: string) => escapeInvisible(maskKeys(line, keyPrefix));
   return { level, base: null, hooks: { streamWrite } };
-}
-
-/** Control characters that JSON does not escape, and marks that reorder text. */
-const INVISIBLE = /[\x7f-\x9f]|\p{Cf}/gu;
-
-function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, at) => {
-    return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
-  }).join('');
 }
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];

@@ -44,22 +44,28 @@ test('pricing.unpriced: pass lets subagents and unknown members through', async 
   t.equal((await world.chat(key, { multi_agent: { enabled: true }, agent: 1 })).status, 200);
 });
 
-test('an unknown member is reported once a day and name, for at most 500 names', async (t) => {
+test('an unknown member is reported once a day and name; an account has 20 names a day', async (t) => {
   const lines: object[] = [];
   const none = () => {};
   const log = { debug: none, info: none, error: none, warn: (line: object) => lines.push(line) };
   const model = testCatalog('http://127.0.0.1').get('tokens') as Model;
   const reports = new UnknownMembers();
   const day = 86_400_000;
-  reports.note(['a', 'b'], model, log, 10 * day);
-  reports.note(['a'], model, log, 11 * day - 1);
+  reports.note(['a', 'b'], model, 1, log, 10 * day);
+  reports.note(['a'], model, 2, log, 11 * day - 1);
   t.same(lines, [
     { member: 'a', model: 'tokens' },
     { member: 'b', model: 'tokens' },
   ]);
-  reports.note(['a'], model, log, 11 * day);
+  reports.note(['a'], model, 1, log, 11 * day);
   t.equal(lines.length, 3, 'again on the next day');
   const many = Array.from({ length: 2_000 }, (_, index) => `x${index}`);
-  reports.note(many, model, log, 11 * day);
-  t.equal(lines.length, 2 + 500);
+  reports.note(many, model, 1, log, 11 * day);
+  t.equal(lines.length, 2 + 20);
+  reports.note(['a_new_billable_field'], model, 2, log, 11 * day);
+  t.match(
+    lines.at(-1),
+    { member: 'a_new_billable_field' },
+    'made-up names of one account hide none of another',
+  );
 });

@@ -1,11 +1,11 @@
 import type { CallRecord } from '../../book/calls.ts';
 import { creditsString, micro } from '../../domain/credits.ts';
+import { type Cell, csvLine } from '../../domain/csv.ts';
 import type { RefusalDetail } from '../../domain/errors.ts';
 import { CATEGORIES } from '../../domain/key.ts';
 import { OUTCOMES } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { USAGE_NAMES } from '../../domain/units.ts';
-import { type Cell, csvLine } from '../http/export-formats.ts';
 import { Attempt, attemptsView, UsageSchema, usageView } from '../ledger/entry-view.ts';
 import { exactCredits, id, orNull, time, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';

@@ -34,28 +34,3 @@ export function listAnswer(
     },
   };
 }
-
-export type Cell = string | number | boolean | null | undefined;
-
-/** One CSV line, with CRLF (RFC 4180, section 2). Absent values are empty cells. */
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * Text that a spreadsheet may run as a formula. It starts with a tab, a line break, or an operator of either width.
- * Spreadsheets drop white space before the operator, non-breaking spaces too.
- */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\0]*[=+\-@＝＋－＠])/u;
-const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
-
-/**
- * Quotes cells as RFC 4180 requires. Prefixes possible formulas with an apostrophe (OWASP, "CSV Injection"); plain
- * numbers, such as a charge of -0.000123, stay numbers.
- */
-function csvCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  const text = String(cell);
-  const safe = FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

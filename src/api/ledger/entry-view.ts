@@ -1,4 +1,5 @@
 import { creditsNumber, creditsString } from '../../domain/credits.ts';
+import { csvLine } from '../../domain/csv.ts';
 import { CATEGORIES } from '../../domain/key.ts';
 import {
   type AppliedPass,
@@ -10,7 +11,6 @@ import {
 import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit, USAGE_NAMES, type Usage, type UsageName } from '../../domain/units.ts';
-import { csvLine } from '../http/export-formats.ts';
 import { exactCredits, orNull, time, words } from '../openapi/fields.ts';
 import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
+import { csvLine } from '../../domain/csv.ts';
 import { dayString } from '../../domain/period.ts';
-import { csvLine } from '../http/export-formats.ts';
 import { OPERATOR, sendPages } from '../http/long-answer.ts';
 import { queryOf, wordParam } from '../http/query.ts';
 import { USAGE_CSV_COLUMNS } from '../ledger/entry-view.ts';

@@ -37,21 +37,29 @@ export class InspectedNames implements RootNames {
 }
 
 const DAY_MS = 86_400_000;
-/** Maximum names logged per day: clients can make names up. */
-const MOST_NAMES = 500;
+/** Maximum names logged per account and day: clients can make names up. */
+const MOST_NAMES = 20;
 
-/** Logs unknown members of requests: each name once a day (UTC). */
+/** Logs unknown members of admitted calls: each name once a day (UTC). */
 export class UnknownMembers {
   readonly #reported = new Set<string>();
+  /** Names reported by account. */
+  readonly #counts = new Map<number, number>();
   #day = 0;
 
-  note(names: readonly string[], model: Model, log: Log, now = Date.now()): void {
+  note(names: readonly string[], model: Model, accountId: number, log: Log, now = Date.now()): void {
     const day = Math.floor(now / DAY_MS);
-    if (day !== this.#day) this.#reported.clear();
+    if (day !== this.#day) {
+      this.#reported.clear();
+      this.#counts.clear();
+    }
     this.#day = day;
     for (const member of names) {
-      if (this.#reported.has(member) || this.#reported.size >= MOST_NAMES) continue;
+      const count = this.#counts.get(accountId) ?? 0;
+      if (count >= MOST_NAMES) return;
+      if (this.#reported.has(member)) continue;
       this.#reported.add(member);
+      this.#counts.set(accountId, count + 1);
       log.warn(
         { member, model: model.slug },
         'a request has a field that this version of Tollgate does not know; check whether the provider bills for it',

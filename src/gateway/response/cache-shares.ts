@@ -1,4 +1,5 @@
 import { cachedTokens, inputTokens, type Usage } from '../../domain/units.ts';
+import { FairTable } from '../../shares/fair-table.ts';
 import type { ReadCall } from '../call.ts';
 
 /** Conversations that are remembered: some 300 bytes each. */
@@ -19,8 +20,8 @@ interface Share {
  * with a `prompt_cache_key` alone; in this process alone, as it only makes estimates better.
  */
 export class CacheShares {
-  /** By key, model and `prompt_cache_key`; the one noted last is the last. */
-  readonly #shares = new Map<string, Share>();
+  /** By key, model and `prompt_cache_key`. */
+  readonly #shares = new FairTable<Share>(MAX_ENTRIES);
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -37,12 +38,8 @@ export class CacheShares {
     if (name === undefined) return;
     const input = inputTokens(usage);
     if (input === 0) return;
-    this.#shares.delete(name);
-    this.#shares.set(name, { cached: cachedTokens(usage) / input, notedAt: this.#now() });
-    for (const oldest of this.#shares.keys()) {
-      if (this.#shares.size <= MAX_ENTRIES) break;
-      this.#shares.delete(oldest);
-    }
+    const share = { cached: cachedTokens(usage) / input, notedAt: this.#now() };
+    this.#shares.set(call.compiled.key.accountId, name, share);
   }
 
   /** The share that is likely cached of a call's input; undefined: nothing is known. */

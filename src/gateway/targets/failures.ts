@@ -1,4 +1,5 @@
 import type { Model, Upstream } from '../../domain/catalog.ts';
+import { withoutInvisible } from '../../domain/invisible.ts';
 import { firstCharacters } from '../../domain/refused-call.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { NoCloudCredential } from '../upstream/cloud-credentials.ts';
@@ -6,8 +7,6 @@ import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
 
-/** Control characters, and marks that reorder or hide text. */
-const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
 const MS_PER_S = 1_000;
 
 /** Statuses of a provider that can't serve the call now. */
@@ -48,12 +47,8 @@ export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'ups
 /** A provider's text for display: without the credential, on one line, truncated. */
 export function wordsOf(text: string, upstream: Upstream): string {
   const bytes = shownError(Buffer.from(text).toString('latin1'), upstream);
-  const plain = Buffer.from(bytes, 'latin1')
-    .toString('utf8')
-    .replace(/\s+/g, ' ')
-    .replace(INVISIBLE, '')
-    .trim();
-  return firstCharacters(plain);
+  const plain = Buffer.from(bytes, 'latin1').toString('utf8').replace(/\s+/g, ' ');
+  return firstCharacters(withoutInvisible(plain).trim());
 }
 
 /** The message of an error in either format, else its text. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Model, type Target, targetName } from '../../domain/catalog.ts';
 import { CONVERSATION_HEADERS } from '../../domain/clients.ts';
+import { FairTable } from '../../shares/fair-table.ts';
 
 /** Whether a target may be used now, or else when, by `Date.now()`. */
 export interface Availability {
@@ -59,24 +60,25 @@ export function placeOf({ upstream, upstreamModel }: Pick<Model, 'upstream' | 'u
   return `${targetName(upstream)} ${upstreamModel}`;
 }
 
-/** Maximum remembered conversations, at some 400 bytes each. */
-const MAX_PLACES = 10_000;
+/** A conversation of an account, by a name that no other has. */
+export interface Conversation {
+  readonly accountId: number;
+  readonly name: string;
+}
+
+/** Remembered conversations, at some 400 bytes each. */
+const MOST_PLACES = 10_000;
 
 /** The last target of each conversation, in this process. */
 export class LastPlaces {
-  readonly #places = new Map<string, string>();
+  readonly #places = new FairTable<string>(MOST_PLACES);
 
-  note(conversation: string, place: string): void {
-    this.#places.delete(conversation);
-    this.#places.set(conversation, place);
-    for (const oldest of this.#places.keys()) {
-      if (this.#places.size <= MAX_PLACES) break;
-      this.#places.delete(oldest);
-    }
+  note({ accountId, name }: Conversation, place: string): void {
+    this.#places.set(accountId, name, place);
   }
 
-  of(conversation: string): string | undefined {
-    return this.#places.get(conversation);
+  of({ name }: Conversation): string | undefined {
+    return this.#places.get(name);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Model, targetName } from '../../domain/catalog.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { HeldCall } from '../call.ts';
 import { billOfCall, type TriedAttempt } from '../settle.ts';
-import { type LastPlaces, placeOf } from './order.ts';
+import { type Conversation, type LastPlaces, placeOf } from './order.ts';
 import type { HealthOfTry, TargetFailure, TargetHealth } from './target-health.ts';
 
 /** How an attempt failed, which decides whether the call continues (specification section 12). */
@@ -33,7 +33,7 @@ export interface Route {
   /** Targets that are out, by the time they come back: one of them is asked once all others are out too. */
   readonly out?: readonly Model[];
   /** The call's conversation, if its model has several targets. */
-  readonly conversation?: string | undefined;
+  readonly conversation?: Conversation | undefined;
 }
 
 /** The attempts of one call, in sequence. States of each: begun → answered or failed. */
@@ -43,7 +43,7 @@ export class Tries {
   readonly #settings: TargetSettings;
   /** The model at each target that may still be asked, in that order. */
   #left: readonly Model[];
-  readonly #conversation: string | undefined;
+  readonly #conversation: Conversation | undefined;
   readonly #failed: TriedAttempt[] = [];
   #model: Model;
   /** Whether all targets that were left were out when the current one was asked. */

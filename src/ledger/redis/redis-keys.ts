@@ -60,7 +60,7 @@ export function waitedRedisKey(bucket: number): string {
   return `${TAGS[bucket]}waited`;
 }
 
-/** String `<account id>:<key id>` of the API key with this hash; removed by the second rotation after it. */
+/** String `<account id>:<key id>` of the API key with this hash; removed by the third rotation after it. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;
 }

@@ -1,4 +1,5 @@
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
+import { csvLine } from '../../../domain/csv.ts';
 
 const COLUMNS = [
   'day',
@@ -20,15 +21,6 @@ export function usageCsv({ rows }: Pick<UsageReportView, 'rows'>): Blob {
     ...columns.map((name) => row[name]),
     ...units.map((unit) => (row.usage as Readonly<Record<string, number>>)[unit] ?? 0),
   ]);
-  const text = [[...columns, ...units], ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+  const text = [[...columns, ...units], ...lines].map(csvLine).join('');
   return new Blob([text], { type: 'text/csv' });
-}
-
-/** Spreadsheets run a text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function cell(value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
