@@ -114,6 +114,8 @@ export interface Config {
   /** Gateway processes that share the port. */
   readonly workers: number;
   readonly adminToken: string | undefined;
+  /** Also opens /metrics, and nothing else. */
+  readonly metricsToken: string | undefined;
   readonly keyPrefix: string;
   readonly logLevel: string;
   /** Model calls that the log records. */

@@ -18,7 +18,7 @@ import {
   type Used,
 } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import { configFile, credential, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+import { configFile, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 import { drainDelay, host, port, trustedProxy } from './sections.ts';
 
 const MOST_WORKERS = 256;
@@ -112,6 +112,7 @@ export function loadConfig({
     unconfigured,
     workers: workersFor(given.workers ?? 1, given.databaseUrl),
     adminToken: given.adminToken,
+    metricsToken: given.metricsToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
     logLevel: given.logLevel ?? 'info',
     logCalls: given.logCalls ?? 'failed',
@@ -242,7 +243,8 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   return {
     host: read('HOST', host),
     port: read('PORT', port),
-    adminToken: read('ADMIN_TOKEN', credential),
+    adminToken: read('ADMIN_TOKEN', operatorToken),
+    metricsToken: read('METRICS_TOKEN', operatorToken),
     keyPrefix: read(
       'KEY_PREFIX',
       matching(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, "-" or "_"'),
@@ -288,6 +290,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     ),
   };
 }
+
+/** Short tokens can be guessed. */
+const operatorToken = matching(
+  /^[\x21-\x7e]{24,}$/,
+  'must have at least 24 visible ASCII characters, such as those of: openssl rand -hex 24',
+);
 
 /** `auto`: one process per core; one if the book is SQLite. */
 function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {

@@ -28,7 +28,7 @@ const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
 });
-export const credential = matching(
+const credential = matching(
   /^[\x21-\x7e]+$/,
   'must be visible ASCII characters without spaces or line breaks',
 );

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { OperatorTokens } from '../api/http/operator-token.ts';
 import type { Book } from '../book/book.ts';
 import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
@@ -198,6 +199,19 @@ export function registerRefusals(
     collect() {
       this.reset();
       this.inc(refusals.dropped);
+    },
+  });
+}
+
+/** Registers the count of wrong operator tokens; read at each scrape. */
+export function registerTokens(registry: Registry, tokens: Pick<OperatorTokens, 'refused'>): void {
+  new Counter({
+    name: 'tollgate_operator_token_refusals_total',
+    help: 'Requests refused because of wrong operator tokens: 401, and 429 after ten of an address in a minute',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(tokens.refused);
     },
   });
 }

@@ -61,7 +61,7 @@ const SCHEMA: FastifySchema = {
     "of them. Calls at list prices also have the providers' cost and the margin.",
   querystring: MarginQueryString,
   response: { 200: MarginAnswer },
-  'x-docs': { refusals: [...OPERATOR_REFUSALS, 'rate_limit_exceeded'], answer: MARGIN_EXAMPLE },
+  'x-docs': { refusals: [...OPERATOR_REFUSALS], answer: MARGIN_EXAMPLE },
 };
 
 interface Report {

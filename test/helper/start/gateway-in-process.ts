@@ -17,7 +17,7 @@ import { OPEN_KEY } from './ledger-account.ts';
 import { REDIS_TIMEOUT_MS } from './redis-process.ts';
 import type { Scope } from './scope.ts';
 
-export const ADMIN_TOKEN = 'admin-token-for-tests';
+export const ADMIN_TOKEN = 'operator-token-for-the-tests';
 
 export const TEST_SERVER: Config['server'] = {
   host: '127.0.0.1',
@@ -152,6 +152,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     unconfigured: [],
     workers: 1,
     adminToken: ADMIN_TOKEN,
+    metricsToken: undefined,
     keyPrefix: 'sk-tg-',
     logLevel: 'silent',
     dataDir,

@@ -15,7 +15,7 @@ import type { Scope } from './scope.ts';
 /** The build, as users run it; `npm test` makes it. */
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 
-export const ADMIN_TOKEN = 'admin-token-for-tests';
+export const ADMIN_TOKEN = 'operator-token-for-the-tests';
 
 export interface Ended {
   readonly code: number | null;
