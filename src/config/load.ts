@@ -257,10 +257,14 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     ),
     logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
     logCalls: read('LOG_CALLS', oneOf(...LOGGED_CALLS)),
-    redisUrl: read(
-      'REDIS_URL',
-      text('must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port', acceptRedisUrl),
-    ),
+    redisUrl: read('REDIS_URL', (value, path, all) => {
+      try {
+        parseRedisUrl(String(value));
+        return String(value);
+      } catch (error) {
+        return all.add(path, (error as Error).message.replace(/^REDIS_URL /, ''));
+      }
+    }),
     databaseUrl: read(
       'DATABASE_URL',
       text('must be postgres://user:password@host:port/database', (value) =>
@@ -312,15 +316,6 @@ function tracingOf(given: ReturnType<typeof readEnvironment>): Config['tracing']
   const { otlpUrl, otlpTracesUrl, sampler = 'parentbased_always_on', sampleRatio: ratio = 1 } = given;
   const url = otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/$/, '')}/v1/traces`);
   return url === undefined ? undefined : { url, sampler, ratio };
-}
-
-function acceptRedisUrl(value: string): string | undefined {
-  try {
-    parseRedisUrl(value);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Freezes objects, lists, and map values; types make the maps read-only. */

@@ -13,7 +13,10 @@ export type RedisAddress =
  */
 export function parseRedisUrl(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url)) {
-    if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
+    const { pathname, searchParams } = URL.parse(url) ?? {};
+    if (pathname === undefined) throw new Error('REDIS_URL is not a valid redis:// URL');
+    if (!/^(?:\/\d{0,5})?$/.test(pathname) || !/^\d{0,5}$/.test(searchParams?.get('db') ?? ''))
+      throw new Error('REDIS_URL must name the database by its number, as in redis://host:6379/1');
     return { kind: 'single', url };
   }
   if (url.startsWith('unix:///')) return { kind: 'socket', path: url.slice('unix://'.length) };

@@ -16,6 +16,7 @@ import { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import { BucketOwners } from './redis/bucket-owners.ts';
 import { RedisClock } from './redis/clock.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, createRedis } from './redis/connect.ts';
+import { RedisHealth } from './redis/redis-health.ts';
 import { redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
@@ -54,11 +55,12 @@ interface LedgerOptions {
   readonly redisTimeoutMs?: number | undefined;
 }
 
-/** Connects, checks and starts the background work. Rejects if Redis cannot be reached, or with BookOlderThanRedis. */
+/** Connects, checks and starts the background work. Rejects if Redis cannot be reached, with UnusableRedis, or with BookOlderThanRedis. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
-  const { client, background, confirming, gate, open } = construct(options);
+  const { client, background, confirming, gate, health, open } = construct(options);
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
+    await health.requireUsable();
     // Runs before the gate opens, because the gate rebuilds accounts, which destroys the evidence.
     await refuseRestoredBook(background, options.book, options.log);
     await connectRedis(client, CONNECT_WITHIN_MS);
@@ -88,6 +90,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);
   const clock = new RedisClock(background, owners);
+  const health = new RedisHealth(background, new BucketOwners(background), log);
   const scripts = new ScriptSender(client, writer, clock, timeoutMs);
 
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
@@ -153,8 +156,9 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     drain,
     refunds,
     hints: new SharedHints(background),
+    health,
     clock,
     log,
   };
-  return { client, background, confirming, gate, open: new OpenLedger(parts) };
+  return { client, background, confirming, gate, health, open: new OpenLedger(parts) };
 }

@@ -8,7 +8,7 @@ import { BY_OPERATOR } from '../openapi/operation.ts';
 export interface OpsDeps {
   readonly operatorTokens: Pick<OperatorTokens, 'requireScraper'>;
   readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Checks Redis and the book now; must not reject. The details are public, so they must hold no secrets. */
+  /** Checks Redis and the book; must not reject. The details are public, so they must hold no secrets. */
   readonly readiness: () => Promise<{
     readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
     readonly book: { readonly ok: boolean; readonly detail?: string };
@@ -46,19 +46,21 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
     ...docs,
     operationId: 'readReadiness',
     summary: 'Readiness check',
-    description: 'Checks Redis and the book now. Also returns 503 while the gateway stops.',
+    description:
+      'Tries whether Redis takes the writes of a call. Returns 503 if it does not, and while the gateway stops. Without the book, calls go on: 200 with the status `degraded`.',
     security: [],
     response: { 200: ReadinessReport, 503: ReadinessReport },
     'x-docs': { refusals: [], answer: READY_EXAMPLE, otherAnswers: { 503: UNREADY_EXAMPLE } },
   };
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { redis, book, draining } = await readiness();
-    const able = redis.ok && book.ok;
-    // A draining gateway is not ready, so that load balancers stop sending traffic.
-    const isReady = able && !draining;
+    // Not the book: calls go on without it, so no load balancer may take every gateway out for it. A draining gateway is
+    // not ready, so that load balancers stop sending traffic.
+    const isReady = redis.ok && !draining;
     reply.code(isReady ? 200 : 503);
     if (!isReady) reply.header('x-tollgate-source', 'gateway');
-    return { status: able ? (draining ? 'draining' : 'ok') : 'unavailable', redis, book };
+    const able = book.ok ? 'ok' : 'degraded';
+    return { status: redis.ok ? (draining ? 'draining' : able) : 'unavailable', redis, book };
   });
 }
 
@@ -95,12 +97,13 @@ const Health = Type.Object(
 );
 
 const detail = Type.Optional(Type.String({ description: 'The problem.' }));
-const ok = Type.Boolean({ description: 'Whether it answers.' });
+const ok = Type.Boolean({ description: 'Whether it answers and takes writes.' });
 
 const ReadinessReport = Type.Object(
   {
-    status: Type.Enum(['ok', 'draining', 'unavailable'], {
-      description: '`draining`: the gateway is stopping. `unavailable`: Redis or the book does not answer.',
+    status: Type.Enum(['ok', 'degraded', 'draining', 'unavailable'], {
+      description:
+        '`degraded`: calls go on without the book; keys and accounts cannot change. `draining`: the gateway is stopping. `unavailable`: calls get 503.',
     }),
     redis: Type.Object({
       ok,
@@ -109,7 +112,7 @@ const ReadinessReport = Type.Object(
     }),
     book: Type.Object({ ok, detail }),
   },
-  { title: 'Readiness', description: 'Whether Redis and the book answer.' },
+  { title: 'Readiness', description: 'Whether model calls can be served.' },
 );
 
 const READY_EXAMPLE = { status: 'ok', redis: { ok: true, durable: true }, book: { ok: true } };

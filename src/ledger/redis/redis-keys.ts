@@ -60,6 +60,11 @@ export function waitedRedisKey(bucket: number): string {
   return `${TAGS[bucket]}waited`;
 }
 
+/** Written and deleted at once by the check whether a node takes writes (redis-health.ts). */
+export function triedRedisKey(bucket: number): string {
+  return `${TAGS[bucket]}tried`;
+}
+
 /** String `<account id>:<key id>` of the API key with this hash; written once, never changed. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;
