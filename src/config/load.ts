@@ -9,6 +9,8 @@ import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
 import {
   boolean,
   Faults,
+  IN_QUOTES,
+  isQuoted,
   matching,
   number,
   oneOf,
@@ -58,12 +60,13 @@ export function loadConfig({
 }): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
-  const { tree, unset, used } = substitute(withPresets(readYaml(path, faults)), env);
+  const { tree, unset, used, odd } = substitute(withPresets(readYaml(path, faults)), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
     }
   }
+  for (const { at, fault } of odd) faults.add(at, fault);
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
   checkAliases(tree, faults);
@@ -95,6 +98,7 @@ export function loadConfig({
       bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
       headTimeoutMs: settings.server.headTimeoutMs,
       bodyTimeoutMs: settings.server.bodyTimeoutMs,
+      keepAliveTimeoutMs: settings.server.keepAliveTimeoutMs,
       drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
     },
     accounts: settings.accounts,
@@ -122,8 +126,20 @@ export function loadConfig({
     requireDurableRedis: given.requireDurableRedis ?? false,
     redisWaitReplicas: given.redisWaitReplicas ?? 0,
     tracing: tracingOf(given),
-    warnings: settings.alerts.allowPrivateNetworks ? [...warnings, PRIVATE_NETWORKS] : warnings,
+    warnings: [
+      ...warnings,
+      ...(settings.alerts.allowPrivateNetworks ? [PRIVATE_NETWORKS] : []),
+      ...proxyWarnings(env),
+    ],
   });
+}
+
+/** Variables of programs that reach providers through a proxy, which the gateway does not. */
+function proxyWarnings(env: NodeJS.ProcessEnv): string[] {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+  const given = names.filter((name) => env[name]);
+  if (given.length === 0) return [];
+  return [`${given.join(' and ')} not used: calls and alerts connect directly to providers and receivers`];
 }
 
 /** Environment variables that supplied the value with the fault. */
@@ -238,6 +254,7 @@ function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];
+    if (value && isQuoted(value)) return faults.add(name, IN_QUOTES);
     return value ? reader(value, name, faults) : undefined;
   }
   return {

@@ -9,8 +9,8 @@ import Fastify, {
 import { type AccountDeps, accountRoutes } from '../api/account/account-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
 import { boundAnswers } from '../api/http/long-answer.ts';
-import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
 import type { OperatorTokens } from '../api/http/operator-token.ts';
+import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
 import { modelsRoute } from '../api/models/models-route.ts';
 import { openapi } from '../api/openapi/document.ts';
 import type { AdminDeps } from '../api/operator/admin-account-routes.ts';
@@ -33,8 +33,6 @@ import { PatientRequest, paceServer } from './paced-server.ts';
 
 /** Interval at which Node checks for connections beyond `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
-/** Idle time after which a connection is closed. Above the 60 s of common load balancers, so they close it first. */
-const KEEP_ALIVE_MS = 72_000;
 
 /** Paths of the operator, which pages of other origins may neither ask nor read. */
 const OPERATORS = /^\/(?:metrics|api\/admin)(?:[/?]|$)/;
@@ -74,7 +72,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: server.bodyTimeoutMs,
     connectionTimeout: server.bodyTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: server.keepAliveTimeoutMs,
     http: {
       IncomingMessage: PatientRequest,
       // Fastify applies its setting only later, and Node requires the next one to be no longer.

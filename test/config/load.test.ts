@@ -13,6 +13,7 @@ test('a minimal file gets the defaults of the specification', async (t) => {
     bodyLimitBytes: 50 * 1024 * 1024,
     headTimeoutMs: 15_000,
     bodyTimeoutMs: 120_000,
+    keepAliveTimeoutMs: 620_000,
     drainDelayMs: 0,
   });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });

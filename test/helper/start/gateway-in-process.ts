@@ -26,6 +26,7 @@ export const TEST_SERVER: Config['server'] = {
   bodyLimitBytes: 50 * 1024 * 1024,
   headTimeoutMs: 15_000,
   bodyTimeoutMs: 120_000,
+  keepAliveTimeoutMs: 620_000,
   drainDelayMs: 0,
 };
 
