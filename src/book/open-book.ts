@@ -5,6 +5,7 @@ import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
 import { addCalls } from './calls-migration.ts';
+import { addGateways, gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
 import { createSchema } from './initial-schema.ts';
 import { keyQueries } from './keys.ts';
@@ -221,6 +222,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
     '0002_calls': { up: (db) => addCalls(db, engine) },
+    '0004_gateways': { up: (db) => addGateways(db) },
   };
 }
 
@@ -246,5 +248,6 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...resourceQueries(store),
     ...refusalQueries(store),
     ...callQueries(store),
+    ...gatewayQueries(store),
   };
 }

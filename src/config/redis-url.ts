@@ -7,6 +7,14 @@ export type RedisAddress =
       readonly auth: { username?: string; password?: string };
     };
 
+/** An address for messages: without credentials. */
+export function redisAddressText(address: RedisAddress): string {
+  if (address.kind === 'socket') return address.path;
+  if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+  const { host, pathname } = new URL(address.url);
+  return host + pathname;
+}
+
 /**
  * Parses `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`
  * (specification section 1, "Redis"). Throws an Error that states the problem.

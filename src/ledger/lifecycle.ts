@@ -4,6 +4,7 @@ import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
 import type { Refunds } from './recovery/grants.ts';
+import type { Presence } from './recovery/presence.ts';
 import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
 import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
@@ -30,6 +31,7 @@ interface OpenLedgerParts {
   readonly refunds: Refunds;
   readonly hints: SharedHints;
   readonly health: RedisHealth;
+  readonly presence: Presence;
   readonly clock: RedisClock;
   readonly log: Log;
 }
@@ -62,6 +64,7 @@ export class OpenLedger {
   /** Starts the background loops; the connections must be open. */
   start(): void {
     this.#heartbeat.start();
+    this.#parts.presence.start();
     this.drain.start();
     this.sweep.start();
   }
@@ -142,6 +145,7 @@ export class OpenLedger {
       );
     }
     await this.drain.stop(Math.max(0, until - Date.now()));
+    await this.#parts.presence.leave();
     this.#disconnect();
   }
 
@@ -155,6 +159,7 @@ export class OpenLedger {
 
   #disconnect(): void {
     this.#heartbeat.stop();
+    this.#parts.presence.stop();
     for (const client of this.#parts.clients) client.disconnect();
   }
 }

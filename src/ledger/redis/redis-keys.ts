@@ -65,6 +65,11 @@ export function triedRedisKey(bucket: number): string {
   return `${TAGS[bucket]}tried`;
 }
 
+/** String: random id of this Redis, of all gateways of the book (recovery/presence.ts). */
+export function instanceRedisKey(): string {
+  return 'tg:instance';
+}
+
 /** String `<account id>:<key id>` of the API key with this hash; written once, never changed. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;
