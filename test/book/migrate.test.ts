@@ -32,6 +32,7 @@ eachBook('an empty database gets every table', async (t, _book, { engine, run })
     { name: 'accounts' },
     { name: 'alerts' },
     { name: 'deliveries' },
+    { name: 'gateways' },
     { name: 'grants' },
     { name: 'identity' },
     { name: 'keys' },
