@@ -32,6 +32,7 @@ import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
 import { TargetNews } from '../gateway/targets/target-news.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
+import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
@@ -216,6 +217,7 @@ function registerCalls(once: Once, opened: Opened): void {
       countries: c.resolve(COUNTRIES),
       keyPrefix: config.keyPrefix,
       trustProxy: trustProxy.length > 0 ? compileRanges(trustProxy) : undefined,
+      unnamedProxy: new UnnamedProxy(logger),
       allowMissingOrigin: config.origins.allowMissing,
       cachedBytes: c.resolve(MEMORY).cachedKeyBytes,
     });
