@@ -18,7 +18,7 @@ import {
 } from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-export const ADMIN_TOKEN = 'bench-admin-token';
+export const ADMIN_TOKEN = 'operator-token-of-the-bench';
 
 /** Data of the gateways. Without addresses: SQLite and a private Redis in the folder. */
 export interface Place {

@@ -1,12 +1,10 @@
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { enter } from './entry.ts';
 
-// As in main.ts; the rest is imported dynamically, because static imports are loaded before this line runs.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+enter();
+
+/** Entry of the `tollgate` command, started by bin/tollgate.mjs. Imports the rest dynamically, as main.ts does. */
 const { PROCESS_IO } = await import('./cli/io.ts');
 const { runCommand } = await import('./cli/run.ts');
-
-// Entry of the `tollgate` command, started by bin/tollgate.mjs.
 
 // `| head` closes the pipe after enough lines; not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

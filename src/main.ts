@@ -1,9 +1,7 @@
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { enter } from './entry.ts';
 
-/** Keeps compiled code between starts, which saves an eighth of a start. Without write access there is no cache. */
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+enter();
 
 /**
  * Entry of the gateway. Loading the gateway makes so much garbage that V8 grows the young generation to 67 MB, and does

@@ -95,7 +95,11 @@ test('the composed gateways start with their settings', async (t) => {
     t.equal(config.redisUrl, 'redis://valkey:6379');
     t.equal(config.requireDurableRedis, true);
     t.ok(config.adminToken);
-    t.same(config.server.trustProxy, ['172.30.80.10']);
+    t.same(
+      config.server.trustProxy,
+      ['172.30.80.10', '172.30.80.1'],
+      'every hop, also the TLS proxy outside',
+    );
   }
   t.match(
     services.proxy?.networks,
@@ -159,6 +163,16 @@ test('Prometheus and HAProxy ask the gateways that are composed', async (t) => {
   );
   t.same(balanced, asked);
   for (const file of rules) t.ok(existsSync(join(ROOT, 'config', file)));
+});
+
+test('nginx streams, takes every body, and waits as long as the gateway does', async (t) => {
+  const file = read('config/nginx.conf');
+  const value = (name: string) => new RegExp(`^ *${name} (.+);$`, 'm').exec(file)?.[1];
+  const { server, limits } = loadConfig({ env: {}, file: join(ROOT, 'config/gateway.yaml') });
+  t.same([value('proxy_buffering'), value('proxy_http_version')], ['off', '1.1']);
+  t.equal(value('client_max_body_size'), `${server.bodyLimitBytes / 1024 / 1024}m`);
+  t.ok(Number.parseInt(value('proxy_read_timeout') ?? '', 10) * 1_000 > limits.requestTimeoutMs);
+  t.ok(Number.parseInt(value('keepalive_timeout') ?? '', 10) * 1_000 < server.keepAliveTimeoutMs);
 });
 
 test('the systemd unit starts the program, and stops it as it wants to be stopped', async (t) => {

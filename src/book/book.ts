@@ -1,6 +1,7 @@
 import type { BookAccounts } from './accounts.ts';
 import type { BookAlerts } from './alerts.ts';
 import type { BookCalls } from './calls.ts';
+import type { BookGateways } from './gateways.ts';
 import type { BookGrants } from './grants.ts';
 import type { BookKeys } from './keys.ts';
 import type { BookLedger } from './ledger.ts';
@@ -32,7 +33,8 @@ export interface Book
     BookRefusals,
     BookRetention,
     BookAlerts,
-    BookResources {
+    BookResources,
+    BookGateways {
   /**
    * Random, created with the tables. Names the live state in Redis, so another book's state is never used for this one.
    */

@@ -5,6 +5,7 @@ import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
 import { addCalls } from './calls-migration.ts';
+import { addGateways, gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
 import { createSchema } from './initial-schema.ts';
 import { keyQueries } from './keys.ts';
@@ -18,7 +19,7 @@ import { retentionQueries } from './retention.ts';
 import { rotationQueries } from './rotation.ts';
 import type { BookSchema, Engine } from './schema.ts';
 import { snapshotQueries } from './snapshot.ts';
-import { BookUnavailable, CannotOpenBook, Store } from './store.ts';
+import { BookReadOnly, BookUnavailable, CannotOpenBook, Store } from './store.ts';
 import { usageQueries } from './usage.ts';
 
 export interface BookPlace {
@@ -46,11 +47,24 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
     : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
 }
 
+/** What to do about refusals of the server, by SQLSTATE. */
+const CURES: Readonly<Record<string, string>> = {
+  '08P01': 'PgBouncer needs ignore_startup_parameters: see docs/operating.md.',
+  '3F000': 'Give the user of DATABASE_URL a schema: create schema tollgate authorization <user>',
+  '42501': 'Give the user of DATABASE_URL the right: grant usage, create on schema public to <user>',
+};
+
 /** Names the setting to check in an error, so a refused start explains itself in one line, as for Redis. */
 function namingItsSetting(error: unknown): never {
-  if (!(error instanceof BookUnavailable)) throw error;
-  const message = `${error.message} Check DATABASE_URL and that the server is running.`;
-  throw new BookUnavailable(message, { cause: error });
+  const cause = error instanceof BookUnavailable ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const cure = CURES[code];
+  if (error instanceof BookUnavailable) {
+    const what = cure ?? 'Check DATABASE_URL and that the server is running.';
+    throw new BookUnavailable(`${error.message} ${what}`, { cause: error });
+  }
+  if (cure === undefined) throw error;
+  throw new CannotOpenBook(`The database refuses: ${(error as Error).message}. ${cure}`);
 }
 
 /** Opens the SQLite book. Its driver is loaded only if used. */
@@ -93,6 +107,7 @@ async function migrateServer(databaseUrl: string): Promise<void> {
   const db = new Kysely<BookSchema>({ dialect });
   try {
     await requirePostgres15(db);
+    await requireUsable(db);
     await migrate(db, 'postgres');
   } finally {
     await db.destroy();
@@ -106,6 +121,34 @@ async function requirePostgres15(db: Kysely<BookSchema>): Promise<void> {
   throw new CannotOpenBook(
     `The database is PostgreSQL ${Math.floor(version / 10_000)}; Tollgate needs PostgreSQL 15 or newer.`,
   );
+}
+
+/** Whether PostgreSQL takes no writes; for SQLite, only whether it answers. */
+async function isReadOnly({ db, engine }: Pick<Store, 'db' | 'engine'>): Promise<boolean> {
+  const query =
+    engine === 'postgres'
+      ? sql<{
+          read_only: boolean;
+        }>`select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only`
+      : sql<{ read_only: number }>`select 0 as read_only`;
+  const { rows } = await query.execute(db);
+  return rows[0]?.read_only === true;
+}
+
+/** Throws CannotOpenBook for a database that can't hold a book, whatever the gateway does. */
+async function requireUsable(db: Kysely<BookSchema>): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8') {
+    throw new CannotOpenBook(
+      `The database has the encoding ${encoding}; Tollgate needs UTF8. Create it with: create database … encoding 'UTF8' template template0`,
+    );
+  }
+  if (await isReadOnly({ db, engine: 'postgres' })) {
+    throw new CannotOpenBook(
+      'The database is read-only: a standby, or default_transaction_read_only. DATABASE_URL must name the primary.',
+    );
+  }
 }
 
 /** Opens the book on a store, and closes the store on failure. */
@@ -182,6 +225,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0001_initial': { up: (db) => createSchema(db, engine) },
     '0002_calls': { up: (db) => addCalls(db, engine) },
     '0003_bounds': { up: (db) => boundRecords(db) },
+    '0004_gateways': { up: (db) => addGateways(db) },
   };
 }
 
@@ -191,7 +235,7 @@ export async function sqlBook(store: Store): Promise<Book> {
   return {
     id,
     async ping() {
-      await sql`select 1`.execute(store.db);
+      if (await isReadOnly(store)) throw new BookReadOnly('The database is read-only.');
     },
     close: () => store.db.destroy(),
     ...accountQueries(store),
@@ -208,5 +252,6 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...refusalQueries(store),
     ...retentionQueries(store),
     ...callQueries(store),
+    ...gatewayQueries(store),
   };
 }

@@ -217,22 +217,24 @@ const REASONS: Record<string, string> = {
   ENOENT: 'the socket does not exist',
 };
 
-/** pg's messages for a connection or query that took too long. */
-const TOOK_TOO_LONG = /timeout/i;
+/** SQLSTATE of a statement that the server ended, after its timeout. */
+const CANCELED = '57014';
 
 /** Whether the book is unreachable only because the server took too long. */
 export function tookTooLong(error: unknown): boolean {
-  return (
-    error instanceof BookUnavailable &&
-    error.cause instanceof Error &&
-    TOOK_TOO_LONG.test(error.cause.message)
-  );
+  return error instanceof BookUnavailable && isLate(error.cause);
+}
+
+/** The server's messages name settings that contain the word; pg's own say that something took too long. */
+function isLate(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === CANCELED;
+  return error instanceof Error && /timeout/i.test(error.message);
 }
 
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   const known = 'code' in error && typeof error.code === 'string' ? REASONS[error.code] : undefined;
   if (known) return known;
-  if (TOOK_TOO_LONG.test(error.message)) return 'it did not answer in time';
+  if (isLate(error)) return 'it did not answer in time';
   return error.message.replace(/\.$/, '');
 }

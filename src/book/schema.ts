@@ -32,6 +32,7 @@ export type Engine = 'sqlite' | 'postgres';
  */
 export interface BookSchema {
   identity: IdentityTable;
+  gateways: GatewaysTable;
   accounts: AccountsTable;
   keys: KeysTable;
   grants: GrantsTable;
@@ -46,6 +47,14 @@ export interface BookSchema {
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
   resources: ResourcesTable;
+}
+
+/** Gateways that run, on a book that several can share (gateways.ts). */
+interface GatewaysTable {
+  id: string;
+  redis: string;
+  address: string;
+  seen_at: number;
 }
 
 /** Identity of the book, in one row. */

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CompiledQuery,
@@ -33,11 +33,10 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
       `The data folder ${dataDir} has no book. Set TOLLGATE_DATA to the gateway's data folder.`,
     );
   }
+  const lock = join(dataDir, 'lock.sqlite');
   try {
-    if (!readOnly) prepareFolder(dataDir, book);
-    return new ThreadDialect(
-      await SqliteThread.open({ book, lock: readOnly ? null : join(dataDir, 'lock.sqlite') }),
-    );
+    if (!readOnly) prepareFolder(dataDir, [book, lock]);
+    return new ThreadDialect(await SqliteThread.open({ book, lock: readOnly ? null : lock }));
   } catch (error) {
     const busy = error instanceof LockFailed && (error.errcode ?? 0) % 256 === SQLITE_BUSY;
     if (busy) throw new DataFolderInUse(dataDir);
@@ -51,12 +50,16 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
 const SQLITE_BUSY = 5;
 
 /**
- * Restricts the book to its owner, because it holds webhook secrets; SQLite gives its side files the same mode. An
- * existing file is not opened: closing it would drop the locks of a book that this process has open.
+ * Restricts the files to their owner: the book holds webhook secrets, and any reader of the lock could take it. SQLite
+ * gives its side files the same mode. An existing file is not opened: closing it would drop the locks of a book that
+ * this process has open.
  */
-function prepareFolder(dataDir: string, book: string): void {
+function prepareFolder(dataDir: string, files: readonly string[]): void {
   makeFolder(dataDir);
-  if (!existsSync(book)) closeSync(openSync(book, 'a', 0o600));
+  for (const file of files) {
+    if (existsSync(file)) chmodSync(file, 0o600);
+    else closeSync(openSync(file, 'a', 0o600));
+  }
 }
 
 /** Kysely's SQLite dialect with a driver for a worker thread. Kysely's own blocks the gateway's thread on the disk. */

@@ -4,6 +4,9 @@ import type { BookSchema, Engine } from './schema.ts';
 /** The database can't be reached or doesn't answer in time. */
 export class BookUnavailable extends Error {}
 
+/** The database answers and takes no writes: a standby, or read-only by its settings. */
+export class BookReadOnly extends BookUnavailable {}
+
 export type Trx = Transaction<BookSchema>;
 
 /** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and expects a retry. */

@@ -3,7 +3,8 @@ import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { during, progress, readIfThere, Stop, toolEnvironment } from './shared.mjs';
 
-const LOWEST_NODE = 24;
+/** As in src/entry.ts. */
+const LOWEST_NODE = '24.18.1';
 
 /**
  * Installs the locked dependencies if they are not installed yet. Returns the path of a Node that is new enough: the
@@ -53,11 +54,15 @@ function packagesIn(lockFile) {
 }
 
 function findNode(root) {
-  if (Number.parseInt(process.versions.node, 10) >= LOWEST_NODE) return process.execPath;
+  if (isNewEnough(process.versions.node)) return process.execPath;
   // It is run and not only looked for: in a folder copied from another kind of machine it exists and does not run.
   const local = join(root, 'node_modules', '.bin', 'node');
   const { status, stdout } = spawnSync(local, ['--version'], { encoding: 'utf8' });
-  return status === 0 && Number.parseInt(stdout.slice(1), 10) >= LOWEST_NODE ? local : undefined;
+  return status === 0 && isNewEnough(stdout.slice(1)) ? local : undefined;
+}
+
+function isNewEnough(version) {
+  return new Intl.Collator('en', { numeric: true }).compare(version.trim(), LOWEST_NODE) >= 0;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CreatedKeyView, KeyListView, KeyView, RotatedKeyView } from '../api/keys/key-view.ts';
 import type { ModelListView } from '../api/models/model-view.ts';
+import { modelNames } from '../domain/allowed-models.ts';
 import { KEY_FIELDS } from '../domain/key-fields.ts';
 import type { Kind } from '../domain/key-readers.ts';
 import { KEY_FIELD_NAMES, keyField } from '../domain/key-settings.ts';
@@ -170,8 +171,8 @@ async function warnOfModels(asKey: GatewayApi): Promise<void> {
   const own = await asKey.call<Partial<KeyView>>('GET', '/api/key/').catch(() => undefined);
   if (!answer?.data || !own?.allowed_models) return;
   const models = own.allowed_models;
-  const known = new Set(answer.data.map((model) => model.id));
-  const unknown = models.filter((model) => !known.has(model));
+  const known = answer.data.map((model) => model.id);
+  const unknown = models.filter((name) => !known.some(modelNames([name]).has));
   if (unknown.length === 0) return;
   const text = `Warning: this key can't call ${unknown.join(', ')}: the model is not in the catalog, or another restriction excludes it.`;
   io().stderr.write(`${text}\n`);

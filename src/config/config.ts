@@ -38,6 +38,8 @@ export interface Config {
     readonly bodyLimitBytes: number;
     /** Time limit for the head, from the start of a connection or request. */
     readonly headTimeoutMs: number;
+    /** How long an idle connection stays open: longer than a load balancer's, so that it closes first. */
+    readonly keepAliveTimeoutMs: number;
     /** Time limit for the whole request. */
     readonly bodyTimeoutMs: number;
     /** Time during which a stopping gateway reports it in /readyz but keeps serving, before it stops accepting. */
@@ -114,6 +116,8 @@ export interface Config {
   /** Gateway processes that share the port. */
   readonly workers: number;
   readonly adminToken: string | undefined;
+  /** Also opens /metrics, and nothing else. */
+  readonly metricsToken: string | undefined;
   readonly keyPrefix: string;
   readonly logLevel: string;
   /** Model calls that the log records. */

@@ -9,6 +9,8 @@ import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
 import {
   boolean,
   Faults,
+  IN_QUOTES,
+  isQuoted,
   matching,
   number,
   oneOf,
@@ -18,7 +20,7 @@ import {
   type Used,
 } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import { configFile, credential, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+import { configFile, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 import { drainDelay, host, port, trustedProxy } from './sections.ts';
 
 const MOST_WORKERS = 256;
@@ -58,12 +60,13 @@ export function loadConfig({
 }): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
-  const { tree, unset, used } = substitute(withPresets(readYaml(path, faults)), env);
+  const { tree, unset, used, odd } = substitute(withPresets(readYaml(path, faults)), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
     }
   }
+  for (const { at, fault } of odd) faults.add(at, fault);
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
   checkAliases(tree, faults);
@@ -95,6 +98,7 @@ export function loadConfig({
       bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
       headTimeoutMs: settings.server.headTimeoutMs,
       bodyTimeoutMs: settings.server.bodyTimeoutMs,
+      keepAliveTimeoutMs: settings.server.keepAliveTimeoutMs,
       drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
     },
     accounts: settings.accounts,
@@ -112,6 +116,7 @@ export function loadConfig({
     unconfigured,
     workers: workersFor(given.workers ?? 1, given.databaseUrl),
     adminToken: given.adminToken,
+    metricsToken: given.metricsToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
     logLevel: given.logLevel ?? 'info',
     logCalls: given.logCalls ?? 'failed',
@@ -122,8 +127,20 @@ export function loadConfig({
     redisWaitReplicas: given.redisWaitReplicas ?? 0,
     redisTimeoutMs: given.redisTimeoutMs,
     tracing: tracingOf(given),
-    warnings: settings.alerts.allowPrivateNetworks ? [...warnings, PRIVATE_NETWORKS] : warnings,
+    warnings: [
+      ...warnings,
+      ...(settings.alerts.allowPrivateNetworks ? [PRIVATE_NETWORKS] : []),
+      ...proxyWarnings(env),
+    ],
   });
+}
+
+/** Variables of programs that reach providers through a proxy, which the gateway does not. */
+function proxyWarnings(env: NodeJS.ProcessEnv): string[] {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+  const given = names.filter((name) => env[name]);
+  if (given.length === 0) return [];
+  return [`${given.join(' and ')} not used: calls and alerts connect directly to providers and receivers`];
 }
 
 /** Environment variables that supplied the value with the fault. */
@@ -238,12 +255,14 @@ function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];
+    if (value && isQuoted(value)) return faults.add(name, IN_QUOTES);
     return value ? reader(value, name, faults) : undefined;
   }
   return {
     host: read('HOST', host),
     port: read('PORT', port),
-    adminToken: read('ADMIN_TOKEN', credential),
+    adminToken: read('ADMIN_TOKEN', operatorToken),
+    metricsToken: read('METRICS_TOKEN', operatorToken),
     keyPrefix: read(
       'KEY_PREFIX',
       matching(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, "-" or "_"'),
@@ -256,10 +275,14 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     ),
     logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
     logCalls: read('LOG_CALLS', oneOf(...LOGGED_CALLS)),
-    redisUrl: read(
-      'REDIS_URL',
-      text('must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port', acceptRedisUrl),
-    ),
+    redisUrl: read('REDIS_URL', (value, path, all) => {
+      try {
+        parseRedisUrl(String(value));
+        return String(value);
+      } catch (error) {
+        return all.add(path, (error as Error).message.replace(/^REDIS_URL /, ''));
+      }
+    }),
     databaseUrl: read(
       'DATABASE_URL',
       text('must be postgres://user:password@host:port/database', (value) =>
@@ -291,6 +314,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   };
 }
 
+/** Short tokens can be guessed. */
+const operatorToken = matching(
+  /^[\x21-\x7e]{24,}$/,
+  'must have at least 24 visible ASCII characters, such as those of: openssl rand -hex 24',
+);
+
 /** `auto`: one process per core; one if the book is SQLite. */
 function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
   if (workers !== 'auto') return workers;
@@ -306,15 +335,6 @@ function tracingOf(given: ReturnType<typeof readEnvironment>): Config['tracing']
   const { otlpUrl, otlpTracesUrl, sampler = 'parentbased_always_on', sampleRatio: ratio = 1 } = given;
   const url = otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/$/, '')}/v1/traces`);
   return url === undefined ? undefined : { url, sampler, ratio };
-}
-
-function acceptRedisUrl(value: string): string | undefined {
-  try {
-    parseRedisUrl(value);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Freezes objects, lists, and map values; types make the maps read-only. */

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Model } from '../domain/catalog.ts';
-import { FREE_PRICE } from '../domain/price.ts';
+import { FREE_PRICE, TIMES_ONE } from '../domain/price.ts';
 import type { ListProvider } from './price-list/list-data.ts';
 import { type ListedModel, likeModels, listedModel, unknownProvider } from './price-list/listed-model.ts';
 import { listOfFile, type PriceList, packagedList } from './price-list/price-list.ts';
@@ -85,7 +85,18 @@ export function pricesOf(
     }
     models.set(slug, priced);
   }
-  return { models, version: list?.version, warnings };
+  return { models, version: list?.version, warnings: [...warnings, ...withoutMarkup(settings, models)] };
+}
+
+/** Warns that the general markup leaves written prices as they are. */
+function withoutMarkup(
+  { pricing: { markup } }: Settings,
+  models: ReadonlyMap<string, readonly ModelPricing[]>,
+): string[] {
+  const written = [...models].filter(([, all]) => all.some(({ priceSource }) => priceSource === 'config'));
+  if (markup === TIMES_ONE || written.length === 0) return [];
+  const names = written.map(([slug]) => slug).join(', ');
+  return [`pricing.markup multiplies list prices only, not the prices written at: ${names}`];
 }
 
 /** A model and where to look up its price. */
@@ -135,11 +146,13 @@ function pricingOf(
   target: TargetSettings,
   listed: ListedModel | undefined,
 ): Omit<ModelPricing, 'contextWindow'> | undefined {
-  if (model.free) return { price: FREE_PRICE, priceSource: 'free' };
+  const ownCost = target.cost ?? model.cost;
+  const cost = ownCost && { cost: ownCost };
+  if (model.free) return { price: FREE_PRICE, ...cost, priceSource: 'free' };
   const written = target.price ?? model.price;
-  if (written) return { price: written, priceSource: 'config' };
+  if (written) return { price: written, ...cost, priceSource: 'config' };
   if (!listed || 'why' in listed.priced) return undefined;
-  return { ...listed.priced, priceSource: 'list' };
+  return { ...listed.priced, ...cost, priceSource: 'list' };
 }
 
 function whyUnlisted({ list, provider, name }: Lookup, listed: ListedModel | undefined): string {

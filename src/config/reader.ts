@@ -178,6 +178,17 @@ function join(path: string, key: unknown): string {
 }
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** Spellings of other programs, which would be sent as they are. */
+const OTHER_REFERENCE = /\$\{|^\$[A-Za-z_]\w*$|^os\.environ\//;
+const NO_REFERENCE = `must name an environment variable as \${NAME}, without a default`;
+/** `docker run --env-file` and `docker compose` before v2 keep the quotes of a value. */
+export const IN_QUOTES =
+  'must not be in quotes, which are part of the value here: docker --env-file keeps them';
+
+export function isQuoted(text: string): boolean {
+  return /^(["']).*\1$/s.test(text);
+}
+
 /** Stand-in for an unset variable: valid as part of a URL and as a credential. */
 const STAND_IN = 'unset';
 /** Stand-ins for variables that are the whole value of an upstream field restricted to certain values. */
@@ -209,8 +220,9 @@ export interface Used {
 export function substitute(
   tree: unknown,
   env: NodeJS.ProcessEnv,
-): { tree: unknown; unset: Unset[]; used: Used[] } {
+): { tree: unknown; unset: Unset[]; used: Used[]; odd: { at: string; fault: string }[] } {
   const unset: Unset[] = [];
+  const odd: { at: string; fault: string }[] = [];
   const used: Used[] = [];
   function walk(value: unknown, at: readonly string[], path: string): unknown {
     if (value instanceof Map) {
@@ -224,8 +236,11 @@ export function substitute(
     if (Array.isArray(value))
       return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
     if (typeof value !== 'string') return value;
+    const rest = value.replace(REFERENCE, '');
+    if (OTHER_REFERENCE.test(rest)) odd.push({ at: path, fault: NO_REFERENCE });
     return value.replace(REFERENCE, (reference, name: string) => {
       if (env[name]) {
+        if (isQuoted(env[name])) odd.push({ at: path, fault: IN_QUOTES });
         used.push({ at: path, name });
         return env[name];
       }
@@ -233,5 +248,5 @@ export function substitute(
       return (reference === value && WHOLE_STAND_INS[at.at(-1) ?? '']) || STAND_IN;
     });
   }
-  return { tree: walk(tree, [], ''), unset, used };
+  return { tree: walk(tree, [], ''), unset, used, odd };
 }

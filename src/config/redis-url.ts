@@ -7,13 +7,24 @@ export type RedisAddress =
       readonly auth: { username?: string; password?: string };
     };
 
+/** An address for messages: without credentials. */
+export function redisAddressText(address: RedisAddress): string {
+  if (address.kind === 'socket') return address.path;
+  if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+  const { host, pathname } = new URL(address.url);
+  return host + pathname;
+}
+
 /**
  * Parses `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`
  * (specification section 1, "Redis"). Throws an Error that states the problem.
  */
 export function parseRedisUrl(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url)) {
-    if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
+    const { pathname, searchParams } = URL.parse(url) ?? {};
+    if (pathname === undefined) throw new Error('REDIS_URL is not a valid redis:// URL');
+    if (!/^(?:\/\d{0,5})?$/.test(pathname) || !/^\d{0,5}$/.test(searchParams?.get('db') ?? ''))
+      throw new Error('REDIS_URL must name the database by its number, as in redis://host:6379/1');
     return { kind: 'single', url };
   }
   if (url.startsWith('unix:///')) return { kind: 'socket', path: url.slice('unix://'.length) };

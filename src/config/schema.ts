@@ -28,7 +28,7 @@ const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
 });
-export const credential = matching(
+const credential = matching(
   /^[\x21-\x7e]+$/,
   'must be visible ASCII characters without spaces or line breaks',
 );
@@ -62,6 +62,7 @@ export interface UpstreamSettings {
 
 const NO_HEADERS: readonly string[] = [];
 const USUAL_PATH = '/v1';
+const ENDS_IN_V1 = 'must not end in /v1: the gateway adds it (or `path`) to each call';
 
 const upstreamSection = section({
   provider: optional(
@@ -128,6 +129,7 @@ const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, p
   const { provider, apiKey, apiKeys, path: given, prices, ...rest } = read;
   if (apiKey !== undefined && apiKeys !== undefined)
     return faults.add(`${path}.apiKeys`, 'must not be combined with apiKey');
+  if (given === USUAL_PATH && /\/v1$/.test(read.url)) return faults.add(`${path}.url`, ENDS_IN_V1);
   const preset = presetOf(provider);
   return {
     ...rest,
@@ -157,6 +159,7 @@ const targetSection = section({
     'Calls go to the lowest number first, and to the next if those targets fail',
   ),
   price: optional(priceReader, undefined, "Price of the calls that it answers. Default: the model's"),
+  cost: optional(priceReader, undefined, "What the provider takes for them. Default: the model's"),
 });
 
 export type TargetSettings = NonNullable<ReturnType<typeof targetSection>>;
@@ -201,6 +204,11 @@ const modelSection = section({
     'Maximum tokens of one picture. Default: `limits.imageTokens`',
   ),
   price: optional(priceReader, undefined, "Credits by unit, with at most six decimals. Default: the list's"),
+  cost: optional(
+    priceReader,
+    undefined,
+    "What the provider takes, in the units of `price`, for reports of the margin. Default: the list's",
+  ),
   sizes: optional(
     oneOf('any'),
     undefined,
@@ -240,6 +248,8 @@ const PRICED_OR_FREE = [
 /** Ends every fault of a model without a price: a typo must not give anything away. */
 export const NEITHER_PRICED_NOR_FREE = 'must set a price above 0, or the model must set free: true';
 
+const NO_MARKUP = 'has no effect on a written price: leave out one of them';
+
 const model: Reader<ModelSettings> = reader(
   { ...modelSection.schema, anyOf: PRICED_OR_FREE, oneOf: ONE_PLACE_OR_SEVERAL },
   (value, path, faults) => {
@@ -248,6 +258,9 @@ const model: Reader<ModelSettings> = reader(
     const priced = read.price !== undefined && isPriced(read.price);
     if (priced && read.free) return faults.add(`${path}.free`, 'must not be combined with a price');
     if (read.price && !priced && !read.free) return faults.add(`${path}.price`, NEITHER_PRICED_NOR_FREE);
+    const prices = read.targets?.map((target) => target.price) ?? [];
+    const isWritten = read.price !== undefined || (prices.length > 0 && prices.every(Boolean));
+    if (read.markup !== undefined && (isWritten || read.free)) return faults.add(`${path}.markup`, NO_MARKUP);
     const { upstream: only, targets, ...rest } = read;
     if (only !== undefined && targets)
       return faults.add(`${path}.targets`, 'must not be combined with upstream');
@@ -255,7 +268,16 @@ const model: Reader<ModelSettings> = reader(
     if (only === undefined) return faults.add(`${path}.upstream`, 'is missing; or set targets');
     return {
       ...rest,
-      targets: [{ upstream: only, upstreamModel: undefined, weight: 1, priority: 1, price: undefined }],
+      targets: [
+        {
+          upstream: only,
+          upstreamModel: undefined,
+          weight: 1,
+          priority: 1,
+          price: undefined,
+          cost: undefined,
+        },
+      ],
     };
   },
 );

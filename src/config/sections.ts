@@ -28,8 +28,9 @@ export const port = number(0, 65_535);
 export const drainDelay = number(0, 600_000);
 
 /** Refuses a bare number: as a hop count it would let any client choose its address (CVE-2026-16732). */
-export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
-  /[.:]/.test(value) ? normalizeRange(value) : undefined,
+export const trustedProxy = text(
+  'must be an IP address or a CIDR range, such as 10.0.0.0/8, and not /0, which would believe every client',
+  (value) => (/[.:]/.test(value) && !/\/0$/.test(value) ? normalizeRange(value) : undefined),
 );
 
 const NO_PROXIES: string[] = [];
@@ -48,10 +49,11 @@ export const serverSection = section({
     50,
     'Largest body of a model call, in MiB; 1 MiB elsewhere',
   ),
-  headTimeoutMs: optional(
+  headTimeoutMs: optional(number(1, DAY_MS), 15_000, 'Time limit for request headers'),
+  keepAliveTimeoutMs: optional(
     number(1, DAY_MS),
-    15_000,
-    'Time limit for request headers; idle connections close after it',
+    620_000,
+    'How long an idle connection stays open. Set it above that of your load balancer, which must close first',
   ),
   bodyTimeoutMs: optional(
     number(1, DAY_MS),

@@ -42,7 +42,7 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
     });
     app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
       // The router matches both spellings; relative links within the page need the slash.
-      if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);
+      if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('dashboard/', 308);
       requireFile(
         `${folder}/index.html`,
         'The dashboard is not built. Run npm run build and restart the gateway.',

@@ -18,7 +18,7 @@ export const TEXT_PATTERNS = {
   ipRange: '^[0-9A-Fa-fXx:.]+(/[0-9]{1,3})?$',
   /** Two letters; whether they are a country's is not a pattern's to say. */
   country: '^[A-Za-z]{2}$',
-  origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$',
+  origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$|^[Ff][Ii][Ll][Ee]:///?$',
 } as const;
 
 /**

@@ -112,7 +112,7 @@ export const KEY_FIELDS = {
     check: 'Allowed models',
     short: ['model', 'models'],
     isLong: true,
-    help: 'Models the key can call, named as in `GET /v1/models`; an alias is stored as that name. Empty: all.',
+    help: 'Models the key can call, named as in `GET /v1/models`; an alias is stored as that name. `*` at the end allows every name that begins so (`gpt-5*`). Empty: all.',
     option: {
       flag: 'models',
       value: 'names',
@@ -221,7 +221,7 @@ export const KEY_FIELDS = {
     isLong: true,
     help:
       'Browser origins the key works from: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
-      'below it, not itself) or `example.com` (any scheme and port). Compared with `Origin`, else `Referer`. Empty: ' +
+      'below it, not itself) or `example.com` (any scheme and port); for desktop apps also `file://`, `null`, `app://.` and `<scheme>://*`. Compared with `Origin`, else `Referer`. Empty: ' +
       'no restriction.',
     option: {
       flag: 'origins',

@@ -1,5 +1,5 @@
 export interface OriginMatcher {
-  /** True if an origin from `requestOrigin` is allowed. `null` never is. */
+  /** True if an origin from `requestOrigin` is allowed. */
   allows(origin: string): boolean;
 }
 
@@ -17,7 +17,12 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['wss', 443],
 ]);
 
-/** Schemes without pages: no browser or web view sends an origin with one of them. */
+/** Origins without a host: of Electron's pages from files, and of sandboxed pages and some desktop apps. */
+const HOSTLESS: ReadonlySet<string> = new Set(['file://', 'null']);
+/** Schemes whose hosts belong to many owners. */
+const WEB: ReadonlySet<string> = new Set(['http', 'https']);
+
+/** Schemes without pages that have a host: no browser or web view sends an origin with one of them. */
 const NO_PAGES: ReadonlySet<string> = new Set([
   'ftp',
   'ws',
@@ -38,12 +43,18 @@ const LONGEST_ORIGIN = 512;
 /**
  * The form in which `allowed_origins` are stored and compared (specification section 2): `scheme://host[:port]`,
  * `scheme://*.host[:port]` or a bare host; lower case, IDNs in punycode, default ports and a single trailing slash
- * dropped. Undefined if the text is none of these, if no page has such an origin (`ftp://`), and for everything
+ * dropped. For desktop apps also `file://`, `null`, `app://.`, and `scheme://*` unless it is http or https, for apps
+ * whose hosts are random. Undefined if the text is none of these, if no page has such an origin (`ftp://`), and for everything
  * below a name that is not one owner's (`https://*.com`).
  */
 export function parseOriginRule(text: string): string | undefined {
   if (text.length > LONGEST_ORIGIN) return undefined;
+  const whole = text.toLowerCase().replace(/^file:\/\/\/$/, 'file://');
+  if (HOSTLESS.has(whole)) return whole;
   const rule = text.endsWith('/') ? text.slice(0, -1) : text;
+  const [, anyHostOf] = /^([a-z][a-z0-9+.-]*):\/\/\*$/.exec(rule.toLowerCase()) ?? [];
+  if (anyHostOf !== undefined)
+    return WEB.has(anyHostOf) || NO_PAGES.has(anyHostOf) ? undefined : `${anyHostOf}://*`;
   if (!rule.includes('://')) return normalizeHost(rule);
   const wildcard = rule.includes('://*.');
   const origin = parseOrigin(wildcard ? rule.replace('://*.', '://') : rule);
@@ -76,17 +87,19 @@ function rulesFor(text: string): readonly string[] {
 }
 
 function readRulesFor(text: string): readonly string[] {
+  if (HOSTLESS.has(text)) return [text];
   const origin = text.length > LONGEST_ORIGIN ? undefined : parseOrigin(text);
   if (!origin) return [];
-  const { host } = origin;
+  const { scheme, host } = origin;
   const below = parentsOf(host).map((parent) => originText(origin, `*.${parent}`));
-  return [originText(origin, host), host, ...below];
+  // As a rule, the bare word means the origin `null`.
+  const bare = HOSTLESS.has(host) ? [] : [host];
+  return [originText(origin, host), ...bare, ...below, `${scheme}://*`];
 }
 
 /**
  * Origin of the page that made the request: `Origin`, else the origin of `Referer` (specification section 2). Undefined
- * without both. A Referer that is not a URL with a host counts as the origin `null`, which matches nothing, as does the
- * `Origin: null` of a sandboxed page.
+ * without both. A Referer that is not a URL with a host counts as the origin `null`, like that of a sandboxed page.
  */
 export function requestOrigin(
   originHeader: string | undefined,
@@ -111,8 +124,10 @@ function parentsOf(host: string): string[] {
 function parseOrigin(text: string): Origin | undefined {
   const match = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(text);
   const scheme = match?.[1]?.toLowerCase();
-  const host = match?.[2] && normalizeHost(match[2]);
-  if (!scheme || !host) return undefined;
+  // Electron's own schemes have pages at `app://.`.
+  const isDot = match?.[2] === '.' && !WEB.has(scheme ?? '');
+  const host = isDot ? '.' : match?.[2] && normalizeHost(match[2]);
+  if (!match || !scheme || !host) return undefined;
   if (match[3] === undefined) return { scheme, host, port: '' };
   const port = Number(match[3]);
   if (port < 1 || port > 65_535) return undefined;

@@ -1,4 +1,5 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
+import { type ModelNames, modelNames } from './allowed-models.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
 import { cutShort, type ErrorCode, GatewayError, type RefusalDetail } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
@@ -45,7 +46,7 @@ export interface CompiledKey {
   /** Allowed addresses. Undefined, as in the fields below: not restricted. */
   readonly addresses: AddressMatcher | undefined;
   readonly origins: OriginMatcher | undefined;
-  readonly models: ReadonlySet<string> | undefined;
+  readonly models: ModelNames | undefined;
   readonly categories: ReadonlySet<Category> | undefined;
   readonly blockedCountries: ReadonlySet<string>;
   /** True if the checks need the caller's country, whose lookup costs more than all checks together. */
@@ -119,7 +120,7 @@ export function compileKey(
     hours: key.activeHours === '' ? undefined : hoursOf(key.activeHours),
     addresses: key.allowedIps.length > 0 ? addressesOf(key.allowedIps) : undefined,
     origins: key.allowedOrigins.length > 0 ? originsOf(key.allowedOrigins) : undefined,
-    models: key.allowedModels.length > 0 ? modelsOf(key.allowedModels) : undefined,
+    models: key.allowedModels.length > 0 ? modelNames(key.allowedModels) : undefined,
     categories: key.allowedCategories.length > 0 ? categoriesOf(key.allowedCategories) : undefined,
     blockedCountries: countriesOf(key.blockedCountries),
     needsCountry: key.blockedCountries.length > 0,
@@ -137,7 +138,6 @@ const hoursOf = memoized((text: string): WrittenHours => {
 });
 const addressesOf = memoized(compileRanges);
 const originsOf = memoized(compileOrigins);
-const modelsOf = memoized((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
 const categoriesOf = memoized(
   (categories: readonly Category[]): ReadonlySet<Category> => new Set(categories),
 );

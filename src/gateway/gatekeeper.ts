@@ -9,12 +9,14 @@ import { endOfValue } from '../domain/rotation.ts';
 import { type Caller, type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CountryLookup } from './country.ts';
+import type { UnnamedProxy } from './unnamed-proxy.ts';
 
 interface GatekeeperParts {
   readonly ledger: Ledger;
   readonly countries: CountryLookup;
   readonly keyPrefix: string;
   readonly trustProxy: AddressMatcher | undefined;
+  readonly unnamedProxy: Pick<UnnamedProxy, 'note'>;
   readonly allowMissingOrigin: boolean;
   /**
    * Memory for compiled keys. 64 MiB hold 130,000 keys without lists, or 400 with the maximum number of entries. An
@@ -143,6 +145,7 @@ export class Gatekeeper {
     // Parsing an address costs more than most checks, so do it only for keys that restrict addresses.
     const { addresses, needsCountry } = compiled;
     const address = addresses || needsCountry ? parseAddress(this.addressOf(request)) : undefined;
+    if (address) this.#parts.unnamedProxy.note(address, headers);
     const caller: Caller = {
       nowMs: Date.now(),
       address,

@@ -1,18 +1,21 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { Log } from '../log/log.ts';
 import type { Settler } from './calls/settler.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
 import type { Refunds } from './recovery/grants.ts';
+import type { Presence } from './recovery/presence.ts';
 import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
 import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
 import { nodesOf, type RedisClient } from './redis/connect.ts';
+import type { RedisHealth, RedisReport } from './redis/redis-health.ts';
 import type { SharedHints } from './redis/shared-hints.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
+/** Difference of clocks that gets a warning. */
+const MOST_SKEW_MS = 30_000;
 
 interface OpenLedgerParts {
   /** Every connection; closed with the ledger. */
@@ -27,6 +30,8 @@ interface OpenLedgerParts {
   readonly drain: JournalDrain;
   readonly refunds: Refunds;
   readonly hints: SharedHints;
+  readonly health: RedisHealth;
+  readonly presence: Presence;
   readonly clock: RedisClock;
   readonly log: Log;
 }
@@ -40,6 +45,7 @@ export class OpenLedger {
   readonly sweep: Sweep;
   readonly unanswered: UnansweredAdmissions;
   readonly #heartbeat: Heartbeat;
+  #isAway = false;
 
   constructor(parts: OpenLedgerParts) {
     this.#parts = parts;
@@ -49,19 +55,29 @@ export class OpenLedger {
     this.drain = parts.drain;
     this.sweep = parts.sweep;
     this.unanswered = parts.unanswered;
-    this.#heartbeat = new Heartbeat(parts.clients);
+    this.#heartbeat = new Heartbeat(parts.clients, () => {
+      void parts.health.report();
+      this.#noteSkew();
+    });
   }
 
   /** Starts the background loops; the connections must be open. */
   start(): void {
     this.#heartbeat.start();
+    this.#parts.presence.start();
     this.drain.start();
     this.sweep.start();
   }
 
-  /** Returns faults of Redis' persistence. Rejects if Redis does not answer. */
-  check(): Promise<string[]> {
-    return durabilityFaults(this.#parts.background);
+  /** Tries whether Redis takes the writes of calls, at most once a second. Never rejects. */
+  check(): Promise<RedisReport> {
+    return this.#parts.health.report();
+  }
+
+  /** Milliseconds by which this machine's clock is ahead of Redis' (negative: behind); 0 until that is known. */
+  clockSkewMs(): number {
+    const known = this.#parts.clock.known(0);
+    return known === undefined ? 0 : Date.now() - known;
   }
 
   /**
@@ -71,6 +87,17 @@ export class OpenLedger {
   async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
     const { entries, oldestAt } = await this.drain.backlog();
     return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#parts.clock.now() - oldestAt) };
+  }
+
+  /** Logs once that this machine's clock is wrong: keys then expire early or late here, and days begin at another time. */
+  #noteSkew(): void {
+    const skewMs = this.clockSkewMs();
+    const isAway = Math.abs(skewMs) > MOST_SKEW_MS;
+    if (isAway === this.#isAway) return;
+    this.#isAway = isAway;
+    const line = { aheadSeconds: Math.round(skewMs / 1_000) };
+    if (isAway) this.#parts.log.warn(line, "this machine's clock differs from Redis': set it by NTP");
+    else this.#parts.log.info(line, "this machine's clock agrees with Redis' again");
   }
 
   /** Settlements that Redis has not answered yet. */
@@ -118,6 +145,7 @@ export class OpenLedger {
       );
     }
     await this.drain.stop(Math.max(0, until - Date.now()));
+    await this.#parts.presence.leave();
     this.#disconnect();
   }
 
@@ -131,35 +159,9 @@ export class OpenLedger {
 
   #disconnect(): void {
     this.#heartbeat.stop();
+    this.#parts.presence.stop();
     for (const client of this.#parts.clients) client.disconnect();
   }
-}
-
-/**
- * Finds settings that let Redis lose data (specification section 1). Rejects if no node answers. A missing node of a
- * cluster is only a fault, because the other nodes still serve their accounts.
- */
-async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
-  const faults = new Set<string>();
-  // INFO instead of CONFIG GET, which hosted servers often refuse.
-  const infos = await Promise.allSettled(
-    nodesOf(client).map(async (node) => `${await node.info('persistence')}${await node.info('memory')}`),
-  );
-  const answers = infos.filter((info) => info.status === 'fulfilled');
-  if (answers.length === 0) throw new Error('no node of redis answers');
-  if (answers.length < infos.length) faults.add('a node of the cluster does not answer');
-  for (const { value: info } of answers) {
-    if (!/^aof_enabled:1\s*$/m.test(info)) {
-      faults.add(
-        'append-only persistence is off (appendonly no): a restart of Redis loses credits and holds',
-      );
-    }
-    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
-    if (policy && policy !== 'noeviction') {
-      faults.add(`maxmemory-policy is ${policy}: Redis may drop balances (use noeviction)`);
-    }
-  }
-  return [...faults];
 }
 
 const EVERY_MS = 1_000;
@@ -171,10 +173,12 @@ const EVERY_MS = 1_000;
  */
 export class Heartbeat {
   readonly #clients: readonly RedisClient[];
+  readonly #onBeat: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(clients: readonly RedisClient[]) {
+  constructor(clients: readonly RedisClient[], onBeat: () => void = () => {}) {
     this.#clients = clients;
+    this.#onBeat = onBeat;
   }
 
   start(): void {
@@ -186,6 +190,7 @@ export class Heartbeat {
   }
 
   #beat(): void {
+    this.#onBeat();
     for (const node of this.#clients.flatMap(nodesOf)) {
       // A connection in progress reports its own failure.
       if (node.status === 'ready') node.ping().catch(() => {});

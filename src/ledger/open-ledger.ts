@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
-import type { RedisAddress } from '../config/redis-url.ts';
+import { BookUnavailable } from '../book/store.ts';
+import { type RedisAddress, redisAddressText } from '../config/redis-url.ts';
 import type { Log } from '../log/log.ts';
 import { Admissions, WaitingCalls } from './calls/admissions.ts';
 import { Settler } from './calls/settler.ts';
@@ -10,12 +11,14 @@ import { ConnectionGate, LiveAccess } from './recovery/connection-gate.ts';
 import { ExpiredHolds } from './recovery/expired-holds.ts';
 import { Grants, PendingGrants, Refunds } from './recovery/grants.ts';
 import { LiveStateCheck, refuseRestoredBook } from './recovery/live-state-check.ts';
+import { Presence } from './recovery/presence.ts';
 import { Rebuilder } from './recovery/rebuild.ts';
 import { Sweep } from './recovery/sweep.ts';
 import { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import { BucketOwners } from './redis/bucket-owners.ts';
 import { RedisClock } from './redis/clock.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, createRedis } from './redis/connect.ts';
+import { RedisHealth } from './redis/redis-health.ts';
 import { redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
@@ -54,17 +57,20 @@ interface LedgerOptions {
   readonly redisTimeoutMs?: number | undefined;
 }
 
-/** Connects, checks and starts the background work. Rejects if Redis cannot be reached, or with BookOlderThanRedis. */
+/** Connects, checks and starts the background work. Rejects if Redis cannot be reached, with UnusableRedis, or with BookOlderThanRedis. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
-  const { client, background, confirming, gate, open } = construct(options);
+  const { client, background, confirming, gate, health, presence, open } = construct(options);
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
+    await health.requireUsable();
     // Runs before the gate opens, because the gate rebuilds accounts, which destroys the evidence.
     await refuseRestoredBook(background, options.book, options.log);
+    await presence.enter().catch(exceptBookUnavailable);
     await connectRedis(client, CONNECT_WITHIN_MS);
     if (confirming) await connectRedis(confirming, CONNECT_WITHIN_MS);
     await gate.allOpened(OPEN_WITHIN_MS);
   } catch (error) {
+    presence.stop();
     client.disconnect();
     background.disconnect();
     confirming?.disconnect();
@@ -72,6 +78,11 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   }
   open.start();
   return open;
+}
+
+/** The book answered a moment ago: a start goes on without it, as calls do. */
+function exceptBookUnavailable(error: unknown): void {
+  if (!(error instanceof BookUnavailable)) throw error;
 }
 
 /**
@@ -88,6 +99,8 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);
   const clock = new RedisClock(background, owners);
+  const presence = new Presence({ client: background, book, address: redisAddressText(address) });
+  const health = new RedisHealth(background, new BucketOwners(background), log);
   const scripts = new ScriptSender(client, writer, clock, timeoutMs);
 
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
@@ -153,8 +166,10 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     drain,
     refunds,
     hints: new SharedHints(background),
+    health,
+    presence,
     clock,
     log,
   };
-  return { client, background, confirming, gate, open: new OpenLedger(parts) };
+  return { client, background, confirming, gate, health, presence, open: new OpenLedger(parts) };
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { OperatorTokens } from '../api/http/operator-token.ts';
 import type { Book } from '../book/book.ts';
 import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
@@ -21,7 +22,10 @@ const ALERTS_COUNTED = 1_000;
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
 interface GaugeParts {
-  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'drain' | 'sweep'>;
+  readonly ledger: Pick<
+    OpenLedger,
+    'check' | 'clockSkewMs' | 'openSettlements' | 'backlog' | 'drain' | 'sweep'
+  >;
   readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
   readonly spools: Pick<SpoolFolder, 'kept'>;
   readonly openCalls: Pick<OpenCalls, 'readOn'>;
@@ -80,7 +84,6 @@ type MakeGauge = (
 function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
   // The gauges of one scrape share one reading.
   const backlog = oneAtATime(() => ledger.backlog());
-  const faults = oneAtATime(() => ledger.check());
   gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed', () =>
     ledger.openSettlements(),
   );
@@ -114,14 +117,25 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
     'Credits in those holds',
     () => ledger.sweep.holds.amount / MICRO_PER_CREDIT,
   );
-  gauge('tollgate_redis_up', 'min', '1: Redis answers', () => isUp(faults()));
-  gauge('tollgate_redis_durable', 'min', '1: Redis persists and evicts nothing', async () =>
-    (await faults()).length === 0 ? 1 : 0,
+  gauge('tollgate_redis_up', 'min', '1: every node of Redis takes the writes of calls', async () =>
+    (await ledger.check()).faults.length === 0 ? 1 : 0,
+  );
+  gauge('tollgate_redis_durable', 'min', '1: Redis persists and evicts nothing', async () => {
+    const { ok, durabilityFaults } = await ledger.check();
+    return ok ? Number(durabilityFaults.length === 0) : Number.NaN;
+  });
+  gauge(
+    'tollgate_clock_skew_seconds',
+    'max',
+    "Seconds between this machine's clock and Redis', whichever is ahead",
+    () => Math.abs(ledger.clockSkewMs()) / MS_PER_S,
   );
 }
 
 function bookGauges(gauge: MakeGauge, book: GaugeParts['book']): void {
-  gauge('tollgate_book_up', 'min', '1: the book (database) answers', () => isUp(book.ping()));
+  gauge('tollgate_book_up', 'min', '1: the book (database) answers and takes writes', () =>
+    isUp(book.ping()),
+  );
   gauge(
     'tollgate_alerts_queued',
     'max',
@@ -198,6 +212,19 @@ export function registerRefusals(
     collect() {
       this.reset();
       this.inc(refusals.dropped);
+    },
+  });
+}
+
+/** Registers the count of wrong operator tokens; read at each scrape. */
+export function registerTokens(registry: Registry, tokens: Pick<OperatorTokens, 'refused'>): void {
+  new Counter({
+    name: 'tollgate_operator_token_refusals_total',
+    help: 'Requests refused because of wrong operator tokens: 401, and 429 after ten of an address in a minute',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(tokens.refused);
     },
   });
 }

@@ -9,6 +9,7 @@ import Fastify, {
 import { type AccountDeps, accountRoutes } from '../api/account/account-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
 import { boundAnswers } from '../api/http/long-answer.ts';
+import type { OperatorTokens } from '../api/http/operator-token.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
 import { modelsRoute } from '../api/models/models-route.ts';
 import { openapi } from '../api/openapi/document.ts';
@@ -31,17 +32,16 @@ import { lazyPages } from './lazy-pages.ts';
 
 /** Interval at which Node checks for connections beyond `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
-/** Idle time after which a connection is closed. Above the 60 s of common load balancers, so they close it first. */
-const KEEP_ALIVE_MS = 72_000;
 
-/** Metrics path, which pages of other origins may not read. */
-const METRICS = /^\/metrics\/?(?:\?|$)/;
+/** Paths of the operator, which pages of other origins may neither ask nor read. */
+const OPERATORS = /^\/(?:metrics|api\/admin)(?:[/?]|$)/;
 
 export type AppParts = KeysDeps &
   AccountDeps &
   AdminDeps &
   ExplainDeps &
   OpsDeps & {
+    readonly operatorTokens: OperatorTokens;
     readonly pipeline: PipelineParts;
     readonly pools: Pools;
     readonly logger: FastifyBaseLogger;
@@ -70,7 +70,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: server.bodyTimeoutMs,
     connectionTimeout: server.bodyTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: server.keepAliveTimeoutMs,
     http: {
       // Fastify applies its setting only later, and Node requires the next one to be no longer.
       requestTimeout: server.bodyTimeoutMs,
@@ -106,7 +106,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     reply.header('x-content-type-options', 'nosniff');
     checkHead(request.raw);
     // The plugin below would allow a preflight, and no route can remove its headers.
-    if (request.method === 'OPTIONS' && METRICS.test(request.url)) throw noSuchEndpoint(request);
+    if (request.method === 'OPTIONS' && isOperators(request.url)) throw noSuchEndpoint(request);
     done();
   });
   await app.register(cors, {
@@ -127,7 +127,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     strictPreflight: false,
   });
   // Unknown routes are answered before the body is read, so strangers can't make the gateway read bodies for nothing.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isOperators(request.url)) {
+      for (const name of Object.keys(reply.getHeaders())) {
+        if (name.startsWith('access-control-')) reply.removeHeader(name);
+      }
+    }
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
   boundAnswers(app, parts.pools, parts.gatekeeper);
@@ -146,6 +151,16 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     }),
   );
   return app;
+}
+
+/** True for the operator's paths, in any spelling that the router takes. */
+function isOperators(url: string): boolean {
+  if (url.startsWith('/v1/')) return false;
+  try {
+    return OPERATORS.test(url.includes('%') ? decodeURI(url) : url);
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 } from 'tsyringe';
 import { AlertWorker } from '../alerts/alert-worker.ts';
 import { withFairTurns } from '../api/http/json-routes.ts';
+import { OperatorTokens } from '../api/http/operator-token.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
@@ -31,10 +32,17 @@ import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
 import { TargetNews } from '../gateway/targets/target-news.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
+import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
-import { registerGauges, registerPools, registerRefusals, registerTargets } from '../observability/gauges.ts';
+import {
+  registerGauges,
+  registerPools,
+  registerRefusals,
+  registerTargets,
+  registerTokens,
+} from '../observability/gauges.ts';
 import { PrometheusCallMetrics, summedMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { type MemoryBudget, makePools, memoryBudget, type Pools } from '../shares/pools.ts';
@@ -91,6 +99,7 @@ const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const TARGET_NEWS = token<TargetNews>('TargetNews');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
+const OPERATOR_TOKENS = token<OperatorTokens>('OperatorTokens');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -132,6 +141,7 @@ function registerParts(once: Once, opened: Opened): void {
     registerPools(registry, c.resolve(POOLS));
     registerTargets(registry, c.resolve(TARGET_HEALTH));
     registerRefusals(registry, c.resolve(REFUSALS));
+    registerTokens(registry, c.resolve(OPERATOR_TOKENS));
     return registry;
   });
   once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
@@ -161,6 +171,14 @@ function registerParts(once: Once, opened: Opened): void {
       onOutcome: (status) => metrics.alertDelivered(status),
     });
   });
+  once(OPERATOR_TOKENS, (c) => {
+    const gatekeeper = c.resolve(GATEKEEPER);
+    return new OperatorTokens({
+      ...config,
+      log: logger,
+      addressOf: (request) => gatekeeper.addressOf(request),
+    });
+  });
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
     const pools = c.resolve(POOLS);
@@ -177,6 +195,7 @@ function registerParts(once: Once, opened: Opened): void {
       targetNews: c.resolve(TARGET_NEWS),
       health: c.resolve(TARGET_HEALTH),
       countries: c.resolve(COUNTRIES),
+      operatorTokens: c.resolve(OPERATOR_TOKENS),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     };
@@ -194,6 +213,7 @@ function registerCalls(once: Once, opened: Opened): void {
       countries: c.resolve(COUNTRIES),
       keyPrefix: config.keyPrefix,
       trustProxy: trustProxy.length > 0 ? compileRanges(trustProxy) : undefined,
+      unnamedProxy: new UnnamedProxy(logger),
       allowMissingOrigin: config.origins.allowMissing,
       cachedBytes: c.resolve(MEMORY).cachedKeyBytes,
     });

@@ -26,11 +26,11 @@ export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAs
       reply.hijack();
       pages.routing(request.raw, reply.raw);
     };
-    // `/` redirects browsers to the dashboard. Other clients, some of which probe here first, get 404 without the
+    // `/` redirects browsers to the dashboard, by a relative address: a proxy may serve the gateway below a path. Other clients, some of which probe here first, get 404 without the
     // pages.
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) throw noSuchEndpoint(request);
-      return reply.header('vary', 'accept').redirect('/dashboard/', 302);
+      return reply.header('vary', 'accept').redirect('dashboard/', 302);
     });
     for (const place of PLACES) app.get(place, { schema: { hide: true } }, handOver);
     app.addHook('onClose', async () => await (await made)?.close());

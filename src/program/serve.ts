@@ -10,6 +10,7 @@ import { DemoUpstreams } from '../demo/demo-provider.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { BookOlderThanRedis } from '../ledger/recovery/live-state-check.ts';
+import { UnusableRedis } from '../ledger/redis/redis-health.ts';
 import { buildApp } from './app.ts';
 import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
@@ -173,14 +174,14 @@ async function openLedgerOf(
     redisTimeoutMs: config.redisTimeoutMs,
     bounds: config.limits,
   }).catch((cause: unknown) => {
-    if (cause instanceof BookOlderThanRedis) throw cause;
+    if (cause instanceof BookOlderThanRedis || cause instanceof UnusableRedis) throw cause;
     const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
     throw new Error(`Redis can't be reached (${reason}). Check REDIS_URL and that the server is running.`, {
       cause,
     });
   });
   closers.add(() => ledger.close(DRAIN_WITHIN_MS));
-  const redisFaults = await ledger.check();
+  const { durabilityFaults: redisFaults } = await ledger.check();
   for (const fault of redisFaults) {
     if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
     logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);

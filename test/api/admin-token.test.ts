@@ -1,4 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import t from 'tap';
+import { OperatorTokens } from '../../src/api/http/operator-token.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -14,6 +17,7 @@ const ROUTES = [
 t.test('every route asks for the operator token, before it reads anything', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
+  let addresses = 1;
   for (const [method, path] of ROUTES) {
     for (const token of [
       'wrong',
@@ -22,7 +26,9 @@ t.test('every route asks for the operator token, before it reads anything', asyn
       ADMIN_TOKEN.toUpperCase(),
       key,
     ]) {
-      const response = await world.api(method, path, token, method === 'GET' ? undefined : 'not JSON');
+      const body = method === 'GET' ? undefined : 'not JSON';
+      const from = { 'x-forwarded-for': `198.51.100.${addresses++}` };
+      const response = await world.api(method, path, token, body, from);
       t.equal(response.status, 401, `${method} ${path}`);
       t.equal(response.headers.get('www-authenticate'), 'Bearer');
       t.equal(response.headers.get('cache-control'), 'no-store');
@@ -61,4 +67,44 @@ t.test('without an ADMIN_TOKEN the operator API is not there', async (t) => {
       t.match(await response.json(), { error: { code: 'unknown_endpoint' } });
     }
   }
+});
+
+t.test('1,850 guesses a second went without a line', async (t) => {
+  const lines: object[] = [];
+  let now = 0;
+  const ignore = () => {};
+  const tokens = new OperatorTokens({
+    adminToken: ADMIN_TOKEN,
+    metricsToken: undefined,
+    keyPrefix: 'sk-tg-',
+    addressOf: ({ ip }) => ip,
+    log: { debug: ignore, info: ignore, error: ignore, warn: (line) => lines.push(line) },
+    now: () => now,
+  });
+  const codeOf = (ip: string, token: string) => {
+    try {
+      tokens.requireOperator({ ip, headers: { authorization: `Bearer ${token}` } } as FastifyRequest);
+      return 'ok';
+    } catch (error) {
+      return (error as { code?: string }).code;
+    }
+  };
+  for (let sent = 0; sent < 10; sent++)
+    t.equal(codeOf('2001:db8::1', `guess-${sent}`), 'invalid_admin_token');
+  t.equal(
+    codeOf('2001:db8::2', ADMIN_TOKEN),
+    'rate_limit_exceeded',
+    'nor does its network learn which is right',
+  );
+  t.equal(codeOf('2001:db8:0:1::1', ADMIN_TOKEN), 'ok', 'another network is not concerned');
+  t.same(lines, [{ address: '2001:db8::/64', wrong: 1 }]);
+  now = 59_999;
+  t.equal(codeOf('2001:db8::1', ADMIN_TOKEN), 'rate_limit_exceeded');
+  now = 60_000;
+  t.equal(codeOf('2001:db8::1', ADMIN_TOKEN), 'ok');
+  t.equal(codeOf('2001:db8::1', 'another'), 'invalid_admin_token');
+  t.same(lines.at(-1), { address: '2001:db8::/64', wrong: 12 });
+  t.equal(tokens.refused, 13);
+  for (let sent = 0; sent < 20; sent++) codeOf('192.0.2.1', newKeyValue('sk-tg-').value);
+  t.equal(codeOf('192.0.2.1', ADMIN_TOKEN), 'ok', 'keys of owners are no guesses');
 });

@@ -36,6 +36,7 @@ eachNewBook('an empty database gets every table', async (t, _book, { engine, run
     { name: 'alerts' },
     { name: 'call_messages' },
     { name: 'deliveries' },
+    { name: 'gateways' },
     { name: 'grants' },
     { name: 'identity' },
     { name: 'keys' },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Test } from 'tap';
@@ -108,6 +108,15 @@ onNewSqlite('a missing folder is made, for its owner alone', async (t, { place }
   for (const file of ['book.sqlite', 'book.sqlite-wal']) {
     t.equal(statSync(join(dataDir, file)).mode & 0o077, 0, `${file} is readable by its owner only`);
   }
+});
+
+onNewSqlite('other users of the machine can no longer hold the lock', async (t, { place, open }) => {
+  const lock = join(place.dataDir, 'lock.sqlite');
+  await (await open()).close();
+  t.equal(statSync(lock).mode & 0o077, 0);
+  chmodSync(lock, 0o644);
+  await open();
+  t.equal(statSync(lock).mode & 0o077, 0, 'also of a folder that an earlier version made');
 });
 
 onNewSqlite('a folder that cannot be used is refused, in one clear line', async (t, { place }) => {

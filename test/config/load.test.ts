@@ -13,6 +13,7 @@ test('a minimal file gets the defaults of the specification', async (t) => {
     bodyLimitBytes: 50 * 1024 * 1024,
     headTimeoutMs: 15_000,
     bodyTimeoutMs: 120_000,
+    keepAliveTimeoutMs: 620_000,
     drainDelayMs: 0,
   });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
@@ -99,7 +100,7 @@ test('the environment wins over the file', async (t) => {
     HOST: '::1',
     PORT: '0',
     TRUST_PROXY: '192.168.0.0/16, 2001:db8::/32',
-    ADMIN_TOKEN: 'operator',
+    ADMIN_TOKEN: 'operator-operator-operator',
     KEY_PREFIX: 'sk-acme-',
     LOG_LEVEL: 'debug',
     REDIS_URL: 'redis+cluster://a:7000,b:7001',
@@ -110,7 +111,7 @@ test('the environment wins over the file', async (t) => {
   t.same(config.server.trustProxy, ['192.168.0.0/16', '2001:db8::/32']);
   t.match(config, {
     server: { host: '::1', port: 0 },
-    adminToken: 'operator',
+    adminToken: 'operator-operator-operator',
     keyPrefix: 'sk-acme-',
     logLevel: 'debug',
     redisUrl: 'redis+cluster://a:7000,b:7001',

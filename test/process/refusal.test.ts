@@ -47,6 +47,12 @@ test('a config file that is not YAML', async (t) => {
   await refused(t, env, /configuration|gateway\.yaml/);
 });
 
+test('a Node that drops the headers of a proxy behind a thousand others', async (t) => {
+  const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"24.18.0"}})';
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
+  await refused(t, { ...place(t).env, NODE_OPTIONS }, /Node\.js 24\.18\.0 is too old.*24\.18\.1/);
+});
+
 test('a database out of reach', async (t) => {
   const DATABASE_URL = `postgres://user:geheim@127.0.0.1:${await freePort()}/book`;
   await refused(t, place(t, { DATABASE_URL }).env, /127\.0\.0\.1:\d+\/book can't be reached.*DATABASE_URL/);

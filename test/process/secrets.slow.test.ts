@@ -68,6 +68,7 @@ function checkPlaces(
 /** Everything in the book; a new table is a type error here. */
 const TABLES = Object.keys({
   identity: true,
+  gateways: true,
   accounts: true,
   keys: true,
   grants: true,

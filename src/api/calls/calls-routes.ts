@@ -89,7 +89,7 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     querystring: AllCallsQueryString,
     response: { 200: AllCallsAnswer },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', 'rate_limit_exceeded'],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],
       answer: { calls: [OPERATOR_EXAMPLE], next: null },
     },
   };

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -107,33 +106,4 @@ export async function keyAsked(
   if (asked === undefined || asked === onlyKeyId) return onlyKeyId;
   if (onlyKeyId !== undefined || !(await book.key(accountId, asked))) throw keyNotFound();
   return asked;
-}
-
-/**
- * Returns a check for the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. Compares digests of equal length, so
- * that its timing doesn't reveal how much of a guess is right.
- */
-export function adminTokenCheck(token: string): (request: FastifyRequest) => boolean {
-  const expected = sha256(token);
-  return (request) => {
-    const [, sent] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    return sent !== undefined && timingSafeEqual(sha256(sent), expected);
-  };
-}
-
-/** Error for a missing or wrong operator token. */
-export function invalidAdminToken(): GatewayError {
-  return new GatewayError(
-    'invalid_admin_token',
-    'This route requires the operator token. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
-  );
-}
-
-/** Error of the operator's routes if ADMIN_TOKEN is not set: the same as for an unknown route. */
-export function noSuchRoute(): GatewayError {
-  return new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -3,6 +3,7 @@ import type { Book } from '../../book/book.ts';
 import { VersionConflict } from '../../book/key-row.ts';
 import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
+import { modelNames } from '../../domain/allowed-models.ts';
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { type ErrorCode, GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
@@ -212,7 +213,8 @@ export function warnOfModels(
   catalog: Catalog,
   { allowedModels = [] }: { readonly allowedModels?: readonly string[] },
 ): void {
-  const unknown = allowedModels.filter((slug) => !catalog.has(slug));
+  const slugs = [...catalog.keys()];
+  const unknown = allowedModels.filter((name) => !catalog.has(name) && !slugs.some(modelNames([name]).has));
   if (unknown.length === 0) return;
   const names = unknown.slice(0, MOST_NAMES).map(quoted).join(', ');
   const more = unknown.length > MOST_NAMES ? ` and ${unknown.length - MOST_NAMES} more` : '';

@@ -93,6 +93,7 @@ export const MANAGING_REFUSALS = [
 /** Codes of the operator's routes; without ADMIN_TOKEN they return `unknown_endpoint`. */
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
+  'rate_limit_exceeded',
   'unknown_endpoint',
   'invalid_field',
   ...FAULTS,

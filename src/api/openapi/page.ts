@@ -26,8 +26,10 @@ document.head.append(viewport);
 
 const bar = document.createElement('header');
 bar.className = 'tollgate-bar';
-bar.innerHTML = '<a class="tollgate-brand" href="/dashboard/">${MARK}Tollgate</a>'
-  + '<a href="/dashboard/">← Dashboard</a><a href="/openapi.json">OpenAPI document</a>';
+// Below the path at which a proxy serves the gateway.
+const base = location.pathname.split('/docs')[0];
+bar.innerHTML = '<a class="tollgate-brand" href="' + base + '/dashboard/">${MARK}Tollgate</a>'
+  + '<a href="' + base + '/dashboard/">← Dashboard</a><a href="' + base + '/openapi.json">OpenAPI document</a>';
 document.body.prepend(bar);
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');

@@ -17,9 +17,9 @@ import {
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
 import { emailField, objectBody, positiveCreditsField, readCallLimits } from '../http/body-fields.ts';
-import { adminTokenCheck, invalidAdminToken, noSuchRoute } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
+import type { OperatorTokens } from '../http/operator-token.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import { sendKeys } from '../keys/key-list.ts';
 import {
@@ -41,16 +41,17 @@ import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts'
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
+interface OperatorDeps {
+  readonly operatorTokens: OperatorTokens;
+}
+
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
-export function adminRoutes(deps: AdminDeps & ExplainDeps): FastifyPluginAsync {
-  const { adminToken } = deps.config;
-  const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
+export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
     // Check the token before reading the body, so that strangers can't make the gateway parse their bytes.
     app.addHook('onRequest', async (request) => {
-      if (isOperator === undefined) throw noSuchRoute();
-      if (!isOperator(request)) throw invalidAdminToken();
+      deps.operatorTokens.requireOperator(request);
       refuseUnknownParameters(request);
     });
     newAccountRoute(app, deps);
@@ -190,7 +191,7 @@ function listRoute(app: FastifyInstance, deps: AdminDeps): void {
     querystring: KeyListQuery,
     response: { 200: KeyList },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field', 'rate_limit_exceeded'],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field'],
       answer: { keys: [KEY_EXAMPLE] },
     },
   };

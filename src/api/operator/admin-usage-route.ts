@@ -58,10 +58,10 @@ const SCHEMA: FastifySchema = {
   summary: 'Report usage, cost and margin',
   description:
     'Sums calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream, day or hour, or by two ' +
-    "of them. Calls at list prices also have the providers' cost and the margin.",
+    "of them. Calls at list prices, or of models with a `cost`, also have the providers' cost and the margin.",
   querystring: MarginQueryString,
   response: { 200: MarginAnswer },
-  'x-docs': { refusals: [...OPERATOR_REFUSALS, 'rate_limit_exceeded'], answer: MARGIN_EXAMPLE },
+  'x-docs': { refusals: [...OPERATOR_REFUSALS], answer: MARGIN_EXAMPLE },
 };
 
 interface Report {

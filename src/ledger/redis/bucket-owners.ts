@@ -1,13 +1,17 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
-import { ALL_BUCKETS, journalRedisKey } from './redis-keys.ts';
+import { ALL_BUCKETS, journalRedisKey, triedRedisKey } from './redis-keys.ts';
 
 const SINGLE = 'redis';
+
+const TRY_WRITE = "redis.call('set', KEYS[1], '') return redis.call('del', KEYS[1])";
 
 /** Commands on one node, which refuses Redis keys of other nodes. Redis keys are unprefixed (redis-keys.ts). */
 export interface NodeCommands {
   /** Resolves if the node has the bucket; rejects if it doesn't or does not answer. */
   claims(bucket: number): Promise<unknown>;
+  /** Runs a script that writes, as an admission does, and leaves nothing. Rejects with the reason if that fails. */
+  tryWrite(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
   set(name: string, value: string): Promise<unknown>;
   hset(name: string, field: string, value: number): Promise<unknown>;
@@ -58,6 +62,12 @@ export class BucketOwners {
     return (
       node && {
         claims: (bucket) => node.exists(prefix + journalRedisKey(bucket)),
+        tryWrite: async (bucket) => {
+          // Others would queue the script until they are connected.
+          if (node.status !== 'ready' && node.status !== 'wait')
+            throw new Error(`connection: ${node.status}`);
+          await node.eval(TRY_WRITE, 1, prefix + triedRedisKey(bucket));
+        },
         hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
         set: (name, value) => node.set(prefix + name, value),
         hset: (name, field, value) => node.hset(prefix + name, field, value),

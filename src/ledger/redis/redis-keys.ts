@@ -60,6 +60,16 @@ export function waitedRedisKey(bucket: number): string {
   return `${TAGS[bucket]}waited`;
 }
 
+/** Written and deleted at once by the check whether a node takes writes (redis-health.ts). */
+export function triedRedisKey(bucket: number): string {
+  return `${TAGS[bucket]}tried`;
+}
+
+/** String: random id of this Redis, of all gateways of the book (recovery/presence.ts). */
+export function instanceRedisKey(): string {
+  return 'tg:instance';
+}
+
 /** String `<account id>:<key id>` of the API key with this hash; removed by the third rotation after it. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;

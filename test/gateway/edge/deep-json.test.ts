@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
 import { startMediaGateway } from '../../helper/start/media-gateway.ts';
 
 const DEPTH = 100_000;
@@ -61,7 +62,7 @@ test('deep JSON at the keys API and the operator API is refused as a wrong value
   const { key } = await world.account();
   for (const path of ['/api/keys/', '/api/keys/1/explain/', '/api/admin/accounts/']) {
     for (const field of ['name', 'allowed_models', 'model', 'email', '__proto__']) {
-      const token = path.startsWith('/api/admin/') ? 'admin-token-for-tests' : key;
+      const token = path.startsWith('/api/admin/') ? ADMIN_TOKEN : key;
       const body = `{"${field}":${DEEP.lists}}`;
       t.equal((await world.api('POST', path, token, body)).status, 400, `${path} ${field}`);
     }

@@ -1,5 +1,5 @@
 /** The operator's token at every gateway that a test starts. */
-export const ADMIN_TOKEN = 'admin-token-for-tests';
+export const ADMIN_TOKEN = 'operator-token-for-the-tests';
 
 /** Requests to one gateway. */
 export interface Requests {

@@ -26,6 +26,7 @@ export const TEST_SERVER: Config['server'] = {
   bodyLimitBytes: 50 * 1024 * 1024,
   headTimeoutMs: 15_000,
   bodyTimeoutMs: 120_000,
+  keepAliveTimeoutMs: 620_000,
   drainDelayMs: 0,
 };
 
@@ -146,6 +147,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     unconfigured: [],
     workers: 1,
     adminToken: ADMIN_TOKEN,
+    metricsToken: undefined,
     keyPrefix: 'sk-tg-',
     logLevel: 'silent',
     dataDir,

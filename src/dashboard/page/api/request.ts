@@ -79,7 +79,7 @@ async function send(
   { body, headers, signal = method === 'GET' ? undefined : endsIn(LONGEST_CHANGE_MS) }: RequestOptions,
 ): Promise<Response> {
   try {
-    return await fetch(path, {
+    return await fetch(gatewayUrl(path), {
       method,
       cache: 'no-store',
       credentials: 'omit',
@@ -99,6 +99,11 @@ async function send(
       "The gateway can't be reached. Check your connection and try again.",
     );
   }
+}
+
+/** Address of a path of the gateway, which serves this page at `dashboard/`, maybe below a path of its host. */
+export function gatewayUrl(path: string): string {
+  return new URL(`..${path}`, location.href).href;
 }
 
 const TOO_LONG = 'too long';

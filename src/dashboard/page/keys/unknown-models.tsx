@@ -1,4 +1,5 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { modelNames } from '../../../domain/allowed-models.ts';
 import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { session } from '../session/session.ts';
@@ -7,7 +8,10 @@ import { isOwnKey } from './key-label.tsx';
 
 /** A badge for a key that lists models which do not exist: with a misspelt name it can call nothing. */
 export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlySet<string> | undefined }) {
-  const unknown = catalog === undefined ? [] : of.allowed_models.filter((slug) => !catalog.has(slug));
+  const unknown =
+    catalog === undefined
+      ? []
+      : of.allowed_models.filter((name) => ![...catalog].some(modelNames([name]).has));
   if (unknown.length === 0) return null;
   const [first] = unknown;
   return (

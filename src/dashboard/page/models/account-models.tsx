@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { ModelView } from '../../../api/models/model-view.ts';
+import { modelNames } from '../../../domain/allowed-models.ts';
 import { type Base, OWN, readKeys, readModels } from '../api/account.ts';
 import { readOwnKey } from '../api/keys.ts';
 import { readModelsOfOperator } from '../api/operator.ts';
@@ -109,7 +110,7 @@ function MayCall({ of: model, by: key }: { of: ModelView; by: KeyView | undefine
 function reasonAgainst(key: KeyView, { id, category }: ModelView): string | undefined {
   const refuses = (list: readonly string[], value: string) => list.length > 0 && !list.includes(value);
   if (refuses(key.allowed_categories, category)) return 'Modality not allowed';
-  if (refuses(key.allowed_models, id)) return 'Model not allowed';
+  if (key.allowed_models.length > 0 && !modelNames(key.allowed_models).has(id)) return 'Model not allowed';
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { readModels } from '../api/account.ts';
+import { gatewayUrl } from '../api/request.ts';
 import { useLoad } from '../api/use-load.ts';
 import { CopyButton, CopyValue } from '../ui/copy-value.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -20,7 +21,7 @@ export function UseKey({ token }: { token: string }) {
       {(known) => {
         const texts = byTestPrice(known);
         const at = (path: string) => texts.find(({ endpoints }) => endpoints.includes(path))?.id ?? 'model';
-        const snippets = snippetsOf(location.origin, token, {
+        const snippets = snippetsOf(gatewayUrl(''), token, {
           chat: at(CHAT),
           messages: at(MESSAGES),
         });
@@ -38,7 +39,7 @@ export function UseKey({ token }: { token: string }) {
             <p className="hint">
               Base URL (Anthropic clients take it without <code>/v1</code>)
             </p>
-            <CopyValue label="Base URL" value={`${location.origin}/v1`} />
+            <CopyValue label="Base URL" value={gatewayUrl('/v1')} />
             <NativeSelect
               label="Client"
               value={snippet.name}

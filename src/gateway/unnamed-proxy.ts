@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
+import type { Log } from '../log/log.ts';
+
+const DAY_MS = 86_400_000;
+/** Headers in which proxies name the client. */
+const FORWARDING = ['x-forwarded-for', 'x-real-ip', 'cf-connecting-ip', 'forwarded'] as const;
+
+/**
+ * Warns once a day that a restricted key was judged by the address of a proxy that TRUST_PROXY does not name:
+ * `allowed_ips` then refuses everybody, and `blocked_countries` nobody, because a private address has no country.
+ */
+export class UnnamedProxy {
+  readonly #log: Log;
+  #day = -1;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `judged`: the address by which the key was judged. */
+  note(judged: ParsedAddress, headers: IncomingHttpHeaders, now = Date.now()): void {
+    const day = Math.floor(now / DAY_MS);
+    if (day === this.#day || judged.range() === 'unicast') return;
+    const header = FORWARDING.find((name) => headers[name] !== undefined);
+    if (header === undefined) return;
+    // The client itself is on a private network if nothing is left of it.
+    const [first = ''] = String(headers[header]).split(',', 1);
+    if (parseAddress(first.trim())?.toString() === judged.toString()) return;
+    this.#day = day;
+    this.#log.warn(
+      { address: judged.toString(), header },
+      'a key with restrictions of addresses or countries was judged by a private address, probably a proxy: name every proxy in TRUST_PROXY',
+    );
+  }
+}

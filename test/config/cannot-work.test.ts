@@ -1,0 +1,85 @@
+import { test } from 'tap';
+import { writtenPrice } from '../../src/domain/written-price.ts';
+import { faults, KEY, load, SMALL, withModel } from '../helper/fixtures/config-file.ts';
+
+const withUrl = (url: string, more = '') => SMALL.replace('"https://api.openai.com/"', `"${url}"${more}`);
+const withKey = (apiKey: string) => SMALL.replace(`\${OPENAI_API_KEY}`, apiKey);
+
+/** Settings that were taken, and could not work. */
+const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fault: RegExp][] = [
+  [
+    'an upstream with /v1',
+    withUrl('https://llm.internal/v1'),
+    {},
+    /^upstreams\.openai\.url: must not end in \/v1/,
+  ],
+  ['an upstream with /v1/', withUrl('https://llm.internal/v1/'), {}, /url: must not end in \/v1/],
+  ['a reference with a default', withKey(`\${OPENAI_API_KEY:-sk-x}`), {}, /apiKey: must name .* \$\{NAME\}/],
+  ["a shell's reference", withKey('$OPENAI_API_KEY'), {}, /apiKey: must name .* \$\{NAME\}/],
+  [
+    "another gateway's reference",
+    withKey('os.environ/OPENAI_API_KEY'),
+    {},
+    /apiKey: must name .* \$\{NAME\}/,
+  ],
+  ['a credential in quotes', SMALL, { OPENAI_API_KEY: '"sk-x"' }, /apiKey: .*quotes.*OPENAI_API_KEY/],
+  ['a token in quotes', SMALL, { ADMIN_TOKEN: "'0123456789012345678901234'" }, /^ADMIN_TOKEN: .*quotes/],
+  ['trust in everybody', SMALL, { TRUST_PROXY: '0.0.0.0/0' }, /^TRUST_PROXY: .*\/0/],
+  ['trust in everybody of IPv6', SMALL, { TRUST_PROXY: '10.0.0.1, ::/0' }, /^TRUST_PROXY: .*\/0/],
+  [
+    'a Redis database by name',
+    SMALL,
+    { REDIS_URL: 'redis://cache:6379/tollgate' },
+    /^REDIS_URL: .*by its number/,
+  ],
+  ['a Redis database below 0', SMALL, { REDIS_URL: 'redis://cache:6379/-1' }, /^REDIS_URL: .*by its number/],
+  [
+    'a markup beside a price',
+    withModel('{ upstream: openai, category: text, price: { input: 1 }, markup: 3 }'),
+    {},
+    /^models\.gpt\.markup: has no effect/,
+  ],
+];
+
+for (const [what, file, env, fault] of REFUSED) {
+  test(`${what} is refused`, async (t) => {
+    const found = faults(t, file, { ...KEY, ...env });
+    t.equal(found.length, 1);
+    t.match(found[0], fault);
+  });
+}
+
+test('an upstream whose path is its own may end in /v1', async (t) => {
+  t.same(faults(t, withUrl('https://llm.internal/v1', ', path: /openai')), []);
+});
+
+test('a proxy for outgoing calls is named as not used', async (t) => {
+  const { warnings } = load(t, SMALL, {
+    ...KEY,
+    HTTPS_PROXY: 'http://proxy:3128',
+    http_proxy: 'http://proxy:3128',
+  });
+  t.match(warnings, [/^HTTPS_PROXY and http_proxy not used/]);
+});
+
+test('a general markup warns of the prices that it leaves as they are', async (t) => {
+  const { warnings } = load(t, `${SMALL}\npricing: { markup: 1.2 }`);
+  t.match(warnings, [/^pricing\.markup multiplies list prices only.*: gpt$/]);
+});
+
+test('what a provider takes for a model with a written price was not known', async (t) => {
+  const file = withModel(
+    '{ targets: [{ upstream: openai }, { upstream: openai, upstreamModel: b, cost: { input: 2 } }], category: text, price: { input: 3 }, cost: { input: 1 } }',
+  );
+  const places =
+    load(t, file)
+      .catalog.get('gpt')
+      ?.targets?.map(({ model }) => model) ?? [];
+  t.same(
+    places.map(({ price, cost }) => [writtenPrice(price).input, cost && writtenPrice(cost).input]),
+    [
+      ['3.000000', '1.000000'],
+      ['3.000000', '2.000000'],
+    ],
+  );
+});
