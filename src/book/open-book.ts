@@ -9,6 +9,7 @@ import { grantQueries } from './grants.ts';
 import { createSchema } from './initial-schema.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
+import { addOwners } from './owners-migration.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { refusalQueries } from './refusals.ts';
@@ -179,14 +180,16 @@ export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_initial': { up: (db) => createSchema(db, engine) },
     '0002_calls': { up: (db) => addCalls(db, engine) },
+    '0005_owners': { up: addOwners },
   };
 }
 
 /** Builds the book on a database with the current schema. The book owns the store: `close` closes it. */
 export async function sqlBook(store: Store): Promise<Book> {
-  const { id } = await store.db.selectFrom('identity').select('id').executeTakeFirstOrThrow();
+  const { id, secret } = await store.db.selectFrom('identity').selectAll().executeTakeFirstOrThrow();
   return {
     id,
+    secret,
     async ping() {
       await sql`select 1`.execute(store.db);
     },

@@ -34,6 +34,8 @@ export interface BookSchema {
 /** Identity of the book, in one row. */
 interface IdentityTable {
   id: string;
+  /** `Book.secret` */
+  secret: string;
 }
 
 /** Call limits (domain/call-limits.ts). */

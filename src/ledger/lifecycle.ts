@@ -10,7 +10,6 @@ import type { Sweep } from './recovery/sweep.ts';
 import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
 import { nodesOf, type RedisClient } from './redis/connect.ts';
-import type { SharedHints } from './redis/shared-hints.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 
@@ -26,7 +25,6 @@ interface OpenLedgerParts {
   readonly sweep: Sweep;
   readonly drain: JournalDrain;
   readonly refunds: Refunds;
-  readonly hints: SharedHints;
   readonly clock: RedisClock;
   readonly log: Log;
 }
@@ -35,7 +33,6 @@ export class OpenLedger {
   readonly #parts: OpenLedgerParts;
   readonly ledger: Ledger;
   readonly refunds: Refunds;
-  readonly hints: SharedHints;
   readonly drain: JournalDrain;
   readonly sweep: Sweep;
   readonly unanswered: UnansweredAdmissions;
@@ -45,7 +42,6 @@ export class OpenLedger {
     this.#parts = parts;
     this.ledger = parts.ledger;
     this.refunds = parts.refunds;
-    this.hints = parts.hints;
     this.drain = parts.drain;
     this.sweep = parts.sweep;
     this.unanswered = parts.unanswered;

@@ -19,7 +19,6 @@ import { COMMAND_TIMEOUT_MS, connectRedis, createRedis } from './redis/connect.t
 import { redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
-import { SharedHints } from './redis/shared-hints.ts';
 import { TickWriter } from './redis/tick-writer.ts';
 import { RedisLedger } from './redis-ledger.ts';
 
@@ -152,7 +151,6 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     sweep,
     drain,
     refunds,
-    hints: new SharedHints(background),
     clock,
     log,
   };

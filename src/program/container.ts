@@ -29,7 +29,6 @@ import { CacheShares } from '../gateway/response/cache-shares.ts';
 import { OpenCalls } from '../gateway/response/open-calls.ts';
 import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
-import { TargetNews } from '../gateway/targets/target-news.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
@@ -68,7 +67,6 @@ export interface Gateway {
   readonly countries: CountryLookup;
   readonly spools: SpoolFolder;
   readonly transport: UpstreamTransport;
-  readonly targetNews: TargetNews;
   readonly openCalls: OpenCalls;
   readonly refusals: RefusalWriter;
   readonly tokens: TokenCounter;
@@ -91,7 +89,6 @@ const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const OPEN_CALLS = token<OpenCalls>('OpenCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
-const TARGET_NEWS = token<TargetNews>('TargetNews');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
@@ -113,7 +110,6 @@ export function compose(opened: Opened): Gateway {
     countries: c.resolve(COUNTRIES),
     spools: c.resolve(SPOOLS),
     transport: c.resolve(TRANSPORT),
-    targetNews: c.resolve(TARGET_NEWS),
     openCalls: c.resolve(OPEN_CALLS),
     refusals: c.resolve(REFUSALS),
     tokens: c.resolve(TOKEN_COUNTER),
@@ -146,13 +142,7 @@ function registerParts(once: Once, opened: Opened): void {
   );
   once(OPEN_CALLS, () => new OpenCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
-  once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));
-  once(TARGET_HEALTH, (c) => {
-    const news = c.resolve(TARGET_NEWS);
-    const health = new TargetHealth({ log: logger, hints: news });
-    news.start(health);
-    return health;
-  });
+  once(TARGET_HEALTH, () => new TargetHealth({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(ALERT_WORKER, (c) => {
     const metrics = c.resolve(CALL_METRICS);
@@ -178,7 +168,6 @@ function registerParts(once: Once, opened: Opened): void {
       config,
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
-      targetNews: c.resolve(TARGET_NEWS),
       health: c.resolve(TARGET_HEALTH),
       countries: c.resolve(COUNTRIES),
       metrics: summedMetrics(c.resolve(METRICS)),
@@ -232,6 +221,7 @@ function registerCalls(once: Once, opened: Opened): void {
           attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
           retryUnsure: config.limits.retryUnsure ?? false,
           lastPlaces: new LastPlaces(),
+          secret: book.secret,
         },
         hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,
         openCalls: c.resolve(OPEN_CALLS),

@@ -8,7 +8,7 @@ import type { HeldCall } from '../call.ts';
 import type { CallTrace, EndCode } from '../observers.ts';
 import { failureEvent, refuse } from '../refuse.ts';
 import { seenEnd, settleCall } from '../settle.ts';
-import { isTargetFailure } from '../targets/failures.ts';
+import { isHandedOver } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
 import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
@@ -136,7 +136,7 @@ export class ResponseLifecycle implements Answering {
     this.trace?.head(statusCode);
     this.#handover.head(statusCode);
     this.#isRefused = statusCode >= 300;
-    const isFailure = isTargetFailure(statusCode);
+    const isFailure = isHandedOver(statusCode);
     const decoder = decoderOf(encoded);
     const isReadable = decoder !== undefined || this.#isRefused;
     const unfit =
@@ -366,7 +366,6 @@ export class ResponseLifecycle implements Answering {
     const status = this.#hasLeft ? 499 : answered;
     const code = this.#hasLeft ? 'client_left' : answeredCode;
     const upstreamMs = performance.now() - this.#sentAt;
-    this.#handover.end();
     const { attempts } = this.#handover;
     const error = this.#hasLeft ? undefined : this.#error;
     const agent = this.#request.headers['user-agent'];

@@ -27,6 +27,11 @@ export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
+/** Whether no connection to the upstream was made. */
+export function isUnreached(error: Error): boolean {
+  return UNREACHED.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /**
  * The client's refusal and the ledger's outcome for a call that failed with this error. `isCharged`: the possible
  * provider bill is charged, so a retry after a timeout could be charged again.
