@@ -35,6 +35,8 @@ const CHECK_EVERY_MS = 2_000;
 /** Idle time after which a connection is closed. Above the 60 s of common load balancers, so they close it first. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** Start of the paths of model calls. */
+const CALLS = '/v1';
 /** Metrics path, which pages of other origins may not read. */
 const METRICS = /^\/metrics\/?(?:\?|$)/;
 
@@ -108,6 +110,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id);
     // Browsers must not treat an answer of another type as a page or script.
     reply.header('x-content-type-options', 'nosniff');
+    // A cache in front must not show one account's answer to another.
+    if (request.url.startsWith(CALLS) || request.routeOptions.url?.startsWith(CALLS))
+      reply.header('cache-control', 'no-store');
     checkHead(request.raw);
     // The plugin below would allow a preflight, and no route can remove its headers.
     if (request.method === 'OPTIONS' && METRICS.test(request.url)) throw noSuchEndpoint(request);
@@ -122,6 +127,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       'x-tollgate-charge',
       'x-tollgate-source',
       'x-tollgate-warning',
+      'x-upstream-request-id',
       'x-should-retry',
       'retry-after',
       'retry-after-ms',

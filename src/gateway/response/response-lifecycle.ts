@@ -36,6 +36,9 @@ import { settleBy, unanswered } from './unreported.ts';
 /** Why an exchange is cancelled whose call goes on at another target. */
 const HANDED_OVER = new Error('the call goes on at another target');
 
+/** Has a proxy in front, such as nginx, pass each event at once. */
+const UNBUFFERED = { 'x-accel-buffering': 'no' } as const;
+
 /** One error for all calls, because every call's connection closes at some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
 
@@ -230,11 +233,16 @@ export class ResponseLifecycle implements Answering {
     this.fail(...failureOf(error, reading !== undefined), reading);
   }
 
-  clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
+  clientHeaders(
+    answer: UpstreamAnswer,
+    own: Readonly<Record<string, string | number>> = {},
+    isBytes = false,
+  ): string[] {
     this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     const { statusCode, headers } = answer;
     const all = statusCode < 400 ? own : { ...own, ...sourceOf(statusCode) };
-    return clientHeaders(headers, this.call.body.model.upstream, this.#reply.getHeaders(), all);
+    const { upstream } = this.call.body.model;
+    return clientHeaders(headers, upstream, { reply: this.#reply.getHeaders(), own: all, isBytes });
   }
 
   firstToken(): void {
@@ -254,15 +262,13 @@ export class ResponseLifecycle implements Answering {
   /** The head is that of any answer, as the answer may be another target's. */
   ping({ statusCode, headers, body }: UpstreamAnswer, event: string): void {
     if (this.#hasLeft) return;
-    const { 'content-type': type, 'cache-control': caching } = headers;
-    const head = { 'content-type': type, 'cache-control': caching };
-    this.#open({ statusCode, headers: head, body }).write(event);
+    this.#open({ statusCode, headers: { 'content-type': headers['content-type'] }, body }).write(event);
   }
 
   #open(answer: UpstreamAnswer): PartWriter {
     if (this.#parts) return this.#parts;
     this.hijack();
-    this.raw.writeHead(answer.statusCode, this.clientHeaders(answer));
+    this.raw.writeHead(answer.statusCode, this.clientHeaders(answer, UNBUFFERED));
     this.raw.flushHeaders();
     this.#parts = new PartWriter(this.raw, () => this.exchange.resume());
     return this.#parts;
