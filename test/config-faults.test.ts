@@ -132,6 +132,18 @@ test('a repeated model is refused instead of silently replaced', async (t) => {
   t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /^models\.gpt: must be set once/);
 });
 
+test('passResponseHeaders names headers in any case, and none that the gateway sets or a proxy obeys', async (t) => {
+  const file = (names: string) =>
+    SMALL.replace('format: openai', `format: openai, passResponseHeaders: ${names}`);
+  t.same(load(t, file('[X-Team]')).catalog.get('gpt')?.upstream.passResponseHeaders, ['x-team']);
+  const refused = ['Set-Cookie', 'cache-control', 'X-Accel-Redirect', 'x-tollgate-charge', 'Content-Length'];
+  const found = faults(t, file(`[${refused.join(', ')}]`));
+  t.same(
+    found.map((fault) => fault.split(': ')[1]),
+    refused.map((name) => `must not be ${name.toLowerCase()}`),
+  );
+});
+
 test('passHeaders names headers in any case, and none that would take the credential or the framing along', async (t) => {
   const file = (names: string) => SMALL.replace('format: openai', `format: openai, passHeaders: ${names}`);
   t.same(load(t, file('[X-Team, range]')).catalog.get('gpt')?.upstream.passHeaders, ['x-team', 'range']);

@@ -39,6 +39,8 @@ export interface Book
    * Random, created with the tables. Names the live state in Redis, so another book's state is never used for this one.
    */
   readonly id: string;
+  /** Random, never shown; the same for all gateways of the book, also after a restore. */
+  readonly secret: string;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { grantQueries } from './grants.ts';
 import { createSchema } from './initial-schema.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
+import { addOwners } from './owners-migration.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { boundRecords } from './records-migration.ts';
@@ -226,14 +227,16 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0002_calls': { up: (db) => addCalls(db, engine) },
     '0003_bounds': { up: (db) => boundRecords(db) },
     '0004_gateways': { up: (db) => addGateways(db) },
+    '0005_owners': { up: addOwners },
   };
 }
 
 /** Builds the book on a database with the current schema. The book owns the store: `close` closes it. */
 export async function sqlBook(store: Store): Promise<Book> {
-  const { id } = await store.db.selectFrom('identity').select('id').executeTakeFirstOrThrow();
+  const { id, secret } = await store.db.selectFrom('identity').selectAll().executeTakeFirstOrThrow();
   return {
     id,
+    secret,
     async ping() {
       if (await isReadOnly(store)) throw new BookReadOnly('The database is read-only.');
     },

@@ -4,7 +4,8 @@ import type { ResourcesTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /**
- * An object that a provider stores for a call. It belongs to the account that made the call (specification section 4).
+ * An object that a provider stores for a call. It belongs to the account that first made a call that got it
+ * (specification section 4).
  */
 export interface ProviderResource {
   readonly accountId: number;
@@ -86,7 +87,10 @@ export function resourceQueries({ db }: Store): ResourceQueries {
   };
 }
 
-/** Records the jobs and ids in journal entries. Existing rows are unchanged, so deleted resources stay deleted. */
+/**
+ * Records the jobs and ids in journal entries. Existing rows are unchanged, so deleted resources stay deleted, and an id
+ * that another account has at the upstream stays with that account.
+ */
 export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const resources = posted.flatMap(
     ({ id, job, storedIds, accountId, keyId, model, createdAt }): ProviderResource[] => {
@@ -120,7 +124,7 @@ async function insertResources(db: Store['db'], resources: readonly ProviderReso
     await db
       .insertInto('resources')
       .values(resources.slice(from, from + MAX_ROWS).map(resourceRow))
-      .onConflict((conflict) => conflict.columns(['account_id', 'upstream', 'id']).doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 }

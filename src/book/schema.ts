@@ -60,6 +60,8 @@ interface GatewaysTable {
 /** Identity of the book, in one row. */
 interface IdentityTable {
   id: string;
+  /** `Book.secret` */
+  secret: string;
 }
 
 /** Call limits (domain/call-limits.ts). */

@@ -2,7 +2,7 @@ import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
-import { passHeader } from './pass-header.ts';
+import { passHeader, passResponseHeader } from './pass-header.ts';
 import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import {
@@ -56,6 +56,7 @@ export interface UpstreamSettings {
   readonly auth: Auth | undefined;
   readonly reportsUnasked: boolean;
   readonly passHeaders: readonly string[];
+  readonly passResponseHeaders: readonly string[];
   /** Provider id in the price list. */
   readonly provider: string | undefined;
 }
@@ -104,6 +105,11 @@ const upstreamSection = section({
     "Id of its models' provider in the price list. Default: the provider's",
   ),
   passHeaders: optional(list(passHeader), NO_HEADERS, 'More request headers of clients that pass to it'),
+  passResponseHeaders: optional(
+    list(passResponseHeader),
+    NO_HEADERS,
+    'More response headers of it that pass to clients',
+  ),
 });
 
 function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import {
   type AnswerOptions,
   CREATED_S,
   cut,
   type DemoRoute,
-  idOf,
   namedEvent,
   say,
   TOOL_ARGUMENTS,
@@ -16,11 +16,11 @@ type Json = Readonly<Record<string, unknown>>;
  * `POST /v1/responses`. Calls a tool if `tool_choice` demands one. Usage counts instructions, input and tools. Stores
  * no answers, so `previous_response_id` adds nothing.
  */
-export const responsesRoute: DemoRoute = (json, body, options) => {
+export const responsesRoute: DemoRoute = (json, _body, options) => {
   const { question, tokens } = readInput(json);
   const { text, isCut } = say(question, count(json.max_output_tokens), options);
   const tool = demandedTool(json);
-  const output = tool === undefined ? message(text, body) : call(tool, body);
+  const output = tool === undefined ? message(text) : call(tool);
   const outputTokens = tokensIn(tool === undefined ? text : TOOL_ARGUMENTS);
   const usage = options.usage ?? {
     input_tokens: tokens,
@@ -31,7 +31,7 @@ export const responsesRoute: DemoRoute = (json, body, options) => {
   };
   const isShort = tool === undefined && isCut;
   const response = {
-    id: idOf('resp_', body),
+    id: storedId('resp_'),
     object: 'response',
     created_at: CREATED_S,
     status: isShort ? 'incomplete' : 'completed',
@@ -47,7 +47,7 @@ export const responsesRoute: DemoRoute = (json, body, options) => {
 };
 
 /** `POST /v1/responses/compact`. The last question represents the conversation. */
-export const compactRoute: DemoRoute = (json, body, options) => {
+export const compactRoute: DemoRoute = (json, _body, options) => {
   const { question, tokens } = readInput(json);
   const outputTokens = tokensIn(question);
   const usage = options.usage ?? {
@@ -58,10 +58,10 @@ export const compactRoute: DemoRoute = (json, body, options) => {
     total_tokens: tokens + outputTokens,
   };
   return {
-    id: idOf('resp_', body),
+    id: storedId('resp_'),
     object: 'response.compaction',
     created_at: CREATED_S,
-    output: [{ type: 'compaction', id: idOf('cmp_', body), encrypted_content: btoa(encodeURI(question)) }],
+    output: [{ type: 'compaction', id: storedId('cmp_'), encrypted_content: btoa(encodeURI(question)) }],
     usage: usage || null,
   };
 };
@@ -101,15 +101,20 @@ function events(response: Json, item: Json, text: string, { chunks }: AnswerOpti
   ].map((event, index) => namedEvent({ ...event, sequence_number: index }));
 }
 
-function message(text: string, body: Buffer): Json {
-  const content = [{ type: 'output_text', text, annotations: [] }];
-  return { type: 'message', id: idOf('msg_', body), status: 'completed', role: 'assistant', content };
+/** A new id: a provider's stored objects are told apart by it. */
+function storedId(prefix: string): string {
+  return prefix + randomUUID().replaceAll('-', '');
 }
 
-function call(name: string, body: Buffer): Json {
+function message(text: string): Json {
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  return { type: 'message', id: storedId('msg_'), status: 'completed', role: 'assistant', content };
+}
+
+function call(name: string): Json {
   return {
     type: 'function_call',
-    id: idOf('fc_', body),
+    id: storedId('fc_'),
     call_id: `call_${name}`,
     name,
     arguments: TOOL_ARGUMENTS,

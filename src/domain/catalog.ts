@@ -71,6 +71,8 @@ export interface Upstream {
   readonly format: WireFormat;
   /** Lower-case names of request headers that pass to it, in addition to those that pass to every upstream. */
   readonly passHeaders?: readonly string[] | undefined;
+  /** Lower-case names of its response headers that pass to clients, in addition to those that every upstream's do. */
+  readonly passResponseHeaders?: readonly string[] | undefined;
   /**
    * Provider whose prices its models have, by the id of the price list; undefined: their prices are written in the
    * configuration.

@@ -75,10 +75,10 @@ interface ForwardParts {
 function routeOf(
   { body, compiled, targets, isPinned }: HeldCall,
   { headers }: FastifyRequest,
-  { targets: { health, lastPlaces } }: ResponseContext,
+  { targets: { health, lastPlaces, secret } }: ResponseContext,
 ): Route {
   if (!targets) return { order: [body.model] };
-  const affinity = affinityOf(body.value, headers, compiled.key.id);
+  const affinity = affinityOf(body.value, headers, compiled.key.id, secret);
   const { id, accountId } = compiled.key;
   const conversation = { accountId, name: `${id} ${body.model.slug} ${affinity}` };
   if (isPinned) {

@@ -111,6 +111,7 @@ export function refusalHeaders(status: number, refusal: GatewayError): Record<st
   const { retryAfterS, retryAfterMs } = refusal;
   return {
     ...refusal.headers,
+    'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'x-tollgate-source': 'gateway',
     ...(refusal.isFinal ? { 'x-should-retry': 'false' } : {}),

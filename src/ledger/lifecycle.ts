@@ -11,7 +11,6 @@ import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
 import { nodesOf, type RedisClient } from './redis/connect.ts';
 import type { RedisHealth, RedisReport } from './redis/redis-health.ts';
-import type { SharedHints } from './redis/shared-hints.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 /** Difference of clocks that gets a warning. */
@@ -29,7 +28,6 @@ interface OpenLedgerParts {
   readonly sweep: Sweep;
   readonly drain: JournalDrain;
   readonly refunds: Refunds;
-  readonly hints: SharedHints;
   readonly health: RedisHealth;
   readonly presence: Presence;
   readonly clock: RedisClock;
@@ -40,7 +38,6 @@ export class OpenLedger {
   readonly #parts: OpenLedgerParts;
   readonly ledger: Ledger;
   readonly refunds: Refunds;
-  readonly hints: SharedHints;
   readonly drain: JournalDrain;
   readonly sweep: Sweep;
   readonly unanswered: UnansweredAdmissions;
@@ -51,7 +48,6 @@ export class OpenLedger {
     this.#parts = parts;
     this.ledger = parts.ledger;
     this.refunds = parts.refunds;
-    this.hints = parts.hints;
     this.drain = parts.drain;
     this.sweep = parts.sweep;
     this.unanswered = parts.unanswered;

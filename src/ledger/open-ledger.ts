@@ -22,7 +22,6 @@ import { RedisHealth } from './redis/redis-health.ts';
 import { redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
-import { SharedHints } from './redis/shared-hints.ts';
 import { TickWriter } from './redis/tick-writer.ts';
 import { RedisLedger } from './redis-ledger.ts';
 
@@ -165,7 +164,6 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     sweep,
     drain,
     refunds,
-    hints: new SharedHints(background),
     health,
     presence,
     clock,

@@ -104,6 +104,32 @@ export const EVERYWHERE = {
   always: 'multi_agent',
 } as const;
 
+/**
+ * Top-level members by which some providers let a client name the answer. Two accounts could choose one name, so they
+ * never go upstream.
+ */
+export const DROPPED_FIELDS: ReadonlySet<string> = new Set(['request_id', 'response_id', 'id']);
+
+/** Folded names of members that a gateway behind the upstream's address obeys: they change any other member. */
+const OBEYED_BEHIND: ReadonlySet<string> = new Set([
+  'extra_body',
+  'context_window_fallback_dict',
+  'fallback_model',
+  'provideroptions',
+  'litellm_params',
+]);
+
+/** Throws 400 `unpriced_parameter` for a top-level member of that kind, whatever its value. `folded`: its folded name. */
+export function refuseObeyed(folded: string): void {
+  if (!OBEYED_BEHIND.has(folded) && !folded.endsWith('_fallbacks')) return;
+  throw new GatewayError(
+    'unpriced_parameter',
+    `${folded.slice(0, MOST_NAME)} is not supported, because a provider could read other fields or another model from it. ` +
+      'Leave it out.',
+    folded.slice(0, MOST_NAME),
+  );
+}
+
 /** Providers with complete tables: any other member of their requests is new. */
 const KNOWN_PROVIDERS: ReadonlySet<string | undefined> = new Set(['openai', 'anthropic']);
 /** Words in vendors' names and values that suggest an effect on cost. */
@@ -209,6 +235,7 @@ class Walk implements MemberFindings {
 
   /** Handles a name that is not in the table as spelled. */
   #strange(name: string, value: unknown, table: Members): void {
+    if (DROPPED_FIELDS.has(name)) return;
     const folded = foldName(name);
     if (table.get(folded)?.refusal === 'always') this.#always(folded);
     else this.#unknown(name, value, '');

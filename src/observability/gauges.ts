@@ -245,19 +245,6 @@ export function registerTargets(registry: Registry, health: Pick<TargetHealth, '
           this.inc({ target: report.target, model: report.model }, read(report));
       },
     });
-  const gauge = (name: string, help: string, read: (report: TargetReport) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      aggregator: 'max',
-      registers,
-      collect() {
-        this.reset();
-        for (const report of health.reports())
-          this.set({ target: report.target, model: report.model }, read(report));
-      },
-    });
   counter(
     'tollgate_target_calls_total',
     'Calls sent to a target; a call handed over counts at each',
@@ -265,15 +252,31 @@ export function registerTargets(registry: Registry, health: Pick<TargetHealth, '
   );
   counter(
     'tollgate_target_failures_total',
-    'Calls that failed there: no connection, 401, 403, 429, 5xx, or an error before any content',
+    'Calls that failed there: no connection, 401, 403, 408, 429, 5xx, or an error before any content',
     ({ failed }) => failed,
   );
-  gauge('tollgate_target_out', '1: the target failed and gets no calls for now', ({ state }) =>
-    state === 'out' ? 1 : 0,
-  );
-  gauge(
-    'tollgate_target_latency_seconds',
-    'Moving average of the time until a target begins to answer',
-    ({ latencyMs = 0 }) => latencyMs / MS_PER_S,
-  );
+  new Gauge({
+    name: 'tollgate_target_out',
+    help: '1: the target failed, for the cause, and has not answered since; 0, without a cause: it is up',
+    labelNames: [...labelNames, 'cause'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset();
+      for (const { target, model, cause = '' } of health.reports())
+        this.set({ target, model, cause }, cause === '' ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'tollgate_target_latency_seconds',
+    help: 'Moving average of the time until a target begins to answer',
+    labelNames,
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset();
+      for (const { target, model, latencyMs = 0 } of health.reports())
+        this.set({ target, model }, latencyMs / MS_PER_S);
+    },
+  });
 }

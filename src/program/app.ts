@@ -33,6 +33,8 @@ import { lazyPages } from './lazy-pages.ts';
 /** Interval at which Node checks for connections beyond `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
 
+/** Start of the paths of model calls. */
+const CALLS = '/v1';
 /** Paths of the operator, which pages of other origins may neither ask nor read. */
 const OPERATORS = /^\/(?:metrics|api\/admin)(?:[/?]|$)/;
 
@@ -104,6 +106,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id);
     // Browsers must not treat an answer of another type as a page or script.
     reply.header('x-content-type-options', 'nosniff');
+    // A cache in front must not show one account's answer to another.
+    if (request.url.startsWith(CALLS) || request.routeOptions.url?.startsWith(CALLS))
+      reply.header('cache-control', 'no-store');
     checkHead(request.raw);
     // The plugin below would allow a preflight, and no route can remove its headers.
     if (request.method === 'OPTIONS' && isOperators(request.url)) throw noSuchEndpoint(request);
@@ -118,6 +123,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       'x-tollgate-charge',
       'x-tollgate-source',
       'x-tollgate-warning',
+      'x-upstream-request-id',
       'x-should-retry',
       'retry-after',
       'retry-after-ms',

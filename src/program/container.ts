@@ -30,7 +30,6 @@ import { CacheShares } from '../gateway/response/cache-shares.ts';
 import { OpenCalls } from '../gateway/response/open-calls.ts';
 import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
-import { TargetNews } from '../gateway/targets/target-news.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
@@ -75,7 +74,6 @@ export interface Gateway {
   readonly countries: CountryLookup;
   readonly spools: SpoolFolder;
   readonly transport: UpstreamTransport;
-  readonly targetNews: TargetNews;
   readonly openCalls: OpenCalls;
   readonly refusals: RefusalWriter;
   readonly tokens: TokenCounter;
@@ -97,7 +95,6 @@ const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const OPEN_CALLS = token<OpenCalls>('OpenCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
-const TARGET_NEWS = token<TargetNews>('TargetNews');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
 const OPERATOR_TOKENS = token<OperatorTokens>('OperatorTokens');
 const PIPELINE = token<PipelineParts>('PipelineParts');
@@ -120,7 +117,6 @@ export function compose(opened: Opened): Gateway {
     countries: c.resolve(COUNTRIES),
     spools: c.resolve(SPOOLS),
     transport: c.resolve(TRANSPORT),
-    targetNews: c.resolve(TARGET_NEWS),
     openCalls: c.resolve(OPEN_CALLS),
     refusals: c.resolve(REFUSALS),
     tokens: c.resolve(TOKEN_COUNTER),
@@ -153,13 +149,7 @@ function registerParts(once: Once, opened: Opened): void {
   );
   once(OPEN_CALLS, () => new OpenCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
-  once(TARGET_NEWS, () => new TargetNews({ hints: opened.ledger.hints, catalog: opened.catalog }));
-  once(TARGET_HEALTH, (c) => {
-    const news = c.resolve(TARGET_NEWS);
-    const health = new TargetHealth({ log: logger, hints: news });
-    news.start(health);
-    return health;
-  });
+  once(TARGET_HEALTH, () => new TargetHealth({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(ALERT_WORKER, (c) => {
     const metrics = c.resolve(CALL_METRICS);
@@ -192,7 +182,6 @@ function registerParts(once: Once, opened: Opened): void {
       config,
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
-      targetNews: c.resolve(TARGET_NEWS),
       health: c.resolve(TARGET_HEALTH),
       countries: c.resolve(COUNTRIES),
       operatorTokens: c.resolve(OPERATOR_TOKENS),
@@ -248,6 +237,7 @@ function registerCalls(once: Once, opened: Opened): void {
           attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
           retryUnsure: config.limits.retryUnsure ?? false,
           lastPlaces: new LastPlaces(),
+          secret: book.secret,
         },
         keyPrefix: config.keyPrefix,
         hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,

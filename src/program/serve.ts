@@ -124,7 +124,6 @@ async function open(
   closers.add(() => gateway.tokens.close());
   gateway.refusals.start();
   closers.add(() => gateway.refusals.stop());
-  closers.add(() => gateway.targetNews.stop());
   closers.add(() => gateway.transport.close());
   await checkFolder(gateway.spools, config.dataDir);
   alerts = gateway.alerts;

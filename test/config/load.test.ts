@@ -56,6 +56,7 @@ test('a model gets its upstream, its slug as upstream model, and exact prices', 
     apiKey: 'sk-upstream',
     format: 'openai',
     passHeaders: [],
+    passResponseHeaders: [],
   });
   t.equal(model?.upstreamModel, 'gpt');
   t.equal(model?.price.units.input, 150_000n);

@@ -146,6 +146,7 @@ test('settings override a preset', async (t) => {
     path: '/openai/v1',
     auth: 'bearer',
     passHeaders: [],
+    passResponseHeaders: [],
     provider: 'openai',
     apiKey: '',
   });

@@ -16,7 +16,9 @@ for (const [path, body] of ROUTES) {
     t.teardown(close);
     const ask = async (more: object = {}) => {
       const sent = JSON.stringify({ model: 'm', ...body, ...more });
-      return await (await fetch(`${url}${path}`, { method: 'POST', body: sent })).text();
+      const answer = await (await fetch(`${url}${path}`, { method: 'POST', body: sent })).text();
+      // Stored objects have new ids.
+      return answer.replace(/_[0-9a-f]{32}/g, '');
     };
     const first = await ask();
     t.equal(await ask(), first);

@@ -78,14 +78,31 @@ test('a failure before the model wrote anything costs nothing', async (t) => {
   }
 });
 
+test('an id that two accounts get from an upstream stays with the first', async (t) => {
+  const same = {
+    id: 'resp_same',
+    status: 'completed',
+    output: [],
+    usage: { input_tokens: 1, output_tokens: 1 },
+  };
+  const world = await startGatewayInProcess(t, { behave: () => ({ body: same }) });
+  const first = await world.account();
+  const second = await world.account();
+  for (const { key } of [first, second]) t.equal((await post(world, key)).status, 200);
+  await world.settled();
+  const names = { previous_response_id: 'resp_same' };
+  t.equal((await post(world, second.key, names)).status, 404);
+  t.equal((await post(world, first.key, names)).status, 200);
+});
+
 test('a stored response belongs to the account that made it, and is held by its size', async (t) => {
   let answers = 0;
   const world = await startGatewayInProcess(t, {
     behave: () => ({
       body: {
-        id: `resp_${++answers}`,
+        id: `resp_own_${++answers}`,
         status: 'completed',
-        output: [{ type: 'message', id: `msg_${answers}`, content: [] }],
+        output: [{ type: 'message', id: `msg_own_${answers}`, content: [] }],
         usage: { input_tokens: 2_000, output_tokens: 500 },
       },
     }),
@@ -95,17 +112,17 @@ test('a stored response belongs to the account that made it, and is held by its 
   const own = await world.account({ credits: 9.5 });
   const other = await world.account();
   await (await post(world, own.key)).text();
-  const stolen = await post(world, other.key, { previous_response_id: 'resp_1' });
+  const stolen = await post(world, other.key, { previous_response_id: 'resp_own_1' });
   t.equal(stolen.status, 404);
   t.match(await stolen.json(), { error: { code: 'object_not_found', type: 'not_found_error' } });
-  const item = { input: [{ type: 'item_reference', id: 'msg_1' }] };
+  const item = { input: [{ type: 'item_reference', id: 'msg_own_1' }] };
   t.equal((await post(world, other.key, item)).status, 404);
   t.equal(world.provider.requests.length, 1, 'nothing was sent upstream');
   // 6.5 credits are left, then 3.5.
   t.equal((await post(world, own.key, item)).status, 200);
-  t.equal((await post(world, own.key, { previous_response_id: 'resp_1' })).status, 402);
+  t.equal((await post(world, own.key, { previous_response_id: 'resp_own_1' })).status, 402);
   t.equal(
-    (await post(world, own.key, { previous_response_id: 'resp_1', max_output_tokens: 100 })).status,
+    (await post(world, own.key, { previous_response_id: 'resp_own_1', max_output_tokens: 100 })).status,
     200,
   );
 });

@@ -43,7 +43,7 @@ test('seconds that are no whole number above 0 are refused, and so are two of th
 
 test('the seconds that the answer names win', async (t) => {
   const world = await startMediaGateway(t, () => ({
-    body: { id: 'video_1', status: 'queued', seconds: '12' },
+    body: { id: 'video_12_s', status: 'queued', seconds: '12' },
   }));
   const account = await world.account();
   await (await create(world, account.key, { seconds: 8 })).text();
@@ -55,7 +55,7 @@ test('the seconds that the answer names win', async (t) => {
 });
 
 test('seconds that nobody named are an estimate', async (t) => {
-  const world = await startMediaGateway(t, () => ({ body: { id: 'video_1', status: 'queued' } }));
+  const world = await startMediaGateway(t, () => ({ body: { id: 'video_of_none', status: 'queued' } }));
   const account = await world.account();
   await (await create(world, account.key)).text();
   t.match(await world.charged(account), { credits: -2_250_000, usage: { videoSeconds: 4 }, estimated: true });

@@ -90,6 +90,7 @@ async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId:
     model: asked.model,
     endpoint: asked.endpoint,
     health: deps.health,
+    secret: deps.book.secret,
     ...(await liveState(deps.ledger, subject)),
   });
 }

@@ -45,6 +45,8 @@ export interface ExplainedCall {
   /** Current state of the key's and the account's call limits. */
   readonly limits: LimitStates;
   readonly health: Pick<TargetHealth, 'availability'>;
+  /** Secret of the order of targets (`Book.secret`). */
+  readonly secret: string;
   /** Balance and overdraft of the account, and the credits reserved by its calls in flight. */
   readonly account: LiveAccount;
 }
@@ -93,7 +95,7 @@ export function explain(call: ExplainedCall): ExplanationView {
       country: caller.country ?? null,
       origin: caller.origin ?? null,
     },
-    targets: targetsOf(model, call.compiled.key.id, call.health),
+    targets: targetsOf(model, call),
   };
 }
 
@@ -156,12 +158,13 @@ function leastHold(model: Model): Micro {
 /** Targets of a model in the order that a call of the key would try them outside a conversation. */
 function targetsOf(
   model: Model | undefined,
-  keyId: number,
-  health: ExplainedCall['health'],
+  { compiled, health, secret }: ExplainedCall,
 ): ExplanationView['targets'] {
   if (!model) return [];
   const targets = model.targets ?? [{ model, weight: 1, priority: 1 }];
-  const order = orderOf(targets, affinityOf({}, {}, keyId), (target) => health.availability(target.model));
+  const order = orderOf(targets, affinityOf({}, {}, compiled.key.id, secret), (target) =>
+    health.availability(target.model),
+  );
   return order.map((target) => ({
     target: targetName(target.model.upstream),
     upstream_model: target.model.upstreamModel,

@@ -120,6 +120,7 @@ export async function sendExport<Row, View extends object, Place>(
   const headers = {
     'content-type': isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
     'content-disposition': `attachment; filename="${name}.${format}"`,
+    'x-accel-buffering': 'no',
   };
   const lineOf = isCsv ? exported.csvLine : (view: View) => `${JSON.stringify(view)}\n`;
   let head = isCsv ? exported.csvHeader() : '';

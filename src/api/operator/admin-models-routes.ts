@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { type Catalog, placesOf, targetName } from '../../domain/catalog.ts';
-import { timestamp } from '../../domain/period.ts';
-import type { TargetReport } from '../../gateway/targets/target-health.ts';
+import type { Book } from '../../book/book.ts';
+import { type Catalog, type Model, placesOf, targetName } from '../../domain/catalog.ts';
+import { periodStarts, timestamp } from '../../domain/period.ts';
+import type { TargetHealth, TargetReport } from '../../gateway/targets/target-health.ts';
 import { operatorModelListView } from '../models/models-route.ts';
 import { DEMO_CHAT, MODEL } from '../openapi/model-list.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
@@ -64,8 +65,8 @@ export function adminModelsRoute(app: FastifyInstance, { catalog }: { catalog: (
 
 export interface ProvidersDeps {
   readonly catalog: () => Catalog;
-  /** Reports of all gateways on every target of the catalog. */
-  readonly targetNews: { reports(): Promise<readonly TargetReport[]> };
+  readonly health: Pick<TargetHealth, 'report'>;
+  readonly book: Book;
 }
 
 const PROVIDERS: FastifySchema = {
@@ -74,15 +75,60 @@ const PROVIDERS: FastifySchema = {
   operationId: 'listProviders',
   summary: 'List providers and the health of their targets',
   description:
-    'Returns each model at each of its credentials, as all gateways see it; without Redis, as this gateway sees it.',
+    'Returns each model at each of its credentials. `state`, `cause`, `out_until` and `latency_ms` are what the answering ' +
+    'process saw: each learns by itself. Calls and errors are those of all gateways.',
   response: { 200: ProviderList },
   'x-docs': { refusals: OPERATOR_REFUSALS, answer: PROVIDERS_EXAMPLE },
 };
 
-export function adminProvidersRoute(app: FastifyInstance, { catalog, targetNews }: ProvidersDeps): void {
-  app.get('/api/admin/providers/', { schema: PROVIDERS }, async () =>
-    providerListView(catalog(), await targetNews.reports()),
-  );
+/** Failed calls among which the last error of a target is looked for. */
+const FAILED_CALLS = 200;
+
+export function adminProvidersRoute(app: FastifyInstance, { catalog, health, book }: ProvidersDeps): void {
+  app.get('/api/admin/providers/', { schema: PROVIDERS }, async () => {
+    const records = await readRecords(book);
+    const reports = [...placesOf(catalog())].map((model) => withRecord(model, health.report(model), records));
+    return providerListView(catalog(), reports);
+  });
+}
+
+/** What the book has about targets, by `upstream model`: it does not know which of an upstream's credentials. */
+interface TargetRecords {
+  readonly calls: ReadonlyMap<string, number>;
+  readonly errors: ReadonlyMap<string, { readonly text: string; readonly at: number }>;
+}
+
+async function readRecords(book: ProvidersDeps['book']): Promise<TargetRecords> {
+  const { day: today } = periodStarts(Date.now());
+  const calls = new Map<string, number>();
+  const sums = book.usageBy({ groups: ['upstream', 'model'], from: today, to: today + 1 });
+  for await (const rows of sums) {
+    for (const { groups, calls: some } of rows) {
+      const name = groups.join(' ');
+      calls.set(name, (calls.get(name) ?? 0) + some);
+    }
+  }
+  const errors = new Map<string, { text: string; at: number }>();
+  for (const call of await book.calls({ result: 'failed', limit: FAILED_CALLS })) {
+    if (call.refused || call.entry.outcome === 'client_left') continue;
+    const { entry } = call;
+    const text = entry.message ?? entry.code ?? entry.outcome ?? '';
+    const name = `${entry.upstream} ${entry.model}`;
+    if (!errors.has(name)) errors.set(name, { text, at: entry.createdAt });
+  }
+  return { calls, errors };
+}
+
+/** A process' report with the calls of the record, and the newer of both errors. */
+function withRecord(model: Model, report: TargetReport, { calls, errors }: TargetRecords): TargetReport {
+  const name = `${model.upstream.name} ${model.slug}`;
+  const error = errors.get(name);
+  const isNewer = error && error.at > (report.lastErrorAt ?? 0);
+  return {
+    ...report,
+    calls: calls.get(name) ?? 0,
+    ...(isNewer ? { lastError: error.text, lastErrorAt: error.at } : {}),
+  };
 }
 
 function providerListView(catalog: Catalog, reports: readonly TargetReport[]): ProviderListView {
@@ -103,12 +149,13 @@ function providerListView(catalog: Catalog, reports: readonly TargetReport[]): P
 }
 
 function targetView(report: TargetReport): ProviderListView['providers'][number]['targets'][number] {
-  const { target, model, state, outUntil, lastError, lastErrorAt, latencyMs, calls } = report;
+  const { target, model, state, cause, outUntil, lastError, lastErrorAt, latencyMs, calls } = report;
   const time = (at: number | undefined) => (at === undefined ? null : timestamp(at));
   return {
     target,
     model,
     state,
+    cause: cause ?? null,
     out_until: time(outUntil),
     last_error: lastError ?? null,
     last_error_at: time(lastErrorAt),

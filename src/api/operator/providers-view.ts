@@ -1,3 +1,4 @@
+import { OUT_CAUSES } from '../../domain/target-cause.ts';
 import { orNull, timeOrNull, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
@@ -11,14 +12,22 @@ const TargetView = Type.Object(
       ['up', 'out'],
       '`out`: it failed, and is not asked until `out_until`, unless all targets of the model are out.',
     ),
-    out_until: timeOrNull('When one call may try it again; null: it is up.'),
-    last_error: orNull(Type.String(), "Its last failure in the provider's words; null: it has not failed."),
+    cause: orNull(
+      words(OUT_CAUSES, 'Why it is out; `credential`: it refuses the credential of the gateway.'),
+      'Null: it is up.',
+    ),
+    out_until: timeOrNull('When calls try it again; null: it is up.'),
+    last_error: orNull(Type.String(), "Its last failure in the provider's words; null: none is known."),
     last_error_at: timeOrNull('When that was.'),
     latency_ms: orNull(
       Type.Integer({ minimum: 0 }),
       'Moving average of the time until it begins to answer; null: it has not answered yet.',
     ),
-    calls: Type.Integer({ minimum: 0, description: 'Calls that the running gateways have sent to it.' }),
+    calls: Type.Integer({
+      minimum: 0,
+      description:
+        'Calls of the model that ended at this provider today (UTC), at all gateways and with all its credentials.',
+    }),
   },
   { title: 'Target', description: 'A model at one credential of a provider.' },
 );
@@ -49,6 +58,7 @@ export const PROVIDERS_EXAMPLE: Static<typeof ProviderList> = {
           target: 'openai',
           model: 'gpt-5-mini',
           state: 'out',
+          cause: 'rate_limit',
           out_until: '2026-11-21T08:00:08.000Z',
           last_error: 'HTTP 429: Rate limit reached for requests',
           last_error_at: '2026-11-21T08:00:00.000Z',

@@ -1,6 +1,7 @@
 import type { Model } from '../../domain/catalog.ts';
 import { foldName, invalidJson, otherCase } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
+import { DROPPED_FIELDS, refuseObeyed } from '../../metering/members.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { RootNames } from './json/json-reader.ts';
 
@@ -13,13 +14,19 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Refuses inspected fields that repeat, in any spelling, or have escapes in their name. */
+/**
+ * Refuses inspected fields that repeat, in any spelling, or have escapes in their name, and fields that a gateway behind
+ * the upstream's address obeys.
+ */
 export class InspectedNames implements RootNames {
   readonly #seen = new Set<string>();
 
   take(name: string, isEscaped: boolean): boolean {
     const folded = foldName(name);
-    if (!INSPECTED_FIELDS.has(folded)) return false;
+    if (!INSPECTED_FIELDS.has(folded) && !DROPPED_FIELDS.has(folded)) {
+      refuseObeyed(folded);
+      return false;
+    }
     if (this.#seen.has(folded)) {
       throw invalidJson(`The request body has the field "${folded}" more than once. Send it once.`, folded);
     }

@@ -155,7 +155,7 @@ export class JobRequest {
     // Before the answer, so that the next poll finds the slot free.
     this.end();
     reply.hijack();
-    reply.raw.writeHead(status, clientHeaders(headers, upstream, reply.getHeaders(), own));
+    reply.raw.writeHead(status, clientHeaders(headers, upstream, { reply: reply.getHeaders(), own }));
     reply.raw.end(body);
     this.#ended('ok');
     return reply;
@@ -266,7 +266,9 @@ class ContentRelay implements AnswerSink {
       ...sourceOf(answer.statusCode),
     };
     reply.hijack();
-    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, upstream, reply.getHeaders(), own));
+    const isBytes = answer.statusCode < 400;
+    const head = clientHeaders(answer.headers, upstream, { reply: reply.getHeaders(), own, isBytes });
+    this.#raw.writeHead(answer.statusCode, head);
     this.#raw.on('drain', () => exchange.resume());
   }
 

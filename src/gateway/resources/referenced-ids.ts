@@ -1,3 +1,4 @@
+import { DROPPED_FIELDS } from '../../metering/members.ts';
 import { MADE_UP_NAMES } from '../request/json/names-within.ts';
 
 /**
@@ -56,6 +57,7 @@ class Walk {
     for (const name in object) {
       const value = object[name];
       if (typeof value === 'string') {
+        if (origin === ROOT && DROPPED_FIELDS.has(name)) continue;
         if (name === 'id') this.#id(value, object, origin);
         else if (isReference(name, object)) this.#note(value, name);
       } else if (typeof value === 'object' && value !== null && !isFreeForm(name, object)) {

@@ -76,10 +76,14 @@ export class BytesRelay implements AnswerSink, Relay {
     const { usage } = this.#known();
     raw.writeHead(
       this.#answer.statusCode,
-      recipient.clientHeaders(this.#answer, {
-        ...(this.#announced === undefined ? {} : { 'content-length': this.#announced }),
-        ...(usage ? { 'x-tollgate-charge': creditsString(billOfCall(call, usage).charge) } : {}),
-      }),
+      recipient.clientHeaders(
+        this.#answer,
+        {
+          ...(this.#announced === undefined ? {} : { 'content-length': this.#announced }),
+          ...(usage ? { 'x-tollgate-charge': creditsString(billOfCall(call, usage).charge) } : {}),
+        },
+        true,
+      ),
     );
     raw.on('drain', () => exchange.resume());
   }

@@ -51,7 +51,11 @@ export interface Recipient {
   readonly hiddenTokensPerSecond: number;
   readonly cacheShares: CacheShares;
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
-  clientHeaders(answer: UpstreamAnswer, own?: Readonly<Record<string, string | number>>): string[];
+  clientHeaders(
+    answer: UpstreamAnswer,
+    own?: Readonly<Record<string, string | number>>,
+    isBytes?: boolean,
+  ): string[];
   /** Records that the first event of a stream has arrived. */
   firstToken(): void;
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */

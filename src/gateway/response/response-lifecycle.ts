@@ -8,7 +8,7 @@ import type { HeldCall } from '../call.ts';
 import type { CallTrace, EndCode } from '../observers.ts';
 import { failureEvent, refuse } from '../refuse.ts';
 import { seenEnd, settleCall } from '../settle.ts';
-import { isTargetFailure } from '../targets/failures.ts';
+import { isHandedOver } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
 import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
@@ -35,6 +35,9 @@ import { settleBy, unanswered } from './unreported.ts';
 
 /** Why an exchange is cancelled whose call goes on at another target. */
 const HANDED_OVER = new Error('the call goes on at another target');
+
+/** Has a proxy in front, such as nginx, pass each event at once. */
+const UNBUFFERED = { 'x-accel-buffering': 'no' } as const;
 
 /** One error for all calls, because every call's connection closes at some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
@@ -136,7 +139,7 @@ export class ResponseLifecycle implements Answering {
     this.trace?.head(statusCode);
     this.#handover.head(statusCode);
     this.#isRefused = statusCode >= 300;
-    const isFailure = isTargetFailure(statusCode);
+    const isFailure = isHandedOver(statusCode);
     const decoder = decoderOf(encoded);
     const isReadable = decoder !== undefined || this.#isRefused;
     const unfit =
@@ -230,11 +233,16 @@ export class ResponseLifecycle implements Answering {
     this.fail(...failureOf(error, reading !== undefined), reading);
   }
 
-  clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
+  clientHeaders(
+    answer: UpstreamAnswer,
+    own: Readonly<Record<string, string | number>> = {},
+    isBytes = false,
+  ): string[] {
     this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     const { statusCode, headers } = answer;
     const all = statusCode < 400 ? own : { ...own, ...sourceOf(statusCode) };
-    return clientHeaders(headers, this.call.body.model.upstream, this.#reply.getHeaders(), all);
+    const { upstream } = this.call.body.model;
+    return clientHeaders(headers, upstream, { reply: this.#reply.getHeaders(), own: all, isBytes });
   }
 
   firstToken(): void {
@@ -254,15 +262,13 @@ export class ResponseLifecycle implements Answering {
   /** The head is that of any answer, as the answer may be another target's. */
   ping({ statusCode, headers, body }: UpstreamAnswer, event: string): void {
     if (this.#hasLeft) return;
-    const { 'content-type': type, 'cache-control': caching } = headers;
-    const head = { 'content-type': type, 'cache-control': caching };
-    this.#open({ statusCode, headers: head, body }).write(event);
+    this.#open({ statusCode, headers: { 'content-type': headers['content-type'] }, body }).write(event);
   }
 
   #open(answer: UpstreamAnswer): PartWriter {
     if (this.#parts) return this.#parts;
     this.hijack();
-    this.raw.writeHead(answer.statusCode, this.clientHeaders(answer));
+    this.raw.writeHead(answer.statusCode, this.clientHeaders(answer, UNBUFFERED));
     this.raw.flushHeaders();
     this.#parts = new PartWriter(this.raw, () => this.exchange.resume());
     return this.#parts;
@@ -366,7 +372,6 @@ export class ResponseLifecycle implements Answering {
     const status = this.#hasLeft ? 499 : answered;
     const code = this.#hasLeft ? 'client_left' : answeredCode;
     const upstreamMs = performance.now() - this.#sentAt;
-    this.#handover.end();
     const { attempts } = this.#handover;
     const error = this.#hasLeft ? undefined : this.#error;
     const agent = this.#request.headers['user-agent'];

@@ -1,22 +1,33 @@
 import type { Model, Upstream } from '../../domain/catalog.ts';
 import { withoutInvisible } from '../../domain/invisible.ts';
 import { firstCharacters } from '../../domain/refused-call.ts';
+import type { Cause } from '../../domain/target-cause.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { NoCloudCredential } from '../upstream/cloud-credentials.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
-import { REFUSED_OUT_MS, type TargetFailure } from './target-health.ts';
+import { isTimeout, isUnreached } from '../upstream/failure.ts';
+import type { TargetFailure } from './target-health.ts';
 
 const MS_PER_S = 1_000;
 
-/** Statuses of a provider that can't serve the call now. */
-const CANNOT: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
-/** Statuses that refuse the gateway's credential. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403]);
+/** Statuses with which a call goes to the next target. Those from 520 on are a content delivery network's. */
+const HANDED_OVER: ReadonlySet<number> = new Set([
+  401, 403, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529, 530,
+]);
 
-/** Whether a status is the target's failure, not the call's. */
-export function isTargetFailure(status: number): boolean {
-  return CANNOT.has(status) || REFUSED.has(status);
+/** Whether a call goes to the next target with this status. */
+export function isHandedOver(status: number): boolean {
+  return HANDED_OVER.has(status);
+}
+
+/** The cause of a failure with this status; undefined: the target did not fail. */
+export function causeOf(status: number): Cause | undefined {
+  if (status === 401) return 'credential';
+  if (status === 403) return 'forbidden';
+  if (status === 408) return 'timeout';
+  if (status === 429) return 'rate_limit';
+  return status >= 500 ? 'error' : undefined;
 }
 
 /** The failure for such an answer, with the provider's message. */
@@ -28,20 +39,23 @@ export function failureOfAnswer(
   const words = wordsOf(messageOf(body.toString('utf8')), upstream);
   return {
     status,
+    cause: causeOf(status) ?? 'error',
     error: words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`,
-    outMs: REFUSED.has(status) ? REFUSED_OUT_MS : retryAfterMs(headers),
+    retryAfterMs: retryAfterMs(headers),
   };
 }
 
 /** The failure of a target that did not answer. */
 export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'upstream'>): TargetFailure {
   const { code = '' } = error as NodeJS.ErrnoException;
-  const isTls = code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT');
-  return {
-    status: null,
-    error: wordsOf(error.message || code, upstream),
-    outMs: isTls || error instanceof NoCloudCredential ? REFUSED_OUT_MS : undefined,
-  };
+  return { status: null, cause: causeOfError(error, code), error: wordsOf(error.message || code, upstream) };
+}
+
+function causeOfError(error: Error, code: string): Cause {
+  if (error instanceof NoCloudCredential) return 'credential';
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT')) return 'tls';
+  if (isTimeout(error)) return 'timeout';
+  return isUnreached(error) ? 'connection' : 'error';
 }
 
 /** A provider's text for display: without the credential, on one line, truncated. */

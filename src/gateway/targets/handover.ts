@@ -49,7 +49,7 @@ export class Handover {
 
   constructor(answering: Answering, call: HeldCall, route: Route, settings: TargetSettings) {
     this.#answering = answering;
-    this.#tries = new Tries(route, settings);
+    this.#tries = new Tries(route, settings, call.compiled.key.accountId);
     this.#call = callAt(call, this.#tries.model);
   }
 
@@ -84,14 +84,9 @@ export class Handover {
     this.#tries.head(status);
   }
 
-  /** The target answered correctly. */
+  /** The client gets the target's answer. */
   answered(): void {
     this.#tries.answered();
-  }
-
-  /** The call is over. */
-  end(): void {
-    this.#tries.abandoned();
   }
 
   /** An answer broke off. */
@@ -121,7 +116,7 @@ export class Handover {
 
   /** The answer can't be forwarded and does not justify another target. */
   unfit(status: number, refusal: GatewayError): void {
-    this.#tries.failed({ status, error: `HTTP ${status}: ${refusal.message}` }, this.#call);
+    this.#tries.failed({ status, cause: 'error', error: `HTTP ${status}: ${refusal.message}` }, this.#call);
     this.#answering.fail(refusal, 'upstream_error');
   }
 
@@ -168,7 +163,7 @@ export class Handover {
     const words = wordsOf(failureMessage(event) ?? '', body.model.upstream);
     const message = words || 'The model provider failed before it produced any output.';
     const usage = reportedIn(events, endpoint.meter.stream(this.#answering.injectedUsage, body));
-    this.#tries.failed({ status: this.#tries.status, error: message }, call, usage);
+    this.#tries.failed({ status: this.#tries.status, cause: 'error', error: message }, call, usage);
     if (this.#goOn('answered')) this.#lastError = { call, message };
     else this.#failAs({ call, message });
   }

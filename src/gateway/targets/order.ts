@@ -99,16 +99,27 @@ const UP: Availability = { isAvailable: true, outUntil: 0 };
 
 const MAX_AFFINITY_CHARS = 256;
 
-/** What the calls of a conversation share, because prompt caches are per credential; else the key. */
+/**
+ * Names the conversation of a call, because prompt caches are per credential; else its key. Mixed with the secret, so
+ * that no client can compute which target a name leads to.
+ */
 export function affinityOf(
-  { prompt_cache_key: cacheKey }: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
   headers: IncomingHttpHeaders,
   keyId: number,
+  secret: string,
 ): string {
+  return hash('sha256', `${secret} ${conversationOf(body, headers) ?? `key ${keyId}`}`, 'base64');
+}
+
+function conversationOf(
+  { prompt_cache_key: cacheKey }: Readonly<Record<string, unknown>>,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, MAX_AFFINITY_CHARS);
   for (const name of CONVERSATION_HEADERS) {
     const value = headers[name];
     if (typeof value === 'string' && value !== '') return value.slice(0, MAX_AFFINITY_CHARS);
   }
-  return `key ${keyId}`;
+  return undefined;
 }

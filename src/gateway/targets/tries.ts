@@ -2,6 +2,7 @@ import { type Model, targetName } from '../../domain/catalog.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { HeldCall } from '../call.ts';
 import { billOfCall, type TriedAttempt } from '../settle.ts';
+import { causeOf } from './failures.ts';
 import { type Conversation, type LastPlaces, placeOf } from './order.ts';
 import type { HealthOfTry, TargetFailure, TargetHealth } from './target-health.ts';
 
@@ -24,6 +25,8 @@ export interface TargetSettings {
   /** Whether a call continues after an `unsure` failure. */
   readonly retryUnsure: boolean;
   readonly lastPlaces: LastPlaces;
+  /** Decides with a conversation's name which target it has (`Book.secret`). */
+  readonly secret: string;
 }
 
 /** The possible targets of one call. */
@@ -44,6 +47,7 @@ export class Tries {
   /** The model at each target that may still be asked, in that order. */
   #left: readonly Model[];
   readonly #conversation: Conversation | undefined;
+  readonly #accountId: number;
   readonly #failed: TriedAttempt[] = [];
   #model: Model;
   /** Whether all targets that were left were out when the current one was asked. */
@@ -55,13 +59,14 @@ export class Tries {
   /** Whether the target's health has this attempt's outcome. */
   #isReported = false;
 
-  constructor({ order, out = [], conversation }: Route, settings: TargetSettings) {
+  constructor({ order, out = [], conversation }: Route, settings: TargetSettings, accountId: number) {
     this.#model = order[0] as Model;
     this.#left = [...order.slice(1), ...out];
     this.most = Math.min(1 + this.#left.length, settings.attempts);
     this.#conversation = conversation;
     this.#settings = settings;
-    this.#health = settings.health.begin(this.#model);
+    this.#accountId = accountId;
+    this.#health = settings.health.begin(this.#model, accountId);
   }
 
   /** The model at the current target. */
@@ -97,18 +102,18 @@ export class Tries {
     this.#status = status;
   }
 
-  /** The target answered correctly. */
+  /** The client gets the target's answer. With a status that a provider's failure has, it counts as one. */
   answered(): void {
+    const status = this.#status;
+    const cause = status === null ? undefined : causeOf(status);
     this.#isReported = true;
+    if (cause) {
+      this.#health.failed({ status, cause, error: `HTTP ${status}` });
+      return;
+    }
     this.#health.answered(performance.now() - this.#sentAt);
     if (this.#conversation !== undefined)
       this.#settings.lastPlaces.note(this.#conversation, placeOf(this.model));
-  }
-
-  /** The call is over; an unanswered attempt says nothing about its target. */
-  abandoned(): void {
-    if (!this.#isReported) this.#health.abandoned();
-    this.#isReported = true;
   }
 
   /** The current attempt failed. `usage`: reported before the failure. */
@@ -141,7 +146,7 @@ export class Tries {
     this.#isReported = false;
     this.#status = null;
     this.#sentAt = performance.now();
-    this.#health = health.begin(next);
+    this.#health = health.begin(next, this.#accountId);
     return next;
   }
 

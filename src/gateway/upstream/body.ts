@@ -1,6 +1,7 @@
 import type { Model } from '../../domain/catalog.ts';
 import type { Bounds } from '../../metering/bounds.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
+import { DROPPED_FIELDS } from '../../metering/members.ts';
 import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
 import type { JsonBody } from '../request/call-body.ts';
 import { type ReadJson, readJson, type Span } from '../request/json/json-reader.ts';
@@ -25,8 +26,8 @@ interface UpstreamNeeds {
 
 /**
  * Builds the body that goes upstream: the original bytes, unless the upstream has another model name, a chat stream
- * would not report its usage, or a bound of the provider's tools is open. Then only those values are replaced or added
- * in the text, which preserves big numbers, member order and white space (specification sections 4 and 5).
+ * would not report its usage, a bound of the provider's tools is open, or the client names the answer. Then only those
+ * values are replaced, added or left out in the text, which preserves big numbers, member order and white space (specification sections 4 and 5).
  */
 export function upstreamJson(
   body: JsonBody,
@@ -42,6 +43,7 @@ export function upstreamJson(
   const asks = body.isStream && asksForUsage && !reportsUnasked(model);
   const usageEdit = asks ? includeUsage(body, read) : undefined;
   if (usageEdit) edits.push(usageEdit);
+  edits.push(...droppedEdits(read));
   const all = placed(edits, read, 0);
   const sent = edited(bytes, all);
   const injectedUsage = usageEdit !== undefined;
@@ -49,6 +51,27 @@ export function upstreamJson(
   const [place] = placed([{ ...modelSpan, text: '' }], read, 0) as [Edit];
   const rename = renamer(bytes, sent, all, place);
   return { bytes: sent, injectedUsage, named: (name) => rename(JSON.stringify(name)) };
+}
+
+/** Edits that leave out DROPPED_FIELDS, each with one comma: `model` stays, so there is one. */
+function droppedEdits(read: ReadJson): Edit[] {
+  const { text } = read;
+  const edits: Edit[] = [];
+  for (const name of DROPPED_FIELDS) {
+    const span = read.spanOf(name);
+    if (span) edits.push({ start: text.lastIndexOf(`"${name}"`, span.start - 1), end: span.end, text: '' });
+  }
+  if (edits.length === 0) return edits;
+  let firstEnd = read.openAt + 1;
+  return edits
+    .sort((a, b) => a.start - b.start)
+    .map((edit) => {
+      // The first members are left out with the comma behind them, others with the one before.
+      if (skipSpace(text, firstEnd) !== edit.start)
+        return { ...edit, start: text.lastIndexOf(',', edit.start) };
+      firstEnd = skipSpace(text, edit.end) + 1;
+      return { ...edit, end: firstEnd };
+    });
 }
 
 /** Whether no upstream of the model has to be asked for usage. */

@@ -9,22 +9,26 @@ export class RequestTimeout extends Error {
   }
 }
 
-const TIMEOUTS: ReadonlySet<string> = new Set([
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
 /** Whether an error of undici or the gateway is a timeout. */
 export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Whether no connection to the upstream was made. */
+export function isUnreached(error: Error): boolean {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  // Node has one error for all addresses of a name.
+  return UNREACHED.has(code) || syscall === 'connect' || error instanceof AggregateError;
 }
 
 /**
@@ -50,7 +54,7 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
   const refusal = new GatewayError('upstream_unavailable', `The model provider ${what}. ${charged}`);
   return [
     refusal,
-    UNREACHED.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')
+    isUnreached(error) || code.startsWith('ERR_TLS') || code.includes('CERT')
       ? 'upstream_unreachable'
       : 'upstream_broke',
   ];

@@ -22,62 +22,25 @@ const PASSED: ReadonlySet<string> = new Set([
 const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /**
- * Response headers that never reach the client: hop-by-hop headers, cookies, those about the provider's account or
- * edge, and those that control the browser or the client's retries. The calling page controls the browser, and the
- * gateway controls retries.
+ * Response headers that reach the client, besides PASSED_FAMILIES and `passResponseHeaders` (specification section 4). An
+ * allowlist, because nobody can list the headers by which a provider could steer the browser, a cache or the proxy in
+ * front, or show the client the operator's account.
  */
-const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'set-cookie',
-  'set-cookie2',
-  'server',
-  'location',
-  'alt-svc',
-  'via',
-  'www-authenticate',
-  'x-request-id',
-  'date',
-  'strict-transport-security',
-  'openai-organization',
-  'openai-project',
-  'anthropic-organization-id',
-  'content-length',
-  'x-tollgate-charge',
-  'x-tollgate-source',
-  'clear-site-data',
-  'refresh',
-  'report-to',
-  'reporting-endpoints',
-  'nel',
-  'set-login',
-  'service-worker-allowed',
-  'x-should-retry',
-  'content-security-policy',
-  'content-security-policy-report-only',
-  'link',
-  'accept-ch',
-  'critical-ch',
-  'speculation-rules',
-  'attribution-reporting-register-source',
-  'attribution-reporting-register-trigger',
-  'observe-browsing-topics',
-  'secure-session-registration',
-  'sourcemap',
-  'x-sourcemap',
-  'expect-ct',
-  'public-key-pins',
-  'public-key-pins-report-only',
+const PASSED_BACK: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-encoding',
+  'content-range',
+  'accept-ranges',
+  'retry-after',
+  'request-id',
+  'cf-ray',
 ]);
-
-/** Matches response headers about rate limits of the operator's account (specification section 4). */
-const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
+/** Those of files. */
+const PASSED_WITH_BYTES: ReadonlySet<string> = new Set(['content-disposition', 'etag', 'last-modified']);
+const PASSED_FAMILIES = /^(?:openai|anthropic)-(?!rate-?limit|organization|project)/;
+const REQUEST_ID = 'x-request-id';
+/** The provider's id of the call; the gateway's has its name. */
+const UPSTREAM_REQUEST_ID = 'x-upstream-request-id';
 
 /** The client request behind an upstream call. */
 export interface ClientRequest {
@@ -132,23 +95,36 @@ function idempotencyKey(accountId: number, value: string): string {
   return hash('sha256', `${accountId}:${value}`);
 }
 
+/** Headers that the gateway sets for an answer. */
+interface OwnHeaders {
+  /** Those set on the reply. */
+  readonly reply: Readonly<Record<string, number | string | string[] | undefined>>;
+  /** Those of this answer. */
+  readonly own?: Readonly<Record<string, number | string>>;
+  /** Whether the answer is a file, such as sound or a video. */
+  readonly isBytes?: boolean;
+}
+
 /**
- * Headers of the client's answer, name and value in turn: those of `upstream` without DROPPED_FROM_RESPONSE; then those
- * set on the reply, which replace the upstream's; then `own`, whose names must be in DROPPED_FROM_RESPONSE.
+ * Headers of the client's answer, name and value in turn: the upstream's that pass, then the gateway's. None of the
+ * upstream's has a name that the reply has.
  */
 export function clientHeaders(
   answered: Record<string, string | string[] | undefined>,
   upstream: Upstream,
-  reply: Readonly<Record<string, number | string | string[] | undefined>>,
-  own: Readonly<Record<string, number | string>> = {},
+  { reply, own = {}, isBytes = false }: OwnHeaders,
 ): string[] {
   const out: string[] = [];
   const listed = connectionNames(answered.connection);
   for (const name in answered) {
-    const value = answered[name];
-    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-') || RATE_LIMIT.test(name))
-      continue;
-    if (reply[name] === undefined && !listed?.includes(name)) add(out, name, shown(value, upstream));
+    const isPassed =
+      PASSED_BACK.has(name) ||
+      (isBytes && PASSED_WITH_BYTES.has(name)) ||
+      PASSED_FAMILIES.test(name) ||
+      upstream.passResponseHeaders?.includes(name);
+    const as = isPassed ? name : name === REQUEST_ID ? UPSTREAM_REQUEST_ID : undefined;
+    if (as === undefined || reply[as] !== undefined || listed?.includes(name)) continue;
+    add(out, as, shown(answered[name], upstream));
   }
   for (const name in reply) add(out, name, reply[name]);
   for (const name in own) out.push(name, String(own[name]));

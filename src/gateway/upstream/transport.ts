@@ -59,6 +59,11 @@ const KEPT_IDLE = 512;
 /** Time for exchanges to end at a stop. Longer than an upstream may continue after its answer (stream-relay.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
+/** Maximum time for a connection, over all addresses of a name. */
+const CONNECT_MS = 10_000;
+/** Time of each address: by itself, Node gives 250 ms, in which a lost SYN is not sent again (after 1 s). */
+const ADDRESS_MS = 2_500;
+
 const PIECE_BYTES = 16 * 1024;
 /** Read buffer of all connections: each read is copied out of it in the same tick. */
 const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
@@ -105,7 +110,13 @@ class Connections {
       bodyTimeout: idleTimeoutMs,
       // One connector for all clients, because it caches TLS sessions. An upstream with an unverifiable certificate
       // counts as unreachable.
-      connect: buildConnector({ rejectUnauthorized: true, timeout: 10_000, allowH2: false, ...ONE_PIECE }),
+      connect: buildConnector({
+        rejectUnauthorized: true,
+        timeout: CONNECT_MS,
+        autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+        allowH2: false,
+        ...ONE_PIECE,
+      }),
       // Calls share no connection, so that cancelling one affects no other.
       allowH2: false,
       pipelining: 1,

@@ -174,7 +174,7 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
       server_url: 'https://mine.example',
       require_approval: 'never',
     };
-    const answer = { id: 'resp_1', output: [], usage: { input_tokens: 90, output_tokens: 70 } };
+    const answer = { id: 'resp_0', output: [], usage: { input_tokens: 90, output_tokens: 70 } };
     const call: LeftCase = {
       path: '/v1/responses',
       body: { model: 'tokens', input: 'call submit(answer)', tools: [tool] },
@@ -212,11 +212,10 @@ test('a call is charged as reported, whenever its client leaves', async (t) => {
     return pays(st, world, call, { characters: 5 });
   });
   await t.test('a response that was read on can be gone on with', async (st) => {
-    const [call] = REASONING;
-    if (!call) return;
-    const { account } = await endLeft(world, call);
+    const text = JSON.stringify(REASONING[0]).replaceAll('resp_1', 'resp_read_on');
+    const { account } = await endLeft(world, JSON.parse(text) as (typeof REASONING)[number]);
     await world.charged(account);
-    const body = JSON.stringify({ model: 'tokens', input: 'Go on', previous_response_id: 'resp_1' });
+    const body = JSON.stringify({ model: 'tokens', input: 'Go on', previous_response_id: 'resp_read_on' });
     st.equal((await world.post(account.key, '/v1/responses', body)).status, 200);
   });
   await t.test('usage that has come ends the reading, though the stream goes on', async (st) => {

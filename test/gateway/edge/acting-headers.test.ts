@@ -3,8 +3,22 @@ import { sendRaw } from '../../helper/clients/raw-http.ts';
 import { startEdgeGateway } from '../../helper/start/edge-gateway.ts';
 import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
 
-/** Headers by which a provider could steer a browser or a client's retries. */
+/** Headers by which a provider could steer a browser, a client's retries, a cache or a proxy, or show its account. */
 const ACTING = {
+  age: '1',
+  'activate-storage-access': 'retry',
+  'cdn-cache-control': 'public, max-age=60',
+  'content-disposition': 'attachment',
+  etag: '"1"',
+  expires: 'Fri, 01 Jan 2100 00:00:00 GMT',
+  'last-modified': 'Fri, 01 Jan 2010 00:00:00 GMT',
+  'surrogate-control': 'public',
+  'x-accel-redirect': '/internal/x.txt',
+  'x-accel-limit-rate': '1',
+  'x-codex-credits-balance': '7',
+  'x-envoy-immediate-health-check-fail': 'true',
+  'x-sendfile': '/etc/passwd',
+  'x-tollgate-warning': 'none',
   'accept-ch': 'sec-ch-ua-model',
   'clear-site-data': '"*"',
   link: '<https://provider.test/x.js>; rel=preload',
@@ -46,7 +60,14 @@ test('a provider cleared the site data of the page that called, and had its clie
   const world = await startEdgeGateway(t, {
     behave: () => ({
       status: statuses[0] ?? 200,
-      headers: { ...ACTING, 'x-kept': '1', 'x-content-type-options': 'sniff' },
+      headers: {
+        ...ACTING,
+        'cache-control': 'public, max-age=60',
+        'cf-ray': 'r',
+        'x-request-id': 'theirs',
+        'x-kept': '1',
+        'x-content-type-options': 'sniff',
+      },
     }),
   });
   const { owner, url } = world;
@@ -58,6 +79,9 @@ test('a provider cleared the site data of the page that called, and had its clie
       String(statuses[0]),
     );
     t.equal(headers.get('x-kept'), '1');
+    t.equal(headers.get('cf-ray'), 'r');
+    t.equal(headers.get('x-upstream-request-id'), 'theirs');
+    t.equal(headers.get('cache-control'), 'no-store');
     t.equal(headers.get('x-content-type-options'), 'nosniff');
   }
   await t.test('an answer had no nosniff, so that a browser could take it for a page', async (t) => {
@@ -77,6 +101,19 @@ test('a provider cleared the site data of the page that called, and had its clie
     const streamed = await world.chat(owner.key, { stream: true });
     look('a stream', streamed.headers.get('x-content-type-options'));
     await streamed.text();
+    t.equal(streamed.headers.get('x-accel-buffering'), 'no', 'nginx would send a stream whole');
     t.same(sniffable, []);
+  });
+  await t.test('an answer below /v1 could be kept by a cache in front', async (t) => {
+    const cacheable: string[] = [];
+    for (const path of ['/v1', '/v1/', '/v1/models', '/v1/models/none', '/v1/%6dodels', '/v1/nothing']) {
+      for (const token of [owner.key, 'sk-tg-nobody']) {
+        const response = await world.api('GET', path, token);
+        if (response.headers.get('cache-control') !== 'no-store')
+          cacheable.push(`${path} ${response.status}`);
+        await response.text();
+      }
+    }
+    t.same(cacheable, []);
   });
 });

@@ -25,7 +25,7 @@ function askedPlaces({ asked }: Pick<TargetsGateway, 'asked'>): string[] {
   return (['a', 'b', 'c'] as const).flatMap((place) => asked(place));
 }
 
-for (const status of [429, 500, 502, 503, 504, 529, 401, 403]) {
+for (const status of [429, 500, 502, 503, 504, 520, 526, 529, 530, 401, 403]) {
   test(`a target that answers ${status} hands over to the next, which is charged`, async (t) => {
     const world = await started(t);
     world.behave('a', { status, body: { error: { message: 'not now' } } });

@@ -75,8 +75,22 @@ test('weights are the shares of the conversations', async (t) => {
 
 test('a conversation is known by its cache key, else by the first header of agents, else by the key', async (t) => {
   const headers = { 'x-session-id': 'last', 'thread-id': 'second', session_id: 'first' };
-  t.equal(affinityOf({ prompt_cache_key: 'own' }, headers, 7), 'own');
-  t.equal(affinityOf({}, headers, 7), 'first');
-  t.equal(affinityOf({ prompt_cache_key: 3 }, { 'x-opencode-session': 'o' }, 7), 'o');
-  t.equal(affinityOf({}, {}, 7), 'key 7');
+  const of = (name: string) => affinityOf({ prompt_cache_key: name }, {}, 7, 'secret');
+  t.equal(affinityOf({ prompt_cache_key: 'own' }, headers, 7, 'secret'), of('own'));
+  t.equal(affinityOf({}, headers, 7, 'secret'), of('first'));
+  t.equal(affinityOf({ prompt_cache_key: 3 }, { 'x-opencode-session': 'o' }, 7, 'secret'), of('o'));
+  t.equal(affinityOf({}, {}, 7, 'secret'), of('key 7'));
+});
+
+test('a client that knows all but the secret cannot choose names that lead to one target', async (t) => {
+  const targets = [target('a', 999), target('b', 1)];
+  const firstFor = (name: string, secret: string) =>
+    firstOf(targets, affinityOf({ prompt_cache_key: name }, {}, 7, secret));
+  const chosen: string[] = [];
+  for (let at = 0; chosen.length < 5; at++)
+    if (firstFor(`name ${at}`, 'a guess') === 'b') chosen.push(`name ${at}`);
+  t.same(
+    chosen.map((name) => firstFor(name, 'the secret of the installation')),
+    ['a', 'a', 'a', 'a', 'a'],
+  );
 });

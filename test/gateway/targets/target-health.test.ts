@@ -1,67 +1,98 @@
 import { test } from 'tap';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { TargetHealth } from '../../../src/gateway/targets/target-health.ts';
-import { until } from '../../helper/check/until.ts';
 
 const MODEL = { slug: 'm', upstream: { name: 'up' }, upstreamModel: 'm' } as unknown as Model;
-const FAILURE = { status: 503, error: 'HTTP 503' };
+const ERROR = { status: 503, cause: 'error', error: 'HTTP 503' } as const;
+const REFUSED = { status: 401, cause: 'credential', error: 'HTTP 401' } as const;
 
-function health(hints?: ConstructorParameters<typeof TargetHealth>[0]['hints']) {
+function health() {
   const lines: string[] = [];
-  const say = (_fields: object, line: string) => void lines.push(line);
+  const say = (fields: object, line: string) =>
+    void lines.push(`${line} ${(fields as { cause?: string }).cause ?? ''}`.trim());
   const log = { debug: say, info: say, warn: say, error: say };
-  return { lines, all: new TargetHealth({ log, ...(hints ? { hints } : {}) }) };
+  const all = new TargetHealth({ log });
+  const call = (accountId = 1) => all.begin(MODEL, accountId);
+  const fail = (times: number, accountId = 1) => {
+    for (let time = 0; time < times; time++) call(accountId).failed(ERROR);
+  };
+  const isOut = () => all.report(MODEL).state === 'out';
+  const outMs = () => (all.report(MODEL).outUntil as number) - Date.now();
+  return { lines, all, call, fail, isOut, outMs };
 }
 
-test('a target that failed is out, tried once after its time, and back with the first answer', async (t) => {
-  const { all, lines } = health();
-  all.begin(MODEL).failed({ ...FAILURE, outMs: 10 });
-  t.match(all.report(MODEL), { state: 'out', lastError: 'HTTP 503', failed: 1, calls: 1 });
-  t.notOk(all.availability(MODEL).isAvailable);
-  await until('the trial', () => all.availability(MODEL).isAvailable);
-  const trial = all.begin(MODEL);
-  t.notOk(all.availability(MODEL).isAvailable, 'one call at a time');
-  trial.answered(5);
-  t.match(all.report(MODEL), { state: 'up', latencyMs: 5 });
-  t.same(lines, ['target failed; sending it no calls for now', 'target is back']);
+test("one account's failures put a target out when three come without a success between", async (t) => {
+  const { call, fail, isOut } = health();
+  fail(2);
+  call().answered(1);
+  fail(2);
+  t.notOk(isOut(), 'neither one call nor two in a row');
+  fail(1);
+  t.ok(isOut());
 });
 
-test('the time out doubles, and calls that fail together are one failure', async (t) => {
-  const { all } = health();
-  const together = [all.begin(MODEL), all.begin(MODEL), all.begin(MODEL)];
-  for (const one of together) one.failed(FAILURE);
-  const first = (all.report(MODEL).outUntil as number) - Date.now();
-  t.ok(first > 0 && first <= 1_000, `${first} ms`);
-  all.begin(MODEL).failed(FAILURE);
-  const second = (all.report(MODEL).outUntil as number) - Date.now();
-  t.ok(second > first && second <= 2_000, `${second} ms`);
-  all.close();
+test('failures of two accounts put a target out, also with successes between', async (t) => {
+  const { call, fail, isOut } = health();
+  fail(1);
+  call().answered(1);
+  t.notOk(isOut());
+  fail(1, 2);
+  t.ok(isOut());
 });
 
-test('a trial that its client left is free for the next call', async (t) => {
-  const { all } = health();
-  all.begin(MODEL).failed({ ...FAILURE, outMs: 1 });
-  await until('the trial', () => all.availability(MODEL).isAvailable);
-  all.begin(MODEL).abandoned();
+test('403 never puts a target out, because some providers answer a prompt with it', async (t) => {
+  const { all, call, isOut } = health();
+  for (const account of [1, 2, 3, 4])
+    call(account).failed({ status: 403, cause: 'forbidden', error: 'HTTP 403: flagged' });
+  t.notOk(isOut());
+  t.match(all.report(MODEL), { failed: 4, lastError: 'HTTP 403: flagged' });
+});
+
+test('a refused connection, a failed TLS handshake and a refused credential put a target out at once', async (t) => {
+  for (const cause of ['connection', 'tls', 'credential'] as const) {
+    const { all, call, isOut } = health();
+    call().failed({ status: null, cause, error: cause });
+    t.ok(isOut(), cause);
+    t.equal(all.report(MODEL).cause, cause);
+  }
+});
+
+test('when the time out is over calls try the target, and its first answer brings it back', async (t) => {
+  const { all, call, lines, isOut } = health();
+  const failure = { ...ERROR, retryAfterMs: 0 };
+  for (const _ of [1, 2, 3]) call().failed(failure);
+  t.ok(isOut());
   t.ok(all.availability(MODEL).isAvailable);
+  call().answered(5);
+  t.match(all.report(MODEL), { state: 'up', cause: undefined, outUntil: undefined, latencyMs: 5 });
+  t.same(lines, ['target failed; sending it no calls for now error', 'target is back']);
 });
 
-test("another gateway's news count, older ones do not, and its trial is waited for", async (t) => {
-  const published: string[] = [];
-  const { all } = health({
-    publish: (name, { outUntil }) => void published.push(`${name} ${outUntil > 0 ? 'out' : 'up'}`),
-    claimTrial: async () => false,
-    trialEnded() {},
-  });
-  all.begin(MODEL).answered(1);
-  all.heard('up m', { outUntil: Date.now() + 60_000, failures: 3, changedAt: Date.now() });
-  t.equal(all.report(MODEL).state, 'out');
-  all.heard('up m', { outUntil: 0, failures: 0, changedAt: 1 });
-  t.equal(all.report(MODEL).state, 'out', 'old news');
-  all.heard('up m', { outUntil: 0, failures: 0, changedAt: Date.now() + 1 });
-  t.equal(all.report(MODEL).state, 'up');
-  t.same(published, [], 'news are not repeated');
-  all.begin(MODEL).failed({ ...FAILURE, outMs: 1 });
-  t.same(published, ['up m out']);
-  all.close();
+test('the time out doubles, and calls that were sent together are one failure', async (t) => {
+  const { call, fail, outMs } = health();
+  fail(2);
+  for (const one of [call(), call(), call()]) one.failed(ERROR);
+  t.ok(outMs() <= 1_000, `${outMs()} ms`);
+  fail(1);
+  t.ok(outMs() <= 2_000, `${outMs()} ms`);
+  fail(10);
+  t.ok(outMs() <= 60_000, `${outMs()} ms`);
+});
+
+test('Retry-After counts up to a minute', async (t) => {
+  const { call, outMs } = health();
+  for (const _ of [1, 2, 3])
+    call().failed({ status: 429, cause: 'rate_limit', error: '', retryAfterMs: 86_400_000 });
+  t.ok(outMs() <= 60_000, `${outMs()} ms`);
+});
+
+test('a target out for its errors that then refuses the credential is logged again, and once', async (t) => {
+  const { call, fail, lines } = health();
+  fail(3);
+  call().failed(REFUSED);
+  call().failed(REFUSED);
+  t.same(lines, [
+    'target failed; sending it no calls for now error',
+    'target refused the credential of this gateway; sending it no calls for now credential',
+  ]);
 });

@@ -72,7 +72,15 @@ type SharedSettings = Omit<Partial<Config>, 'dataDir' | 'redisUrl' | 'databaseUr
 export function testCatalog(url: string): Config['catalog'] {
   // Headers by which tests choose their provider's answer.
   const passHeaders = ['x-case', 'x-no-usage'];
-  const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai', passHeaders } as const;
+  const passResponseHeaders = ['x-kept'];
+  const upstream = {
+    name: 'test',
+    url,
+    apiKey: 'upstream-secret',
+    format: 'openai',
+    passHeaders,
+    passResponseHeaders,
+  } as const;
   const model = (
     slug: string,
     price: Parameters<typeof creditPrice>[0],

@@ -115,9 +115,9 @@ test('so is one within messages, tools and options', async (t) => {
 
 test('other unknown members pass, and are named', async (t) => {
   for (const path of PATHS) {
-    const more = { completion_window: '24h', extra_body: {}, note: 'Search for a tool in the background' };
+    const more = { completion_window: '24h', extra_data: {}, note: 'Search for a tool in the background' };
     t.equal(refusal(path, more), undefined, path);
-    t.same(unknownIn(path, more), ['completion_window', 'extra_body', 'note']);
+    t.same(unknownIn(path, more), ['completion_window', 'extra_data', 'note']);
     t.same(unknownIn(path, { agent: null }), [], 'null is absent');
   }
   const echoed = { role: 'assistant', content: 'a', reasoning_content: 'I search the tools', weight: 1 };

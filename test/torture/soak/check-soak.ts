@@ -40,9 +40,11 @@ export interface Seen {
 
 /** Time for which a connection that a dying provider closes may still get a call. */
 const CLOSING_MS = 500;
-/** Time by which each gateway knows that a target is out: gateways exchange this once a second. */
+/** Time by which each gateway has seen three calls fail at a target, which puts it out. */
 const KNOWN_MS = 1_500;
 const GATEWAYS = 2;
+/** Calls that a gateway may send to a target whose time out is over, before the first of them has failed. */
+const AT_ONCE = 10;
 const MODELS = 2;
 
 /** Recomputes every row from the observations of providers and clients. */
@@ -164,18 +166,17 @@ function checkView(row: LedgerRow, view: CallView | undefined): string[] {
   return isSame ? [] : [`the list of calls differs: ${JSON.stringify(view)}`];
 }
 
-/** While a target is out, it gets trials only: after 1, 3, 7 … s, of each model, and at most one of each gateway. */
+/** While a target is out, it gets calls only after 1, 3, 7 … s, of each model and from each gateway. */
 function checkOut({ providers }: Seen): string[] {
   return providers.flatMap(({ name, arrivals, deaths }) =>
     deaths.flatMap((death) => {
       // A target that breaks off stays in, and vain attempts at a closed port are invisible.
       if (death.name === 'breaks off' || death.name === 'refuses connections') return [];
       const knownAt = death.from + KNOWN_MS + (death.name === 'hangs' ? HEAD_MS : 0);
-      const trials = arrivals.filter(({ at }) => at > knownAt && at < death.to).length;
-      const most = GATEWAYS * MODELS * (1 + Math.ceil(Math.log2(1 + (death.to - death.from) / 1_000)));
-      return trials > most
-        ? [`${name} got ${trials} calls while it was known to be dead (${death.name})`]
-        : [];
+      const sent = arrivals.filter(({ at }) => at > knownAt && at < death.to).length;
+      const most =
+        GATEWAYS * MODELS * AT_ONCE * (1 + Math.ceil(Math.log2(1 + (death.to - death.from) / 1_000)));
+      return sent > most ? [`${name} got ${sent} calls while it was known to be dead (${death.name})`] : [];
     }),
   );
 }
@@ -204,7 +205,7 @@ function checkTalks({ calls, providers }: Seen, rows: ReadonlyMap<string, Ledger
   return moves === 0 ? ['no conversation ever moved'] : faults;
 }
 
-/** Whether a target was dead, or may have been left out because it had been: for as long again, and until its trial has hung. */
+/** Whether a target was dead, or may have been left out because it had been: for as long again, and until a call that tried it has hung. */
 function wasDead(provider: DyingProvider | undefined, at: number): boolean {
   return !!provider?.deaths.some(({ from, to }) => from <= at && at <= to + (to - from) + KNOWN_MS + CALL_MS);
 }

@@ -12,16 +12,20 @@ import { Table } from '../ui/table.tsx';
 type Provider = ProviderListView['providers'][number];
 type Target = Provider['targets'][number];
 
-const REFRESH_MS = 5_000;
+const REFRESH_MS = 15_000;
 /** Fewer models without calls are not folded away. */
 const FOLDED = 5;
 
-/** The health of every model at every provider, as all gateways see it; read again every few seconds. */
+/** The health of every model at every provider, as the answering process sees it; read again every few seconds. */
 export default function ProvidersPage() {
   const loaded = useLoad(readProviders);
   usePolling(loaded, REFRESH_MS);
   return (
     <PageFrame title="Providers">
+      <p className="hint">
+        State and latency are those of the gateway process that answered. Calls are those of today (UTC) at
+        all gateways.
+      </p>
       <Shown of={loaded}>{({ providers }) => <ProviderTables providers={providers} />}</Shown>
     </PageFrame>
   );
@@ -36,7 +40,7 @@ function ProviderTables({ providers }: { providers: readonly Provider[] }) {
     );
   }
   const callsOf = new Map<string, number>();
-  for (const { model, calls } of providers.flatMap(({ targets }) => targets))
+  for (const { model, calls } of providers.flatMap(firstTargets))
     callsOf.set(model, (callsOf.get(model) ?? 0) + calls);
   return (
     <>
@@ -49,8 +53,13 @@ function ProviderTables({ providers }: { providers: readonly Provider[] }) {
   );
 }
 
-function callsAt({ targets }: Provider): number {
-  return targets.reduce((sum, { calls }) => sum + calls, 0);
+function callsAt(provider: Provider): number {
+  return firstTargets(provider).reduce((sum, { calls }) => sum + calls, 0);
+}
+
+/** One target of each model: those of the other credentials have the same calls. */
+function firstTargets({ targets }: Provider): Target[] {
+  return [...new Map(targets.toReversed().map((target) => [target.model, target])).values()];
 }
 
 /** Targets that are out come first, then those with calls; the others are folded away. */
@@ -123,7 +132,7 @@ function ProviderSection({
 }
 
 function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; allCalls: number }) {
-  const { target, model, state, out_until, last_error, last_error_at, latency_ms, calls } = of;
+  const { target, model, state, cause, out_until, last_error, last_error_at, latency_ms, calls } = of;
   return (
     <tr className="compact facts">
       <th scope="row" className="clip">
@@ -132,6 +141,7 @@ function TargetRow({ of, provider, allCalls }: { of: Target; provider: string; a
       </th>
       <td className="nowrap compact-figure">
         {state === 'up' ? <Badge kind="good">Up</Badge> : <Badge kind="bad">Out</Badge>}
+        {cause === 'credential' && <span className="beside">credential refused</span>}
         {out_until !== null && (
           <span className="beside">
             until <Time at={out_until} seconds brief />

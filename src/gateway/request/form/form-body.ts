@@ -2,6 +2,7 @@ import type { Catalog } from '../../../domain/catalog.ts';
 import { foldName, invalidField, invalidJson, otherCase } from '../../../domain/errors.ts';
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
+import { refuseObeyed } from '../../../metering/members.ts';
 import { type Audio, COUNTS } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
@@ -68,6 +69,7 @@ function refuseRepeated({ fields, files }: Form): void {
   for (const { name } of [...fields, ...files]) {
     const plain = name.trim().replace(/\[\d*\]$/, '');
     const folded = foldName(plain);
+    refuseObeyed(foldName(name.trim().split('[', 1)[0] as string));
     if (!INSPECTED_FIELDS.has(folded) && !NAMES_AN_ID.test(name)) continue;
     if (seen.has(folded)) {
       throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
