@@ -8,6 +8,7 @@ const world = await startGatewayInProcess(t);
 
 interface KeyList {
   readonly keys: readonly KeyView[];
+  readonly next?: string | null;
 }
 
 t.test('an account lists its keys by id, inactive ones included, and no key of another', async (t) => {
@@ -30,6 +31,22 @@ t.test('an account lists its keys by id, inactive ones included, and no key of a
     others.body.keys.map((key) => key.id),
     [stranger.keyId],
   );
+});
+
+t.test('a list of keys comes in pages where a limit is sent', async (t) => {
+  const { key } = await world.account();
+  const api = apiOf(world, key);
+  for (let made = 1; made < 5; made++) await api.post('/api/keys/', { name: `key ${made}` });
+  const whole = await api.get<KeyList>('/api/keys/');
+  t.notOk('next' in whole.body);
+  const pages: number[][] = [];
+  for (let query: string | undefined = 'limit=2'; query; ) {
+    const { body }: { body: KeyList } = await api.get<KeyList>(`/api/keys/?${query}`);
+    pages.push(body.keys.map(({ id }) => id));
+    query = body.next ? `limit=2&after=${body.next}` : undefined;
+  }
+  const ids = whole.body.keys.map(({ id }) => id);
+  t.same(pages, [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
 });
 
 t.test(

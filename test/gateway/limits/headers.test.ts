@@ -38,6 +38,8 @@ test('every answer of a key with limits shows their state, after this call', asy
   await read(await world.chat(key, { model: 'none' }), 404, 96);
   await read(await world.chat(key, { n: 'many' }), 400, 96);
   t.same(limitHeaders(await world.chat('sk-tg-nobody')), {}, 'a stranger is told nothing');
+  const expired = await world.account({ key: { rpmLimit: 100, expiresAt: 1 } });
+  t.same(limitHeaders(await world.chat(expired.key)), {}, 'nor is the holder of an expired key');
 });
 
 test('a refusal by address shows them too', async (t) => {

@@ -132,14 +132,21 @@ test('no key waits for another’s limit', async (t) => {
 test('all keys of an account queue in one line for its room', async (t) => {
   const { slots, wait, queue, callOf } = world(t, { account: { ...NO_CALL_LIMITS, maxParallelRequests: 1 } });
   slots.free.set('account', 0);
-  const order = [1, 2, 1, 3].map((keyId, i) => wait(`${i} of key ${keyId}`, keyId));
+  const order = [1, 1, 2, 1, 3].map((keyId, i) => wait(`${i} of key ${keyId}`, keyId));
   t.ok(queue.isBehind(callOf('new', 4)), 'a newcomer stands behind them');
   for (const { outcome } of order) {
     slots.give('account');
     queue.ended(1, 1);
     await outcome;
   }
-  t.same(slots.in, ['0 of key 1', '1 of key 2', '2 of key 1', '3 of key 3']);
+  t.same(slots.in, ['0 of key 1', '1 of key 1', '2 of key 2', '3 of key 1', '4 of key 3']);
+});
+
+test('a call that needs only a slot queues behind one of which nothing is known yet', async (t) => {
+  const { queue, callOf } = world(t);
+  const first = queue.join(callOf('a'));
+  t.ok(queue.isBehind(callOf('b')), 'it may lack a slot too');
+  t.match(await first.outcome, { end: 'held' });
 });
 
 test('a slot that is freed elsewhere is found without a signal', async (t) => {

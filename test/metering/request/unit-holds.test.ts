@@ -1,5 +1,9 @@
 import { test } from 'tap';
 import { UNIT_NAMES, UNITS, type Unit } from '../../../src/domain/units.ts';
+import { embeddings } from '../../../src/metering/embeddings.ts';
+import type { Meter } from '../../../src/metering/meter.ts';
+import { speech } from '../../../src/metering/speech.ts';
+import { transcription } from '../../../src/metering/transcription.ts';
 import { askedOf, modelAt, type PricedPath } from '../../helper/fixtures/asked.ts';
 import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
@@ -48,4 +52,23 @@ test('a hold covers ten tokens of any unit that its call can be charged by, howe
     ).cost(MEDIA);
     t.ok(hold >= 10 * DEAR, `${unit}: ${hold}`);
   }
+});
+
+test('the estimate of a call without tools counts a third of its bytes, its sound, and one answer', async (t) => {
+  const price = creditPrice({ input: 1, output: 1 });
+  const body = {
+    kind: 'json',
+    model: modelAt('/v1/completions', { price, maxOutputTokens: 500 }),
+    value: { input: 'x'.repeat(30) },
+    isStream: false,
+    textBytes: 100,
+    files: 0,
+    audio: { seconds: 2, how: 'measured', bytes: 32_044 },
+    elidedStrings: undefined,
+    hints: undefined,
+  } as const;
+  const tokensOf = ({ plan }: Pick<Meter, 'plan'>) => plan(body).cost(MEDIA).tokens;
+  t.equal(tokensOf(embeddings), 34);
+  t.equal(tokensOf(transcription), 34 + 2 * 50 + 500);
+  t.equal(tokensOf(speech), 34 + 42);
 });
