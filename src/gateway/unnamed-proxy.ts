@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const FORWARDING = ['x-forwarded-for', 'x-real-ip', 'cf-connecting-ip', 'forwarded'] as const;
 
 /**
- * Warns once a day that a restricted key was judged by the address of a proxy that TRUST_PROXY does not name:
+ * Warns once a day that a restricted key was checked by the address of a proxy that TRUST_PROXY does not name:
  * `allowed_ips` then refuses everybody, and `blocked_countries` nobody, because a private address has no country.
  */
 export class UnnamedProxy {
@@ -18,19 +18,19 @@ export class UnnamedProxy {
     this.#log = log;
   }
 
-  /** `judged`: the address by which the key was judged. */
-  note(judged: ParsedAddress, headers: IncomingHttpHeaders, now = Date.now()): void {
+  /** `checked`: the address by which the key was checked. */
+  note(checked: ParsedAddress, headers: IncomingHttpHeaders, now = Date.now()): void {
     const day = Math.floor(now / DAY_MS);
-    if (day === this.#day || judged.range() === 'unicast') return;
+    if (day === this.#day || checked.range() === 'unicast') return;
     const header = FORWARDING.find((name) => headers[name] !== undefined);
     if (header === undefined) return;
     // The client itself is on a private network if nothing is left of it.
     const [first = ''] = String(headers[header]).split(',', 1);
-    if (parseAddress(first.trim())?.toString() === judged.toString()) return;
+    if (parseAddress(first.trim())?.toString() === checked.toString()) return;
     this.#day = day;
     this.#log.warn(
-      { address: judged.toString(), header },
-      'a key with restrictions of addresses or countries was judged by a private address, probably a proxy: name every proxy in TRUST_PROXY',
+      { address: checked.toString(), header },
+      'a key with restrictions of addresses or countries was checked by a private address, probably a proxy: name every proxy in TRUST_PROXY',
     );
   }
 }

@@ -1,9 +1,9 @@
 import { BookReadOnly, CannotOpenBook } from '../../src/book/store.ts';
 import { rejection } from '../helper/check/rejection.ts';
-import { onPostgres } from '../helper/start/books.ts';
+import { onNewPostgres } from '../helper/start/books.ts';
 import { execute } from '../helper/start/postgres-database.ts';
 
-onPostgres('a database that takes no writes was up, and a gateway started on it', async (t, fixture) => {
+onNewPostgres('a database that takes no writes was up, and a gateway started on it', async (t, fixture) => {
   const { place, open, run } = fixture;
   const book = await open();
   const name = new URL(place.databaseUrl ?? '').pathname.slice(1);
@@ -22,7 +22,7 @@ onPostgres('a database that takes no writes was up, and a gateway started on it'
   await t.resolves(book.ping(), 'after the failover has ended, without a restart');
 });
 
-onPostgres('a database that cannot hold every text was taken', async (t, { place, open, run }) => {
+onNewPostgres('a database that cannot hold every text was taken', async (t, { place, open, run }) => {
   const name = new URL(place.databaseUrl ?? '').pathname.slice(1);
   const admin = new URL(place.databaseUrl ?? '');
   admin.pathname = '/postgres';
@@ -34,7 +34,7 @@ onPostgres('a database that cannot hold every text was taken', async (t, { place
   t.match(String(error), /LATIN1.*UTF8/);
 });
 
-onPostgres('a refusal that names a setting was taken for a late answer', async (t, { place, open, run }) => {
+onNewPostgres('a refusal that names a setting was taken for a late answer', async (t, { place, open, run }) => {
   const name = new URL(place.databaseUrl ?? '').pathname.slice(1);
   await run(`alter database ${name} set search_path to nowhere`);
   const error = String(await rejection(open()));

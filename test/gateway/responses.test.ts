@@ -88,8 +88,10 @@ test('an id that two accounts get from an upstream stays with the first', async 
   const world = await startGatewayInProcess(t, { behave: () => ({ body: same }) });
   const first = await world.account();
   const second = await world.account();
-  for (const { key } of [first, second]) t.equal((await post(world, key)).status, 200);
-  await world.settled();
+  for (const { key } of [first, second]) {
+    t.equal((await post(world, key)).status, 200);
+    await world.settled();
+  }
   const names = { previous_response_id: 'resp_same' };
   t.equal((await post(world, second.key, names)).status, 404);
   t.equal((await post(world, first.key, names)).status, 200);

@@ -50,7 +50,7 @@ test('a config file that is not YAML', async (t) => {
 test('a Node that drops the headers of a proxy behind a thousand others', async (t) => {
   const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"24.18.0"}})';
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
-  await refused(t, { ...place(t).env, NODE_OPTIONS }, /Node\.js 24\.18\.0 is too old.*24\.18\.1/);
+  await refusedProgram(t, { ...place(t).env, NODE_OPTIONS }, /Node\.js 24\.18\.0 is too old.*24\.18\.1/);
 });
 
 test('a database out of reach', async (t) => {
