@@ -1,3 +1,5 @@
+import type { Book } from '../../src/book/book.ts';
+import { RATES } from '../../src/book/rates.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
@@ -43,6 +45,13 @@ const keyWith =
     await world.ledger.ledger.publishKey(key, hash);
     return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
   };
+
+/** Uses up the rotations of an account's minute. */
+async function rotatedOften(book: Book, accountId: number): Promise<void> {
+  const { id } = await book.createKey(accountId, { ...OPEN_KEY, ...newKeyValue('sk-tg-') }, Date.now());
+  for (let rotation = 0; rotation < RATES.rotation.most; rotation++)
+    await book.rotateKey(accountId, id, { ...newKeyValue('sk-tg-'), previousValidUntil: null }, Date.now());
+}
 
 /** A key with a limit of one call in flight, and a call in flight. */
 async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
@@ -174,7 +183,8 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   },
   version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
   /**
-   * Uses up the limits of a key. For test alerts, sends the five that are accepted, so that the request is the sixth.
+   * Uses up the limits of a key, or what an account may do so often: of test alerts, sends the five that are accepted,
+   * so that the request is the sixth.
    */
   async rate_limit_exceeded(request, by, operation) {
     const { world } = by;
@@ -199,7 +209,18 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
       await world.api('POST', '/v1/moderations', limited.key, { model: 'demo-chat', input: 'x' });
       return withKey(request, limited.key);
     }
-    const { key } = await world.account();
+    const { key, accountId, keyId } = await world.account();
+    if (operation.path.endsWith('/rotate/')) {
+      await rotatedOften(world.book, accountId);
+      const path = { ...request.path, key_id: String(keyId) };
+      if (request.path.account_id === undefined) return withKey({ ...request, path }, key);
+      return { ...request, path: { ...path, account_id: String(accountId) } };
+    }
+    if (operation.path === '/api/account/') {
+      for (let change = 1; change <= RATES.alert_threshold.most; change++)
+        await world.book.updateAccount(accountId, { alertThreshold: micro(change) }, Date.now(), true);
+      return withKey(request, key);
+    }
     for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
     return withKey(request, key);
   },

@@ -85,7 +85,7 @@ t.test('L13: each reason why an alert was not delivered has its own text', async
     .waitFor();
   await page
     .getByRole('row', {
-      name: /Gone Failed No connection: .* none, given up after \d+ ms/,
+      name: /Gone Failed The receiver refused the connection.* none, given up after \d+ ms/,
     })
     .waitFor();
 });
