@@ -41,6 +41,14 @@ t.test('an account without alerts has an empty list', async (t) => {
   t.same([status, body], [200, { alerts: [] }]);
 });
 
+t.test('the alert of a call is listed as soon as the call is answered', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const { key } = await world.account({ credits: 10, threshold: 10, key: { webhookUrl: receiver.url } });
+  await (await world.chat(key)).text();
+  t.match((await apiOf(world, key).get('/api/account/alerts/')).body, { alerts: [{ credits_balance: 9 }] });
+});
+
 t.test(
   'a test alert is sent to the webhooks of the account, marked, and its outcome is listed',
   async (t) => {

@@ -93,6 +93,15 @@ test('long prompts have the prices of their tier', async (t) => {
   t.match(other.tiers, [{ above: 272_000, units: { input: 5_000_000n } }]);
 });
 
+test('a length tier begins above 1 to 1,000,000,000 tokens', async (t) => {
+  const tierAt = (above: number) => ({
+    model: `${MINI}, price: { input: [{ price: 1 }, { above: ${above}, price: 2 }] }`,
+  });
+  for (const above of [1, 1_000_000_000]) t.match(gpt(t, tierAt(above)).price.tiers, [{ above }]);
+  for (const above of [0, 1.5, 1_000_000_001])
+    t.match(faults(t, tierAt(above)), [/above: must be a whole number/], `${above}`);
+});
+
 test('a model that searches with every call needs the price of a request', async (t) => {
   const model = 'upstreamModel: gpt-4o-search-preview';
   t.match(faults(t, { model }), [

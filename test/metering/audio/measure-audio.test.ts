@@ -4,6 +4,7 @@ import { inMemory, WINDOW_BYTES } from '../../../src/metering/byte-source.ts';
 import {
   adtsFrame,
   flacFile,
+  LACED,
   m4aFile,
   oggOpus,
   oggPage,
@@ -43,6 +44,10 @@ test('an honest file is as long as its content', async (t) => {
     ['Ogg whose last packet is cut', oggOpus(500, 479_500), measured(9.989583)],
     ['WebM', webmFile(500, 10_000), measured(10)],
     ['WebM of a browser', webmFile(500), measured(10)],
+    ...Object.entries(LACED).map(
+      ([lacing, block]) =>
+        [`WebM, ${lacing} lacing`, webmFile(500, 30_000, 'A_OPUS', block), measured(30)] as const,
+    ),
     ['M4A', m4aFile(125, 8), measured(8)],
   ] as const) {
     t.same(await measure(audio), expected, name);
