@@ -34,11 +34,14 @@ onNewPostgres('a database that cannot hold every text was taken', async (t, { pl
   t.match(String(error), /LATIN1.*UTF8/);
 });
 
-onNewPostgres('a refusal that names a setting was taken for a late answer', async (t, { place, open, run }) => {
-  const name = new URL(place.databaseUrl ?? '').pathname.slice(1);
-  await run(`alter database ${name} set search_path to nowhere`);
-  const error = String(await rejection(open()));
-  t.match(error, /no schema has been selected to create in/);
-  t.match(error, /create schema/);
-  t.notMatch(error, '\n');
-});
+onNewPostgres(
+  'a refusal that names a setting was taken for a late answer',
+  async (t, { place, open, run }) => {
+    const name = new URL(place.databaseUrl ?? '').pathname.slice(1);
+    await run(`alter database ${name} set search_path to nowhere`);
+    const error = String(await rejection(open()));
+    t.match(error, /no schema has been selected to create in/);
+    t.match(error, /create schema/);
+    t.notMatch(error, '\n');
+  },
+);
