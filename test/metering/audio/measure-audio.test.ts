@@ -27,6 +27,11 @@ function wav(seconds: number, edit: (wav: Buffer) => void = () => {}): Buffer {
 
 test('an honest file is as long as its content', async (t) => {
   const tag = Buffer.from('ID3\x04\x00\x00\x00\x00\x00\x05hello', 'latin1');
+  // 20,000 bytes, in seven bits a byte.
+  const longTag = Buffer.concat([
+    Buffer.from('ID3\x04\x00\x00\x00\x01\x1c\x20', 'latin1'),
+    Buffer.alloc(20_000),
+  ]);
   for (const [name, audio, expected] of [
     ['WAV', wav(1.25), measured(1.25)],
     [
@@ -36,6 +41,7 @@ test('an honest file is as long as its content', async (t) => {
     ],
     ['WAV with a tag behind it', Buffer.concat([wav(2), Buffer.from('LIST\x04\0\0\0INFO')]), measured(2)],
     ['MP3 behind a tag', Buffer.concat([tag, mp3Frames(100)]), measured(2.612245)],
+    ['MP3 behind a long tag', Buffer.concat([longTag, mp3Frames(100)]), measured(2.612245)],
     ['MP3 behind padding', Buffer.concat([Buffer.alloc(500), mp3Frames(100)]), measured(2.612245)],
     ['AAC', Buffer.concat(Array.from({ length: 125 }, () => adtsFrame(90))), measured(8)],
     ['FLAC', flacFile(125, 512_000), measured(32)],

@@ -1,0 +1,34 @@
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
+import type { HeldCall } from '../../src/gateway/call.ts';
+import { settleCall, type TriedAttempt } from '../../src/gateway/settle.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { readCall } from '../helper/fixtures/read-call.ts';
+
+/** The entry of a call that costs the operator 0.4 credits. */
+function entryOf(attempts: readonly TriedAttempt[]): EntryDraft | undefined {
+  const drafts: EntryDraft[] = [];
+  const ledger = { settle: (draft: EntryDraft) => drafts.push(draft) } as unknown as Ledger;
+  const cost = creditPrice({ request: 0.4 });
+  const call = { ...readCall({ model: 'flat', more: { cost } }), startedAt: 0 } as unknown as HeldCall;
+  settleCall(
+    ledger,
+    call,
+    { status: 200, outcome: 'complete', usage: {}, estimated: false, attempts },
+    () => {},
+  );
+  return drafts[0];
+}
+
+test('the cost of a call includes that of failed attempts that reported usage', async (t) => {
+  const last = { target: 'b', status: 200, ms: 5 };
+  const failed = { target: 'a', status: 529, ms: 3 };
+  t.match(entryOf([last]), { credits: -1_000_000, cost: 400_000, attempts: undefined });
+  t.match(entryOf([failed, last]), { cost: 400_000, attempts: [failed, last] });
+  const reported = { ...failed, usage: { input: 9 } };
+  const entry = entryOf([{ ...reported, cost: micro(100_000) }, last]);
+  t.equal(entry?.cost, 500_000);
+  t.same(entry?.attempts, [reported, last]);
+});
