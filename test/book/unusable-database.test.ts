@@ -1,11 +1,7 @@
 import { BookReadOnly, CannotOpenBook } from '../../src/book/store.ts';
 import { rejection } from '../helper/check/rejection.ts';
-<<<<<<< HEAD
-import { onNewPostgres } from '../helper/start/books.ts';
-=======
 import { until } from '../helper/check/until.ts';
-import { onPostgres } from '../helper/start/books.ts';
->>>>>>> ops
+import { onNewPostgres } from '../helper/start/books.ts';
 import { execute } from '../helper/start/postgres-database.ts';
 
 onNewPostgres('a database that takes no writes was up, and a gateway started on it', async (t, fixture) => {
