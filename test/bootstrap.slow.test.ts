@@ -31,12 +31,12 @@ const LOCK = {
 };
 /** Stands for the bundler, which is not what is tested: it "bundles" main.ts and counts its runs. */
 const BUNDLER = `
-import { appendFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync } from 'node:fs';
 appendFileSync('bundled.log', 'x');
-rmSync('dist', { recursive: true, force: true });
-mkdirSync('dist', { recursive: true });
-cpSync('src/main.ts', 'dist/main.js');
-cpSync('src/main.ts', 'dist/cli.js');
+const [, , folder] = process.argv;
+mkdirSync(folder, { recursive: true });
+cpSync('src/main.ts', folder + '/main.js');
+cpSync('src/main.ts', folder + '/cli.js');
 `;
 
 /** A clone in which nothing is installed or built, with a bundler that needs no registry and the main program given. */
@@ -108,6 +108,17 @@ test('a changed source is built again, and nothing stale is left in dist', async
   const { output } = await finish(bootstrap(root, 'start'));
   t.equal(output, 'changed\n');
   t.notOk(existsSync(join(root, 'dist/ledger')));
+});
+
+test('two commands that build at the same time both run what they built', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  await finish(bootstrap(root, 'build'));
+  writeFileSync(join(root, 'src/main.ts'), 'console.log("changed")');
+  const both = await Promise.all([finish(bootstrap(root, 'start')), finish(bootstrap(root, 'start'))]);
+  t.same(
+    both.map(({ output }) => output),
+    ['changed\n', 'changed\n'],
+  );
 });
 
 test('a changed lock is installed again', async (t) => {

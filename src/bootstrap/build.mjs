@@ -1,35 +1,60 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { during, readIfThere, Stop, toolEnvironment } from './shared.mjs';
 
 const CODE = ['.ts', '.mjs'];
-/** Program that bundles the gateway and the page at /dashboard/ into dist, which it deletes first. */
+/** Program that bundles the gateway and the page at /dashboard/ into the folder that it is given. */
 const BUNDLE = 'src/build.ts';
+/** File in dist with the hash of what it is made from. */
+const STAMP = '.built-from';
 
 /**
  * Builds dist: bundles the gateway and the dashboard, and copies the files that are not code, unless dist was already
- * built from the same contents. `node` is the path of a Node that runs TypeScript. Throws Stop.
+ * built from the same contents. It is built beside dist and then replaces it, because another command may build at the
+ * same time. `node` is the path of a Node that runs TypeScript. Throws Stop.
  */
 export async function build(root, node) {
   const dist = join(root, 'dist');
-  const stamp = join(dist, '.built-from');
+  const stamp = join(dist, STAMP);
   const source = filesBelow(join(root, 'src'));
   const hash = hashOf(root, source);
   if (readIfThere(stamp) === hash) return;
-  await bundle(root, node);
+  const made = join(root, `.dist-${process.pid}`);
+  await bundle(root, node, made);
   const page = join(root, 'src', 'dashboard');
   for (const file of source.filter((path) => !CODE.includes(extname(path)) && !path.startsWith(page))) {
-    const target = join(dist, relative(join(root, 'src'), file));
+    const target = join(made, relative(join(root, 'src'), file));
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(file, target);
   }
-  writeFileSync(stamp, hash);
+  writeFileSync(join(made, STAMP), hash);
+  rmSync(dist, { recursive: true, force: true });
+  try {
+    renameSync(made, dist);
+  } catch (error) {
+    // The other command has just put its build there.
+    rmSync(made, { recursive: true, force: true });
+    if (readIfThere(stamp) !== hash) throw error;
+  }
 }
 
-async function bundle(root, node) {
+async function bundle(root, node, target) {
   const options = { cwd: root, env: toolEnvironment(root) };
-  const { status, error } = await during('building the gateway and its dashboard', node, [BUNDLE], options);
+  const { status, error } = await during(
+    'building the gateway and its dashboard',
+    node,
+    [BUNDLE, target],
+    options,
+  );
   if (error) throw new Stop(`${node} cannot be run (${error.message}): remove node_modules and try again`);
   if (status !== 0) throw new Stop('The build failed: see above');
 }
