@@ -11,7 +11,7 @@ t.test('a target that failed is out, and the entry of the call names each try', 
     headers: { 'retry-after': '3600' },
     body: { error: { message: 'busy' } },
   });
-  await (await world.chat(key, { model: 'ranked' })).text();
+  for (let calls = 0; calls < 3; calls++) await (await world.chat(key, { model: 'ranked' })).text();
   await world.settled();
 
   const operator = await openDashboard(t, world);
@@ -23,8 +23,8 @@ t.test('a target that failed is out, and the entry of the call names each try', 
       .getByRole('region', { name: `Targets at ${place}`, exact: true })
       .getByRole('row', { name: /^ranked/ });
   await rowAt('a').getByText('HTTP 503: busy').waitFor();
-  await reads(t, rowAt('a'), /Outuntil .+150%/);
-  await reads(t, rowAt('b'), /Up150%[\d,]+ ms–/);
+  await reads(t, rowAt('a'), /Outuntil .+00%/);
+  await reads(t, rowAt('b'), /Up3100%[\d,]+ ms–/);
 
   const owner = await openDashboard(t, world);
   await owner.signIn(key);
@@ -32,6 +32,7 @@ t.test('a target that failed is out, and the entry of the call names each try', 
   await owner.open('billing', 'Billing');
   await owner.page
     .getByRole('row', { name: /Charge ranked/ })
+    .first()
     .getByRole('button')
     .click();
   const detail = owner.page.getByRole('dialog', { name: 'Charge' });

@@ -103,7 +103,8 @@ async function send(
 
 /** Address of a path of the gateway, which serves this page at `dashboard/`, maybe below a path of its host. */
 export function gatewayUrl(path: string): string {
-  return new URL(`..${path}`, location.href).href;
+  // The address of a folder ends with a slash, with which the path begins.
+  return `${new URL('..', location.href).href.slice(0, -1)}${path}`;
 }
 
 const TOO_LONG = 'too long';
