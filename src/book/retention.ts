@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Store } from './store.ts';
 
-/** What is kept of the records of calls. */
+/** Bounds of the records of calls. */
 export interface Kept {
   /** Milliseconds since the epoch; refused calls and error messages from before are removed. */
   readonly since: number;

@@ -134,7 +134,7 @@ export async function sendExport<Row, View extends object, Place>(
     left = last === undefined || rows.length < EXPORT_PAGE ? 0 : left - rows.length;
     const text = head + rows.map((row) => lineOf(exported.viewOf(row))).join('');
     head = '';
-    // So that pages of several exports don't follow each other without a turn of the event loop.
+    // Lets other work run between the pages of several exports.
     await setImmediate();
     return text;
   };
