@@ -48,8 +48,6 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     ends: { places: { all: 50, ofOne: 50 } },
     /** Large bodies being parsed. JSON takes mostly far less memory than its size, at worst a few times its size. */
     reading: { places: { all: 4, ofOne: 1 }, bytes: mib(16, 8) },
-    /** Estimates of unreported usage: each decodes, copies and counts up to a MiB of text. */
-    estimates: { places: { all: 16, ofOne: 4 } },
     /** Exports and whole lists being sent; each holds a page of the book. */
     exports: { places: { all: 64, ofOne: 8 } },
     /** Pages of exports being made. */

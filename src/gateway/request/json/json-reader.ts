@@ -19,8 +19,6 @@ const KEPT_WHOLE_BYTES = 8 * 1024;
 const KEPT_MAX_MIB = 6;
 /** Bytes from which the text without long strings is parsed and checked in heavy steps. */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
-/** Bytes from which a token estimate samples the body's text. */
-const SAMPLED_BYTES = 4 * 1024 * 1024;
 
 // Markers for the position of no name, and of an elided one.
 const NO_NAME = 0;
@@ -64,7 +62,7 @@ export interface ReadJson {
 /** Reads a body in memory. Throws like JsonReader. */
 export function readJson(bytes: Buffer, names: RootNames): ReadJson {
   if (!isUtf8(bytes)) throw invalidJson('The request body is not valid UTF-8.');
-  const reader = new JsonReader(names, { bytes });
+  const reader = new JsonReader(names, bytes);
   try {
     reader.push(bytes, 0, true);
     return reader.end(bytes.length);
@@ -76,13 +74,8 @@ export function readJson(bytes: Buffer, names: RootNames): ReadJson {
 }
 
 /** Reads a body in chunks, so that other calls run in between. Throws like JsonReader. */
-export async function readJsonInPieces(
-  source: ByteSource,
-  names: RootNames,
-  keepsSamples = false,
-): Promise<ReadJson> {
-  const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
-  const reader = new JsonReader(names, { sampled });
+export async function readJsonInPieces(source: ByteSource, names: RootNames): Promise<ReadJson> {
+  const reader = new JsonReader(names);
   let windowBytes = WINDOW_BYTES;
   for (let at = 0; at < source.size; ) {
     const window = await source.read(at, at + windowBytes);
@@ -110,7 +103,6 @@ class JsonReader {
   readonly #rootNames: RootNames;
   /** The whole body, if in memory. */
   readonly #body: Buffer | undefined;
-  readonly #sampled: number;
   #keptStringBytes = KEPT_STRING_MAX_BYTES;
   readonly #counts = new JsonCounts();
   readonly #names = new NamesWithin(this.#counts);
@@ -135,11 +127,10 @@ class JsonReader {
   /** True if the next value is the type of a checked object. */
   #isType = false;
 
-  constructor(rootNames: RootNames, { bytes, sampled = 0 }: { bytes?: Buffer; sampled?: number }) {
+  constructor(rootNames: RootNames, bytes?: Buffer) {
     this.#rootNames = rootNames;
     this.#body = bytes;
     if (bytes && bytes.length <= KEPT_WHOLE_BYTES) this.#keptStringBytes = KEPT_WHOLE_BYTES;
-    this.#sampled = sampled;
   }
 
   /**
@@ -308,7 +299,7 @@ class JsonReader {
     this.#elidedStrings ??= new ElidedStrings();
     this.#counts.elided();
     if (this.#body && close >= 0) return new ElidedString(this.#body.subarray(offset + from, offset + close));
-    return new ElidedString(bytes.toString('utf8', from, close < 0 ? ~close : close), this.#sampled);
+    return new ElidedString(bytes.toString('utf8', from, close < 0 ? ~close : close));
   }
 
   #endLong(long: ElidedString, offset: number): void {
