@@ -26,7 +26,7 @@ import { CallMemory, largeReadsOf } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
 import { inOwnTurn } from './request/json/heavy-step.ts';
 import { type ReadJson, readJsonInPieces } from './request/json/json-reader.ts';
-import { rereading } from './request/json/rereading.ts';
+import { countOnce, rereading } from './request/json/rereading.ts';
 import { InspectedNames, type UnknownMembers } from './request/members.ts';
 import { checkEncoding, refuseBetas } from './request/request-head.ts';
 import { Spool, type SpoolFolder, Upload } from './request/spool/spool.ts';
@@ -246,9 +246,10 @@ export class Pipeline {
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
     // `sent` goes upstream; release the original upload.
     request.body = undefined;
-    // A large body is not read again.
-    const counted =
-      spool || read.isHeavy ? await step(() => meter.inputTokens(body)) : (sent.bytes as Buffer);
+    const isLarge = spool !== undefined || read.isHeavy;
+    const counted = isLarge
+      ? await step(() => countOnce(this.#endpoint, body, read))
+      : (sent.bytes as Buffer);
     const endpoint = rereading(this.#endpoint, counted);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
     const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };

@@ -147,7 +147,7 @@ function chatTokens(body: MeteredBody): InputTokens {
     }
   }
   if (tools !== undefined) texts.push(asText(tools));
-  return { text: textTokens(body, texts.join('\n')) + framing, media: 0 };
+  return { text: textTokens(body, texts.join(' ')) + framing, media: 0 };
 }
 
 function collectCalls(message: unknown, texts: string[]): void {

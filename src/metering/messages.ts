@@ -151,7 +151,7 @@ function messageTokens(body: MeteredBody): InputTokens {
   const { messages, system, tools } = body.value;
   const said = readable(contentParts(messages));
   const ruled = typeof system === 'string' ? system : readable(contentParts(system)).text;
-  const text = textTokens(body, [ruled, said.text, asText(tools)].join('\n'));
+  const text = textTokens(body, [ruled, said.text, asText(tools)].join(' '));
   const turns = Array.isArray(messages) ? messages.length : 0;
   return { text: text + turns * TURN_TOKENS, media: said.mediaTokens };
 }

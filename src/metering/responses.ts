@@ -147,7 +147,7 @@ function requestTokens(body: MeteredBody): InputTokens {
   const { text, mediaTokens } = readable(contentParts(input));
   const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
   const turns = Array.isArray(input) ? input.length : 1;
-  return { text: textTokens(body, said.join('\n')) + turns * TURN_TOKENS, media: mediaTokens };
+  return { text: textTokens(body, said.join(' ')) + turns * TURN_TOKENS, media: mediaTokens };
 }
 
 /** Searches of a response: as reported, or else counted among its items. `seen`: searches among earlier items. */

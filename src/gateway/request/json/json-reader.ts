@@ -47,6 +47,8 @@ export interface ReadJson {
   readonly text: string;
   /** Undefined without long strings. */
   readonly elidedStrings: ElidedStrings | undefined;
+  /** Bytes of values with free names (schemas) that the text lacks. */
+  readonly skippedBytes: number;
   /** True if parsing and checking the text take so long that other calls should run in between. */
   readonly isHeavy: boolean;
   /** Span of a wanted member of the outermost object. */
@@ -107,6 +109,7 @@ class JsonReader {
   readonly #counts = new JsonCounts();
   readonly #names = new NamesWithin(this.#counts);
   #elidedStrings: ElidedStrings | undefined;
+  #skippedBytes = 0;
   readonly #kept: string[] = [];
   #length = 0;
   #isAscii = true;
@@ -178,6 +181,7 @@ class JsonReader {
           const end = freeEnd(search, at, this.#counts);
           if (end - at > LONG_FREE_BYTES) {
             this.#keep(bytes, from, at + 1);
+            this.#skippedBytes += end - at;
             from = end;
             this.#mark(end);
           }
@@ -204,6 +208,7 @@ class JsonReader {
       size,
       text,
       elidedStrings: this.#elidedStrings,
+      skippedBytes: this.#skippedBytes,
       isHeavy: this.#counts.isHeavy || this.#length > HEAVY_KEPT_BYTES,
       spanOf(name) {
         const span = spans.get(name);
