@@ -81,7 +81,7 @@ export function makePools(options: PoolOptions): Pools {
 const BASE_BYTES = 320 * MIB;
 /** Memory beyond `BASE_BYTES` that the fixed bounds of pools require; with less, they shrink in proportion. */
 const FULL_BYTES = 704 * MIB;
-/** Memory of a call whose client does not read the answer: kept text, and the buffers of both connections. */
+/** Memory of a call whose client does not read the answer: the buffers of both connections. */
 const UNREAD_BYTES = 512 * 1024;
 
 /** Memory that clients' work may take in this process (`docs/guarantees.md`, "Memory is a budget"). */

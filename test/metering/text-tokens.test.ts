@@ -15,7 +15,7 @@ for (const { name, text, tokens } of SAMPLES) {
 
 test('text in pieces split anywhere, within characters and escapes too, gives the same estimate', async (t) => {
   for (const { name, text } of SAMPLES) {
-    const start = `${text.slice(0, 200)} "\\" 😀 \ud83d\t`;
+    const start = `${text.slice(0, 200)} "\\" 😀 \ud83d\t\b\f`;
     for (const form of [rawOf(start), asciiOf(start)]) {
       for (let size = 1; size < 12; size++) {
         const pieces = new TextTokens();
