@@ -12,17 +12,10 @@ const TARGET = resolve(process.argv[2] ?? fileURLToPath(new URL('../dist', impor
 /** The programs, which share chunks: bin/tollgate.mjs runs the second. */
 const PROGRAMS = ['main.ts', 'cli.ts'];
 /** The worker threads, each whole in one file: WorkerClient finds them by their paths. */
-const WORKERS = ['book/sqlite-worker.ts', 'metering/tokens/token-worker.ts'];
+const WORKERS = ['book/sqlite-worker.ts'];
 
 /** Packages that load files or threads by paths that a bundler can't see. */
-const EXTERNAL = [
-  'geoip-lite',
-  'gpt-tokenizer',
-  'pino',
-  'pino-pretty',
-  'i18n-iso-countries',
-  '@pydantic/genai-prices',
-];
+const EXTERNAL = ['geoip-lite', 'pino', 'pino-pretty', 'i18n-iso-countries', '@pydantic/genai-prices'];
 
 /** CommonJS packages call `require` for Node's own modules, and can't contain `import.meta`. */
 const BANNER = `

@@ -22,11 +22,11 @@ import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { type CallBody, checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
-import { CallMemory, largeReadsOf, type ReadLarge } from './request/call-memory.ts';
+import { CallMemory, largeReadsOf } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
 import { inOwnTurn } from './request/json/heavy-step.ts';
 import { type ReadJson, readJsonInPieces } from './request/json/json-reader.ts';
-import { rereading } from './request/json/rereading-meter.ts';
+import { countOnce, rereading } from './request/json/rereading.ts';
 import { InspectedNames, type UnknownMembers } from './request/members.ts';
 import { checkEncoding, refuseBetas } from './request/request-head.ts';
 import { Spool, type SpoolFolder, Upload } from './request/spool/spool.ts';
@@ -187,12 +187,12 @@ export class Pipeline {
     if (spool)
       return await readLarge(spool.size, async () => {
         const read = await readJsonInPieces(spool, new InspectedNames());
-        return await this.#readJson(request, entered, read, spool, readLarge);
+        return await this.#readJson(request, entered, read, spool);
       });
     const read = readJsonBody(body);
     if (!read.isHeavy) return await this.#readJson(request, entered, read);
     // A body of very many parts takes as much memory as a large one.
-    return await readLarge(read.size, () => this.#readJson(request, entered, read, undefined, readLarge));
+    return await readLarge(read.size, () => this.#readJson(request, entered, read));
   }
 
   async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
@@ -218,13 +218,11 @@ export class Pipeline {
     return await this.#bounded(request, read, { plan, others, findings, named });
   }
 
-  /** `readLarge`: the account's, for a body that is large or has very many parts. */
   async #readJson(
     request: FastifyRequest,
     entered: EnteredCall,
     read: ReadJson,
     spool?: Spool,
-    readLarge?: ReadLarge,
   ): Promise<ReadCall> {
     const { meter, members, asksForUsage } = this.#endpoint;
     const { catalog, bounds } = this.#parts;
@@ -248,7 +246,11 @@ export class Pipeline {
     const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
     // `sent` goes upstream; release the original upload.
     request.body = undefined;
-    const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), readLarge);
+    const isLarge = spool !== undefined || read.isHeavy;
+    const counted = isLarge
+      ? await step(() => countOnce(this.#endpoint, body, read))
+      : (sent.bytes as Buffer);
+    const endpoint = rereading(this.#endpoint, counted);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
     const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
     return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });

@@ -18,7 +18,6 @@ const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
 const NULL_AHEAD = /^"usage"\s*:\s*null/;
 const NULL_WITHIN = 20;
 const FINISHED = /"finish_reason"\s*:\s*"/;
-const INDEX = /"index"\s*:\s*(\d+)/;
 
 interface ChatStreamOptions {
   /** The gateway, not the client, asked for the usage chunk, so the client must not see it. */
@@ -86,7 +85,7 @@ export class ChatStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(this.text.scaled(estimate), this.#reported);
+    const usage = mergeReported(estimate, this.#reported);
     return withSearches(usage, this.#options.searches);
   }
 
@@ -125,8 +124,7 @@ export class ChatStream extends TextStream {
     }
     this.#firstChunk ??= event.includes('"service_tier"') ? copied(event) : '';
     const { pieces } = this.text;
-    const lane = this.#options.isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
-    for (const delta of this.#deltas) if (this.text.collect(event, delta, lane)) break;
+    for (const delta of this.#deltas) if (this.text.collect(event, delta)) break;
     if (this.text.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event));
     if (this.#options.hasSound && event.includes('"audio"'))

@@ -1,5 +1,5 @@
 import { GatewayError } from '../domain/errors.ts';
-import type { Unit, Usage } from '../domain/units.ts';
+import type { Unit } from '../domain/units.ts';
 import { NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import type { ContentPart } from './content-parts.ts';
@@ -14,9 +14,17 @@ import {
   otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
-import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
+import {
+  countOf,
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  saysError,
+  textTokens,
+} from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
-import { outputTextIn } from './output-text.ts';
+import { outputTokensIn } from './output-text.ts';
 import {
   type CostPlan,
   checkContent,
@@ -46,7 +54,6 @@ import {
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy, requestedSearches, withSearches } from './usage.ts';
 
 /** Chat messages and their parts. */
@@ -105,7 +112,10 @@ export const chat: Meter = {
   },
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   mergeReported: (estimate, _answer, body) => withSearches(estimate, requestedSearches(body)),
-  outputText: outputTextOf,
+  outputTokens(answer) {
+    const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
+    return outputTokensIn(choices.map((choice) => choice?.message));
+  },
   failed: saysError,
   stream: (injectedUsage, body) =>
     new ChatStream({
@@ -118,20 +128,14 @@ export const chat: Meter = {
       hasSound: isObject(body.value.audio),
     }),
   resourceIds: chatResourceIds,
-  estimate: estimateChat,
+  inputTokens: chatTokens,
+  estimate: (tokens) => tokens,
 };
 
 /** Approximate tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
 
-/** Estimates unreported usage from the request and the output text. */
-async function estimateChat(
-  body: MeteredBody,
-  outputText: string,
-  count: CountTokens,
-  storedTokens = 0,
-  mediaTokens = 0,
-): Promise<Usage> {
+function chatTokens(body: MeteredBody): InputTokens {
   const { messages, tools } = body.value;
   const texts: string[] = [];
   let framing = 0;
@@ -143,19 +147,7 @@ async function estimateChat(
     }
   }
   if (tools !== undefined) texts.push(asText(tools));
-  const [input, output] = await Promise.all([
-    count(texts.join('\n')),
-    outputText === '' ? 0 : count(outputText),
-  ]);
-  return { input: input + framing + mediaTokens + storedTokens, output };
-}
-
-function outputTextOf(answer: unknown): string {
-  const choices = isObject(answer) ? answer.choices : undefined;
-  if (!Array.isArray(choices)) return '';
-  return choices
-    .map((choice) => outputTextIn(asText(isObject(choice) ? choice.message : undefined)))
-    .join('');
+  return { text: textTokens(body, texts.join(' ')) + framing, media: 0 };
 }
 
 function collectCalls(message: unknown, texts: string[]): void {

@@ -1,13 +1,20 @@
-import type { Usage } from '../domain/units.ts';
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
-import { countOf, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
+import {
+  countOf,
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  saysError,
+  textTokens,
+} from './meter.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { type CostPlan, NONE } from './plan.ts';
 import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import { tokensIn } from './text-tokens.ts';
 import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 
 /** Legacy completions: `CompletionCreateParams` of openai. */
@@ -25,14 +32,15 @@ export const completions: Meter = {
   plan: planCompletion,
   usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
   terms: (answer, { model }) => openaiTerms(answer, model.price),
-  outputText: outputTextOf,
+  outputTokens: (answer) => tokensIn(outputTextOf(answer)),
   failed: saysError,
   stream: (injectedUsage, { value, model: { price } }) => {
     // Several prompts, or several completions of one.
     const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
     return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
-  estimate,
+  inputTokens: (body) => promptTokens(body, body.value.prompt, asText(body.value.suffix)),
+  estimate: (tokens) => tokens,
 };
 
 /**
@@ -60,16 +68,6 @@ function planCompletion(body: MeteredBody): CostPlan {
   };
 }
 
-async function estimate(body: MeteredBody, outputText: string, count: CountTokens): Promise<Usage> {
-  const { text, tokens } = readPrompts(body.value.prompt);
-  const [input, suffix, output] = await Promise.all([
-    count(text),
-    count(asText(body.value.suffix)),
-    count(outputText),
-  ]);
-  return { input: tokens + input + suffix, output };
-}
-
 function outputTextOf(answer: unknown): string {
   const { choices } = (answer ?? {}) as { choices?: unknown };
   if (!Array.isArray(choices)) return '';
@@ -88,15 +86,14 @@ export function countPrompts(prompts: Prompts): number {
   return Math.max(1, prompts.length);
 }
 
-/** Returns all texts, joined by newlines, and the number of tokens sent as numbers. */
-export function readPrompts(prompts: Prompts): { text: string; tokens: number } {
-  if (typeof prompts === 'string') return { text: prompts, tokens: 0 };
-  if (!Array.isArray(prompts)) return { text: '', tokens: 0 };
-  const texts: string[] = [];
+/** Tokens of all texts, and those sent as numbers. */
+export function promptTokens(body: MeteredBody, prompts: Prompts, suffix = ''): InputTokens {
+  const texts = [suffix];
   let tokens = 0;
-  for (const prompt of prompts) {
+  for (const prompt of Array.isArray(prompts) ? prompts : [prompts]) {
     if (typeof prompt === 'string') texts.push(prompt);
-    else tokens += Array.isArray(prompt) ? prompt.length : 1;
+    else if (Array.isArray(prompt)) tokens += prompt.length;
+    else if (typeof prompt === 'number') tokens++;
   }
-  return { text: texts.join('\n'), tokens };
+  return { text: tokens + textTokens(body, texts.join(' ')), media: 0 };
 }

@@ -118,7 +118,7 @@ export function readable(parts: readonly ContentPart[]): { text: string; mediaTo
     if (part.input !== undefined) texts.push(asText(part.input));
     if (isObject(part.source) && part.source.type === 'text') texts.push(asText(part.source.data));
   }
-  return { text: texts.join('\n'), mediaTokens };
+  return { text: texts.join(' '), mediaTokens };
 }
 
 /** Whether a part is media. A part without a type is, if it has a member of media. */

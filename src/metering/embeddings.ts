@@ -1,9 +1,8 @@
-import type { Usage } from '../domain/units.ts';
 import { windowOf } from './bounds.ts';
 import { ChatStream } from './chat-stream.ts';
-import { countPrompts, readPrompts } from './completions.ts';
+import { countPrompts, promptTokens } from './completions.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type Meter, type MeteredBody, saysError } from './meter.ts';
+import { type Meter, saysError } from './meter.ts';
 import { embeddingsToUsage } from './openai-usage.ts';
 import { plainPlan } from './plain-plan.ts';
 import { openaiTerms } from './terms.ts';
@@ -35,12 +34,10 @@ export const embeddings: Meter = {
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
   terms: (answer, { model }) => openaiTerms(answer, model.price),
-  outputText: () => '',
+  outputTokens: () => 0,
   stream: (_injectedUsage, { model: { price } }) =>
     new ChatStream({ injectedUsage: false, price, isInterleaved: false, deltas: [] }),
   failed: saysError,
-  async estimate({ value }: MeteredBody, _outputText, count): Promise<Usage> {
-    const { text, tokens } = readPrompts(value.input);
-    return { input: tokens + (await count(text)) };
-  },
+  inputTokens: (body) => promptTokens(body, body.value.input),
+  estimate: ({ input }) => ({ input }),
 };

@@ -13,6 +13,7 @@ import {
   type MeteredBody,
   type StreamMeter,
   saysError,
+  textTokens,
 } from './meter.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainPlan } from './plain-plan.ts';
@@ -75,20 +76,19 @@ export const images: Meter = {
   },
   terms: (answer, body) => variantTerms(body, answer),
   mergeReported: (estimate) => withOutputAs('outputImage', estimate),
-  outputText: () => '',
+  outputTokens: () => 0,
   failed: saysError,
   stream: (_injectedUsage, body) =>
     new ImageStream(body, imagesAsked(body), pictureTokens(body.model, body.value)),
-  /** Counts the tokens of the prompt, and the maximum for each image. */
-  async estimate(body, _outputText, count, _storedTokens, mediaTokens = 0) {
+  inputTokens(body) {
     const { prompt } = body.value;
+    const isCounted = typeof prompt === 'string' && isPricedByToken(body.model.price);
+    return { text: isCounted ? textTokens(body, prompt) : 0, media: 0 };
+  },
+  /** Counts the tokens of the prompt, and the maximum for each image. */
+  estimate({ input }, body) {
     const asked = imagesAsked(body);
-    const said = typeof prompt === 'string' && isPricedByToken(body.model.price) ? await count(prompt) : 0;
-    return {
-      images: asked,
-      input: said + mediaTokens,
-      output: pictureTokens(body.model, body.value) * asked,
-    };
+    return { images: asked, input, output: pictureTokens(body.model, body.value) * asked };
   },
 };
 
@@ -117,6 +117,7 @@ export class ImageStream implements StreamMeter {
   /** Completed images whose tokens are in `#tokens`. */
   #reported = 0;
   failed = false;
+  readonly outputTokens = 0;
 
   constructor(body: PaintedBody, asked: number, most = body.model.maxOutputTokens) {
     this.#body = body;
@@ -147,10 +148,6 @@ export class ImageStream implements StreamMeter {
 
   get isWhole(): boolean {
     return this.#completed > 0 && !this.#isBegun;
-  }
-
-  outputText(): string {
-    return '';
   }
 
   unfinished(event: string, isLarge: boolean): void {

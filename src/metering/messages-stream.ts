@@ -81,7 +81,7 @@ export class MessagesStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(this.text.scaled(estimate), partialUsage(this.#counts));
+    const usage = mergeReported(estimate, partialUsage(this.#counts));
     const { output: _, ...beyond } = this.#iterations
       ? beyondTotals(this.#iterations)
       : { input: (estimate.input ?? 0) * this.#compactions };

@@ -1,14 +1,13 @@
 import type { Terms } from '../domain/bill.ts';
 import { TIMES_ONE } from '../domain/price.ts';
-import type { Usage } from '../domain/units.ts';
 import { type ContentPart, contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
 import { CACHE_CONTROL, EVERYWHERE, membersOf } from './members.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import { hasOtherModels, iterationsOf, messagesToUsage, passTerms } from './messages-usage.ts';
-import { type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
-import { outputTextIn } from './output-text.ts';
+import { type InputTokens, type Meter, type MeteredBody, maximumOf, saysError, textTokens } from './meter.ts';
+import { outputTokensIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
   asksLongCache,
@@ -30,7 +29,6 @@ import {
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
 import { messagesToolBounds, messagesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { reportedBy } from './usage.ts';
 
@@ -128,11 +126,12 @@ export const messages: Meter = {
   usage: (answer, body) => messagesToUsage(reportedBy(answer), () => asksLongCache(body)),
   terms: messageTerms,
   isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
-  outputText: messagesOutputText,
+  outputTokens: messageOutputTokens,
   failed: saysError,
   resourceIds: messagesResourceIds,
   stream: (_injectedUsage, body) => new MessagesStream(body),
-  estimate: estimateMessage,
+  inputTokens: messageTokens,
+  estimate: (tokens) => tokens,
 };
 
 /** Tiers and passes of a whole message, and whether it is an unbilled refusal. */
@@ -148,33 +147,21 @@ function messageTerms(answer: unknown, body: MeteredBody): Terms {
   };
 }
 
-async function estimateMessage(
-  body: MeteredBody,
-  outputText: string,
-  count: CountTokens,
-  storedTokens: number,
-  mediaTokens?: number,
-): Promise<Usage> {
+function messageTokens(body: MeteredBody): InputTokens {
   const { messages, system, tools } = body.value;
   const said = readable(contentParts(messages));
   const ruled = typeof system === 'string' ? system : readable(contentParts(system)).text;
-  const [input, output] = await Promise.all([
-    count([ruled, said.text, asText(tools)].join('\n')),
-    count(outputText),
-  ]);
+  const text = textTokens(body, [ruled, said.text, asText(tools)].join(' '));
   const turns = Array.isArray(messages) ? messages.length : 0;
-  const media = mediaTokens ?? said.mediaTokens;
-  return { input: input + turns * TURN_TOKENS + media + storedTokens, output };
+  return { text: text + turns * TURN_TOKENS, media: said.mediaTokens };
 }
 
-/** Output text of a whole message: text, thinking, names and arguments of tool calls; not tool results. */
-export function messagesOutputText(message: unknown): string {
-  const content = isObject(message) ? message.content : undefined;
-  if (!Array.isArray(content)) return '';
-  return content
-    .filter((block) => isObject(block) && !/_tool_result$/.test(asText(block.type)))
-    .map((block) => outputTextIn(asText(block)))
-    .join('');
+/** Counts text, thinking, names and arguments of tool calls; not tool results. */
+function messageOutputTokens(message: unknown): number {
+  const content = isObject(message) && Array.isArray(message.content) ? message.content : [];
+  return outputTokensIn(
+    content.filter((block) => isObject(block) && !/_tool_result$/.test(asText(block.type))),
+  );
 }
 
 /** Tokens that Anthropic adds to a prompt with tools: up to 804 documented, and up to 735 for each of its tools. */

@@ -6,7 +6,7 @@ import type { ElidedStrings } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import type { CostPlan, ReportHints } from './plan.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
+import { tokensIn } from './text-tokens.ts';
 
 /** Tells the relay to forward an event, drop it, replace it, or hold it back because it ends the answer. */
 export type EventAction = 'pass' | 'drop' | 'end' | { readonly replacement: string };
@@ -38,10 +38,10 @@ export interface StreamMeter {
   readonly failed?: boolean;
   /** Ids of objects of this answer that the provider stores; complete at the end. */
   readonly resourceIds?: readonly string[];
-  /** Pictures or sound have arrived, which `outputText` lacks: a call that fails later is still charged. */
+  /** Pictures or sound have arrived, which are not text: a call that fails later is still charged. */
   readonly hasOutput?: boolean;
-  /** Output text so far. */
-  outputText(): string;
+  /** Estimated tokens of the output text so far; 0 without text. */
+  readonly outputTokens: number;
 }
 
 /** A binary answer, such as speech, whose length is charged. */
@@ -50,6 +50,17 @@ export interface HeardAnswer {
   /** Corrects an estimate with the received answer. */
   correct(estimate: Usage, isWhole: boolean): Usage;
 }
+
+/** Estimated tokens of a request. */
+export interface InputTokens {
+  /** Text, with what the provider adds to each message. */
+  readonly text: number;
+  /** Pictures and files, at typical values. */
+  readonly media: number;
+}
+
+/** Tokens of text read and written. */
+export type TextUsage = Readonly<Required<Pick<Usage, 'input' | 'output'>>>;
 
 /** Measures the calls of an endpoint: its columns in the endpoint table. */
 export interface Meter {
@@ -68,24 +79,19 @@ export interface Meter {
   mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
   /** Measures a binary answer if its length is charged. */
   heard?(body: MeteredBody): HeardAnswer | undefined;
-  /** Output text of a whole answer, for the estimate. */
-  outputText(answer: unknown): string;
+  /** Estimated tokens of the output text of a whole answer; 0 without text. */
+  outputTokens(answer: unknown): number;
   /** Whether a whole answer of status 200 reports a failure. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, so the client must not see it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
+  /** Estimated tokens of a request. Its long strings may be elided. */
+  inputTokens(body: MeteredBody): InputTokens;
   /**
-   * Estimates unreported usage from the request and the received answer. `storedTokens`: tokens of stored answers that
-   * the request names. `mediaTokens`: tokens of its pictures and files; absent: typical values. A result without
-   * `output` means that the endpoint's answers have no text.
+   * Estimates unreported usage from the tokens of the request and of the output text. A result without `output` means
+   * that the endpoint's answers have no text.
    */
-  estimate(
-    body: MeteredBody,
-    outputText: string,
-    count: CountTokens,
-    storedTokens: number,
-    mediaTokens?: number,
-  ): Promise<Usage>;
+  estimate(tokens: TextUsage, body: MeteredBody): Usage;
   /** Whether a successful answer is plain output text. */
   answersText?(body: MeteredBody): boolean;
   /** Ids of objects of a whole answer that the provider stores. */
@@ -150,6 +156,14 @@ export interface MeteredBody {
   /** Request facts for reading the usage report. Undefined before planning, and for calls whose report needs none. */
   readonly hints: ReportHints | undefined;
 }
+
+/** Estimated tokens of a text from a body. */
+export function textTokens({ elidedStrings }: Pick<MeteredBody, 'elidedStrings'>, text: string): number {
+  return elidedStrings ? elidedStrings.tokensIn(text) : tokensIn(text);
+}
+
+/** For endpoints whose requests have no text that is charged. */
+export const NO_TOKENS: InputTokens = { text: 0, media: 0 };
 
 /** Members and form fields that hold a count. */
 export const COUNTS = [

@@ -1,39 +1,29 @@
 import type { Usage } from '../domain/units.ts';
 import { closingQuote, isEscaped } from './json/lexer.ts';
 import type { Shape, ValueSink } from './json/sieve.ts';
+import { asText } from './json/value.ts';
 import type { EventAction, StreamMeter } from './meter.ts';
+import { TextTokens } from './text-tokens.ts';
 
 const SPACE = /\s/;
-/** Text kept and counted per stream, some 16,000 tokens; of the rest, only the length counts. */
-const KEPT_MAX_CHARS = 64 * 1024;
-/** Pieces are joined regularly, because a slice keeps its whole chunk in memory. */
-const MAX_PIECES = 64;
-
-interface Lane {
-  readonly joined: string[];
-  readonly recent: string[];
-}
 
 /**
- * Collects output text from the events of a stream. Keeps raw JSON text and decodes it only to estimate usage: most
- * streams report theirs and need no decoding. As a `ValueSink` it collects from parts of an event too large to hold.
+ * Finds the output text in the events of a stream and estimates its tokens, without keeping it. As a `ValueSink` it
+ * reads the parts of an event too large to hold.
  */
-export class OutputTextCollector implements ValueSink {
-  readonly #scanner = new TextScanner((raw, continues) => this.#add(raw, continues));
-  /** Escaped JSON text, Latin-1, of each interleaved answer. */
-  readonly #lanes = new Map<number, Lane>();
-  #lane = 0;
+export class OutputTextCounter implements ValueSink {
+  readonly #text = new TextTokens();
+  readonly #scanner = new TextScanner((raw, continues) => {
+    if (!continues) this.#pieces++;
+    this.#text.addJson(raw);
+  });
   #pieces = 0;
-  #keptChars = 0;
-  #otherChars = 0;
 
   /**
-   * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
-   * whether the event has the member. `lane`: number of the answer, if answers are interleaved; joining text across
-   * answers would split words and change the tokens.
+   * Counts the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
+   * whether the event has the member.
    */
-  collect(event: string, member: string, lane = 0): boolean {
-    this.#lane = lane;
+  collect(event: string, member: string): boolean {
     let isFound = false;
     for (let at = event.indexOf(member); at >= 0; at = event.indexOf(member, at)) {
       const start = valueStart(event, at + member.length);
@@ -46,15 +36,13 @@ export class OutputTextCollector implements ValueSink {
     return isFound;
   }
 
-  /** Collects the output text of JSON, a whole answer or a part. */
+  /** Counts the output text of JSON, a whole answer or a part. */
   collectValue(json: string): void {
-    this.#lane = 0;
     this.#scanner.begin();
     this.#scanner.push(Buffer.from(json).toString('latin1'), 0);
   }
 
   begin(): void {
-    this.#lane = 0;
     this.#scanner.begin();
   }
 
@@ -67,46 +55,15 @@ export class OutputTextCollector implements ValueSink {
     return this.#pieces;
   }
 
-  /** Scales the output of an estimate, made from `toString()`, to the length of all output text. */
-  scaled(estimate: Usage): Usage {
-    if (this.#otherChars === 0 || estimate.output === undefined) return estimate;
-    const times = (this.#keptChars + this.#otherChars) / this.#keptChars;
-    return { ...estimate, output: Math.ceil(estimate.output * times) };
-  }
-
-  /** The output text, or its beginning. */
-  toString(): string {
-    return [...this.#lanes.values()]
-      .flatMap(({ joined, recent }) => [...joined, recent.join('')])
-      .map(decoded)
-      .join('');
-  }
-
-  #add(raw: string, continues: boolean): void {
-    if (!continues) this.#pieces++;
-    if (this.#keptChars >= KEPT_MAX_CHARS) {
-      this.#otherChars += raw.length;
-      return;
-    }
-    this.#keptChars += raw.length;
-    let lane = this.#lanes.get(this.#lane);
-    if (!lane) {
-      lane = { joined: [], recent: [] };
-      this.#lanes.set(this.#lane, lane);
-    }
-    const { joined, recent } = lane;
-    if (continues) {
-      recent.push(`${recent.pop() ?? ''}${raw}`);
-      return;
-    }
-    if (recent.length === MAX_PIECES) joined.push(recent.splice(0).join(''));
-    recent.push(raw);
+  /** Estimated tokens so far. */
+  get tokens(): number {
+    return this.#text.tokens;
   }
 }
 
 /** Measures a stream whose events hold output text. */
 export abstract class TextStream implements StreamMeter {
-  protected readonly text = new OutputTextCollector();
+  protected readonly text = new OutputTextCounter();
   failed = false;
   abstract readonly kept: Shape;
   abstract readonly usage: Usage | undefined;
@@ -117,26 +74,17 @@ export abstract class TextStream implements StreamMeter {
     return this.text.pieces;
   }
 
-  /** Output text so far: text, refusals, reasoning, and names, arguments and code for tools. */
-  outputText(): string {
-    return this.text.toString();
+  /** Tokens of text, refusals, reasoning, and names, arguments and code for tools. */
+  get outputTokens(): number {
+    return this.text.tokens;
   }
 }
 
-/** Output text of JSON, a whole answer or a part. */
-export function outputTextIn(json: string): string {
-  const collector = new OutputTextCollector();
-  collector.collectValue(json);
-  return collector.toString();
-}
-
-function decoded(raw: string): string {
-  const text = Buffer.from(raw, 'latin1').toString('utf8');
-  try {
-    return JSON.parse(`"${text}"`) as string;
-  } catch {
-    return text;
-  }
+/** Estimated tokens of the output text in parts of a whole answer. */
+export function outputTokensIn(parts: readonly unknown[]): number {
+  const counter = new OutputTextCounter();
+  for (const part of parts) counter.collectValue(asText(part));
+  return counter.tokens;
 }
 
 /** Index after the colon that follows a member's name; -1 without a colon, when it was no name. */

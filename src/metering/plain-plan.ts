@@ -2,7 +2,7 @@ import type { Price } from '../domain/catalog.ts';
 import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
-import { type Meter, type MeteredBody, type StreamMeter, saysError } from './meter.ts';
+import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter, saysError } from './meter.ts';
 import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
@@ -54,7 +54,7 @@ const PASSES: StreamMeter = {
   kept: {},
   pieces: 0,
   usage: {},
-  outputText: () => '',
+  outputTokens: 0,
 };
 
 /**
@@ -65,7 +65,8 @@ export const perRequest: Meter = {
   plan: ({ model }) => fixedCost(holdFor(model.price, {})),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
-  outputText: () => '',
+  outputTokens: () => 0,
   stream: () => PASSES,
-  estimate: async () => ({}),
+  inputTokens: () => NO_TOKENS,
+  estimate: () => ({}),
 };

@@ -8,9 +8,18 @@ import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
 import { CACHE_BREAKPOINT, EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
-import { countOf, type EventAction, type Meter, type MeteredBody, maximumOf, saysError } from './meter.ts';
+import {
+  countOf,
+  type EventAction,
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  saysError,
+  textTokens,
+} from './meter.ts';
 import { responsesToUsage } from './openai-usage.ts';
-import { outputTextIn, TextStream } from './output-text.ts';
+import { outputTokensIn, TextStream } from './output-text.ts';
 import {
   type CostPlan,
   checkContent,
@@ -41,7 +50,6 @@ import {
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import type { CountTokens } from './tokens/token-counter.ts';
 import { responsesToolKind, type ToolFormat, ToolTally } from './tools.ts';
 import { isSearch, reportedBy, reportedSearches, withSearchesOf } from './usage.ts';
 
@@ -126,27 +134,20 @@ export const responses: Meter = {
   usage: responseUsage,
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   mergeReported: (estimate, answer, body) => withSearchesOf(body, estimate, searchesOf(answer)),
-  outputText: responsesOutputText,
+  outputTokens: (answer) => outputTokensIn(itemsOf(answer)),
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
   resourceIds: responsesResourceIds,
   stream: (_injectedUsage, body) => new ResponsesStream(body),
-  estimate: estimateResponse,
+  inputTokens: requestTokens,
+  estimate: (tokens) => tokens,
 };
 
-async function estimateResponse(
-  body: MeteredBody,
-  outputText: string,
-  count: CountTokens,
-  storedTokens: number,
-  boundOfMedia?: number,
-): Promise<Usage> {
+function requestTokens(body: MeteredBody): InputTokens {
   const { input, instructions, tools } = body.value;
   const { text, mediaTokens } = readable(contentParts(input));
   const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
-  const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(outputText)]);
   const turns = Array.isArray(input) ? input.length : 1;
-  const media = boundOfMedia ?? mediaTokens;
-  return { input: inputTokens + turns * TURN_TOKENS + media + storedTokens, output };
+  return { text: textTokens(body, said.join(' ')) + turns * TURN_TOKENS, media: mediaTokens };
 }
 
 /** Searches of a response: as reported, or else counted among its items. `seen`: searches among earlier items. */
@@ -216,9 +217,9 @@ export class ResponsesStream extends TextStream {
     return { type: 'all', error: 'all', delta: this.text, item: { type: 'all', action }, response };
   }
 
-  /** Adds the searches, and the length of a very long answer, to an estimate without reported usage. */
+  /** Adds the searches to an estimate without reported usage. */
   mergeReported(estimate: Usage): Usage {
-    return withSearchesOf(this.#body, this.text.scaled(estimate), this.#searches);
+    return withSearchesOf(this.#body, estimate, this.#searches);
   }
 
   event(event: string): EventAction {
@@ -264,13 +265,6 @@ export class ResponsesStream extends TextStream {
     if (this.text.pieces === this.#piecesBefore) this.text.collect(event, '"item"');
     this.#piecesBefore = this.text.pieces;
   }
-}
-
-/** Output text of a whole response: texts, refusals, reasoning, names and arguments of tool calls. */
-export function responsesOutputText(response: unknown): string {
-  return itemsOf(response)
-    .map((item) => outputTextIn(asText(item)))
-    .join('');
 }
 
 /**

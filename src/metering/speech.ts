@@ -13,6 +13,7 @@ import {
   type MeteredBody,
   type StreamMeter,
   saysError,
+  textTokens,
 } from './meter.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainPlan } from './plain-plan.ts';
@@ -105,15 +106,16 @@ export const speech: Meter = {
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
   mergeReported: (estimate) => withOutputAs('outputAudio', estimate),
-  outputText: () => '',
+  outputTokens: () => 0,
   heard: (body) => (isPricedByToken(body.model.price) ? new Heard(body) : undefined),
   stream: (_injectedUsage, body) => new SpeechStream(body),
-  /** Counts the tokens of the text, and the maximum for the audio. */
-  async estimate(body, _outputText, count) {
+  inputTokens(body) {
     const { input, instructions } = body.value;
     const said = typeof instructions === 'string' ? `${instructions}\n${input}` : String(input);
-    return { characters: charactersOf(body), input: await count(said), output: mostTokens(body) };
+    return { text: textTokens(body, said), media: 0 };
   },
+  /** Counts the tokens of the text, and the maximum for the audio. */
+  estimate: ({ input }, body) => ({ characters: charactersOf(body), input, output: mostTokens(body) }),
 };
 
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
@@ -125,6 +127,7 @@ class SpeechStream implements StreamMeter {
   failed = false;
   /** Always false: read only before the final event. */
   readonly isWhole = false;
+  readonly outputTokens = 0;
 
   constructor(body: MeteredBody) {
     this.#body = body;
@@ -142,10 +145,6 @@ class SpeechStream implements StreamMeter {
 
   get hasOutput(): boolean {
     return this.pieces > 0;
-  }
-
-  outputText(): string {
-    return '';
   }
 
   event(event: string): EventAction {

@@ -6,11 +6,12 @@ import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type EventAction, type Meter, type MeteredBody, saysError } from './meter.ts';
+import { type EventAction, type Meter, type MeteredBody, saysError, textTokens } from './meter.ts';
 import { above0, responsesToUsage } from './openai-usage.ts';
 import { TextStream } from './output-text.ts';
 import { plainPlan } from './plain-plan.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
+import { tokensIn } from './text-tokens.ts';
 import { reportedSeconds } from './usage.ts';
 
 /** Transcriptions and translations of audio. */
@@ -75,18 +76,16 @@ export const transcription: Meter = {
   failed: saysError,
   mergeReported: withSound,
   answersText: ({ value }) => TEXT_FORMATS.has(value.response_format),
-  outputText: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
+  outputTokens: (answer) => tokensIn(String((answer as { text?: unknown } | null | undefined)?.text ?? '')),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
-  async estimate(body, outputText, count) {
+  inputTokens(body) {
+    const { prompt } = body.value;
+    return { text: typeof prompt === 'string' ? textTokens(body, prompt) : 0, media: 0 };
+  },
+  estimate({ input, output }, body) {
     const audioSeconds = boundSeconds(body);
     if (!isPricedByToken(body.model.price)) return { audioSeconds };
-    const { prompt } = body.value;
-    const asked = typeof prompt === 'string' ? await count(prompt) : 0;
-    return {
-      audioSeconds,
-      input: asked + Math.ceil(audioSeconds * LIKELY_TOKENS_PER_SECOND),
-      output: await count(outputText),
-    };
+    return { audioSeconds, input: input + Math.ceil(audioSeconds * LIKELY_TOKENS_PER_SECOND), output };
   },
 };
 
@@ -149,7 +148,7 @@ class TranscriptionStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    return withSound(this.text.scaled(estimate));
+    return withSound(estimate);
   }
 
   event(event: string): EventAction {

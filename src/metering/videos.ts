@@ -4,7 +4,7 @@ import type { Usage } from '../domain/units.ts';
 import { priceOfVariant } from '../domain/variants.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { isResourceId, type Meter, type MeteredBody, type StreamMeter } from './meter.ts';
+import { isResourceId, type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
 import { fixedCost } from './plan.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 
@@ -53,7 +53,7 @@ function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
   const terms = variantTerms(body, undefined);
-  return { event: () => 'pass', kept: {}, pieces: 0, usage, terms, outputText: () => '' };
+  return { event: () => 'pass', kept: {}, pieces: 0, usage, terms, outputTokens: 0 };
 }
 
 /**
@@ -73,11 +73,12 @@ export const videos: Meter = {
     return seconds === undefined ? undefined : { videoSeconds: seconds };
   },
   terms: (answer, body) => variantTerms(body, answer),
-  outputText: () => '',
+  outputTokens: () => 0,
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
   resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
-  estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
+  inputTokens: () => NO_TOKENS,
+  estimate: (_tokens, body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
 };
 
 /** Refuses a provider file as the first image, since no account here owns one. */

@@ -34,7 +34,6 @@ import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
-import { TokenCounter } from '../metering/tokens/token-counter.ts';
 import {
   registerGauges,
   registerPools,
@@ -76,7 +75,6 @@ export interface Gateway {
   readonly transport: UpstreamTransport;
   readonly openCalls: OpenCalls;
   readonly refusals: RefusalWriter;
-  readonly tokens: TokenCounter;
 }
 
 const GATEWAY = token<Gateway>('Gateway');
@@ -84,7 +82,6 @@ const APP_PARTS = token<AppParts>('AppParts');
 const ALERT_WORKER = token<AlertWorker>('AlertWorker');
 const COUNTRIES = token<CountryLookup>('CountryLookup');
 const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
-const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 const METRICS = token<Registry>('Registry');
 const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const MEMORY = token<MemoryBudget>('MemoryBudget');
@@ -119,7 +116,6 @@ export function compose(opened: Opened): Gateway {
     transport: c.resolve(TRANSPORT),
     openCalls: c.resolve(OPEN_CALLS),
     refusals: c.resolve(REFUSALS),
-    tokens: c.resolve(TOKEN_COUNTER),
   }));
   return container.resolve(GATEWAY);
 }
@@ -148,7 +144,6 @@ function registerParts(once: Once, opened: Opened): void {
       new RefusalWriter({ book, log: logger, settings: config.calls, places: c.resolve(POOLS).refusals }),
   );
   once(OPEN_CALLS, () => new OpenCalls(config.limits));
-  once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TARGET_HEALTH, () => new TargetHealth({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(ALERT_WORKER, (c) => {
@@ -217,7 +212,6 @@ function registerCalls(once: Once, opened: Opened): void {
     return new CallQueue({ maxQueueMs, pools, metrics: c.resolve(CALL_METRICS) });
   });
   once(PIPELINE, (c) => {
-    const tokens = c.resolve(TOKEN_COUNTER);
     return {
       gatekeeper: c.resolve(GATEKEEPER),
       ledger,
@@ -228,8 +222,6 @@ function registerCalls(once: Once, opened: Opened): void {
       queue: c.resolve(CALL_QUEUE),
       response: {
         ledger,
-        countTokens: (text: string) => tokens.count(text),
-        estimates: c.resolve(POOLS).estimates,
         requestTimeoutMs: config.limits.requestTimeoutMs,
         headersTimeoutMs: config.limits.headersTimeoutMs,
         targets: {

@@ -121,7 +121,6 @@ async function open(
     isDraining: () => stopping.isDraining,
     tracing,
   });
-  closers.add(() => gateway.tokens.close());
   gateway.refusals.start();
   closers.add(() => gateway.refusals.stop());
   closers.add(() => gateway.transport.close());

@@ -48,8 +48,6 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     ends: { places: { all: 50, ofOne: 50 } },
     /** Large bodies being parsed. JSON takes mostly far less memory than its size, at worst a few times its size. */
     reading: { places: { all: 4, ofOne: 1 }, bytes: mib(16, 8) },
-    /** Estimates of unreported usage: each decodes, copies and counts up to a MiB of text. */
-    estimates: { places: { all: 16, ofOne: 4 } },
     /** Exports and whole lists being sent; each holds a page of the book. */
     exports: { places: { all: 64, ofOne: 8 } },
     /** Pages of exports being made. */
@@ -83,7 +81,7 @@ export function makePools(options: PoolOptions): Pools {
 const BASE_BYTES = 320 * MIB;
 /** Memory beyond `BASE_BYTES` that the fixed bounds of pools require; with less, they shrink in proportion. */
 const FULL_BYTES = 704 * MIB;
-/** Memory of a call whose client does not read the answer: kept text, and the buffers of both connections. */
+/** Memory of a call whose client does not read the answer: the buffers of both connections. */
 const UNREAD_BYTES = 512 * 1024;
 
 /** Memory that clients' work may take in this process (`docs/guarantees.md`, "Memory is a budget"). */

@@ -3,12 +3,9 @@ import { parentPort, Worker } from 'node:worker_threads';
 /** Rejection of a question to a thread that has ended; `cause` is the error that ended it, if one did. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded';
-  /** Exit code of the thread; undefined if it was closed. */
-  readonly code: number | undefined;
 
-  constructor(code?: number, cause?: unknown) {
+  constructor(cause?: unknown) {
     super('The thread has ended.', { cause });
-    this.code = code;
   }
 }
 
@@ -32,9 +29,9 @@ export class WorkerClient<Question, Answer> {
 
   /**
    * Starts the worker `name`, a file beside the one whose `import.meta.url` is `from`: .ts in the sources, .js in the
-   * build. `onEnd` is called once if the thread ends without `close`, before outstanding questions are rejected.
+   * build.
    */
-  constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
+  constructor(name: string, from: string) {
     const extension = from.endsWith('.ts') ? '.ts' : '.js';
     // No flags of this process: a thread can't start with some of them, such as `--input-type`.
     this.#worker = new Worker(new URL(`./${name}${extension}`, from), { execArgv: [] });
@@ -44,11 +41,8 @@ export class WorkerClient<Question, Answer> {
       cause = error;
     });
     // 'exit' follows 'error'. It comes alone if something outside ended the thread.
-    this.#worker.on('exit', (code) => {
-      if (this.#ended) return;
-      const ended = new ThreadEnded(code, cause);
-      onEnd(ended);
-      this.#end(ended);
+    this.#worker.on('exit', () => {
+      if (!this.#ended) this.#end(new ThreadEnded(cause));
     });
     this.#worker.unref();
   }

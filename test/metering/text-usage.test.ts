@@ -4,14 +4,15 @@ import type { CallBody } from '../../src/gateway/request/call-body.ts';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
-import { messagesOutputText } from '../../src/metering/messages.ts';
+import { messages } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
 import { messagesToUsage } from '../../src/metering/messages-usage.ts';
 import {
   chatToUsage as chatUsage,
   responsesToUsage as responsesUsage,
 } from '../../src/metering/openai-usage.ts';
-import { ResponsesStream, responsesOutputText, responsesResourceIds } from '../../src/metering/responses.ts';
+import { ResponsesStream, responses, responsesResourceIds } from '../../src/metering/responses.ts';
+import { tokensIn } from '../../src/metering/text-tokens.ts';
 
 const BODY = { value: {} } as CallBody;
 const chatToUsage = (usage: unknown) => chatUsage(usage, FREE_PRICE);
@@ -99,7 +100,7 @@ test('usage of whole answers', (t) => {
       ],
     },
   ];
-  t.equal(responsesOutputText({ output }), 'Hm. f{"a":1}HiNo');
+  t.equal(responses.outputTokens({ output }), tokensIn('Hm. f{"a":1}HiNo'));
   const plain = { hints: undefined };
   t.same(responsesResourceIds({ id: 'resp_1', output }, plain), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
   t.same(responsesResourceIds({ id: 'resp_1', output, store: false }, plain), []);
@@ -108,10 +109,10 @@ test('usage of whole answers', (t) => {
     { type: 'text', text: 'Hi' },
     { type: 'tool_use', name: 'f', input: { a: 1 } },
   ];
-  t.equal(messagesOutputText({ content }), 'Hm. Hif{a:1}');
-  t.equal(completions.outputText({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
+  t.equal(messages.outputTokens({ content }), tokensIn('Hm. Hif{a:1}'));
+  t.equal(completions.outputTokens({ choices: [{ text: 'a, ' }, { text: 'b' }] }), tokensIn('a, b'));
   for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
-    t.equal(responsesOutputText(nothing) + messagesOutputText(nothing) + completions.outputText(nothing), '');
+    for (const meter of [responses, messages, completions]) t.equal(meter.outputTokens(nothing), 0);
   }
   t.end();
 });
@@ -128,7 +129,7 @@ test('a responses stream: the text of all its deltas, and no sound', (t) => {
     t.equal(stream.event(event({ type, delta, obfuscation: 'zzz' })), 'pass');
   }
   t.equal(stream.event(event({ type: 'response.output_text.done', text: '日本 "x"' })), 'pass');
-  t.equal(stream.outputText(), 'Hm. 日本 "x"No{"a"');
+  t.equal(stream.outputTokens, tokensIn('Hm. 日本 "x"No{"a"'));
   t.equal(stream.usage, undefined);
   t.end();
 });
@@ -148,7 +149,7 @@ test('words of the protocol within an answer are only text', (t) => {
   const stream = new MessagesStream(BODY);
   const delta = { type: 'text_delta', text };
   t.equal(stream.event(event({ type: 'content_block_delta', index: 0, delta })), 'pass');
-  t.equal(stream.outputText(), text);
+  t.equal(stream.outputTokens, tokensIn(text));
   t.end();
 });
 
@@ -166,7 +167,7 @@ test('a messages stream: its text, and its usage only once it has stopped', (t) 
   ]) {
     stream.event(event({ type: 'content_block_delta', index: 0, delta }));
   }
-  t.equal(stream.outputText(), 'Hm. Hi {"a":');
+  t.equal(stream.outputTokens, tokensIn('Hm. Hi {"a":'));
   stream.event(event({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 6 } }));
   t.equal(stream.usage, undefined);
   stream.event(

@@ -5,7 +5,7 @@ import type { Spool } from './spool/spool.ts';
 
 /** Memory for a call besides body and answer: the objects of request, reply and exchange, and buffers of sockets. */
 const CALL_BYTES = 32 * 1024;
-/** Memory for a stream beyond that: its text, which is kept for an estimate, and what is read and waits to be passed on. */
+/** Memory for a stream beyond that: what is read and waits to be passed on. */
 const STREAM_BYTES = 96 * 1024;
 /** An answer that `CALL_BYTES` have room for. */
 const SMALL_ANSWER_BYTES = 16 * 1024;

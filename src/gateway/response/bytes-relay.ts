@@ -4,7 +4,7 @@ import type { HeardAnswer, Meter } from '../../metering/meter.ts';
 import { billOfCall } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
-import { unreported } from './unreported.ts';
+import { estimated, unreported } from './unreported.ts';
 
 /**
  * Relay for a successful answer whose content the gateway does not read, such as speech. Each part is forwarded as it
@@ -35,8 +35,8 @@ export class BytesRelay implements AnswerSink, Relay {
   reading(): Reading | undefined {
     if (this.#received === 0) return undefined;
     const { meter } = this.#recipient.call.endpoint;
-    const estimate = async () => {
-      const counted = await this.#estimate(meter, false);
+    const estimate = () => {
+      const counted = this.#estimate(meter, false);
       return unreported(this.#recipient, { counted, merged: counted, hidden: 0 });
     };
     return { ...this.#known(), estimate };
@@ -93,9 +93,9 @@ export class BytesRelay implements AnswerSink, Relay {
     return { ...this.#known(), estimate: () => this.#estimate(meter, true) };
   }
 
-  async #estimate(meter: Meter, isWhole: boolean): Promise<Usage> {
-    const { call, countTokens } = this.#recipient;
-    const estimate = await meter.estimate(call.body, '', countTokens, call.storedTokens);
+  #estimate(meter: Meter, isWhole: boolean): Usage {
+    const { call } = this.#recipient;
+    const estimate = estimated(call, 0);
     if (this.#heard) return this.#heard.correct(estimate, isWhole);
     return meter.mergeReported?.(estimate, undefined, call.body) ?? estimate;
   }

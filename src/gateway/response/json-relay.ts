@@ -1,12 +1,13 @@
 import type { Usage } from '../../domain/units.ts';
 import { JsonSieve } from '../../metering/json/sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
+import { tokensIn } from '../../metering/text-tokens.ts';
 import { reportedBy } from '../../metering/usage.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { providerError } from './provider-error.ts';
 import type { Reading, Recipient, Relay } from './recipient.ts';
-import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
+import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /**
  * Bytes of the largest answer that is held until it is settled and carries `x-tollgate-charge` (specification section
@@ -57,8 +58,8 @@ export class JsonRelay implements AnswerSink, Relay {
     return {
       ...reported,
       terms,
-      estimate: async () => {
-        const counted = await this.#estimateByBytes(call.mediaTokens);
+      estimate: () => {
+        const counted = this.#estimateByBytes(call.mediaTokens);
         return unreported(this.#recipient, { counted, merged: counted, hidden, terms });
       },
     };
@@ -157,23 +158,21 @@ export class JsonRelay implements AnswerSink, Relay {
 
   /** Reading of a whole answer. One that was held, reports a failure and has no output is free. */
   #readWhole(body: Buffer): Reading {
-    const { call, countTokens } = this.#recipient;
+    const { call } = this.#recipient;
     const { meter } = call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;
     const reading = {
       ...this.#reported(answer),
       estimate: this.#sieve
         ? () => this.#estimateByBytes()
-        : async () => {
-            const text = meter.answersText?.(call.body) ? body.toString('utf8') : meter.outputText(answer);
-            return this.#merged(
-              await meter.estimate(call.body, text, countTokens, call.storedTokens),
-              answer,
-            );
+        : () => {
+            const isText = meter.answersText?.(call.body);
+            const output = isText ? tokensIn(body.toString('utf8')) : meter.outputTokens(answer);
+            return this.#merged(estimated(call, output), answer);
           },
     };
     if (!reading.failed || reading.usage || this.#sieve) return reading;
-    return { ...reading, free: meter.outputText(answer) === '' };
+    return { ...reading, free: meter.outputTokens(answer) === 0 };
   }
 
   /** What the answer reports. */
@@ -201,14 +200,11 @@ export class JsonRelay implements AnswerSink, Relay {
    * The estimate for an answer that is not at hand whole. For a text model all bytes count as output; pictures are not
    * text.
    */
-  async #estimateByBytes(mediaTokens?: number): Promise<Usage> {
-    const { call, countTokens } = this.#recipient;
-    const { body, endpoint, storedTokens } = call;
-    const length = this.#length;
-    const counted = await endpoint.meter.estimate(body, '', countTokens, storedTokens, mediaTokens);
-    const usage = this.#merged(counted, this.#sieve?.value);
-    const isText = endpoint.category === 'text' && usage.output !== undefined;
-    return isText ? { ...usage, output: Math.ceil(length / BYTES_PER_TOKEN) } : usage;
+  #estimateByBytes(mediaTokens?: number): Usage {
+    const { call } = this.#recipient;
+    const usage = this.#merged(estimated(call, 0, mediaTokens), this.#sieve?.value);
+    const isText = call.endpoint.category === 'text' && usage.output !== undefined;
+    return isText ? { ...usage, output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : usage;
   }
 }
 

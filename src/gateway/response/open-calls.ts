@@ -8,7 +8,7 @@ interface OpenCall {
   timeIsUp(): void;
 }
 
-/** Time after `giveUp` for estimates: counting the tokens of a large request takes up to 3 s. */
+/** Time after `giveUp` for the calls to settle. */
 const SETTLE_WITHIN_MS = 5_000;
 
 /**

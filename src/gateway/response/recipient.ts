@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Terms } from '../../domain/bill.ts';
 import type { Usage } from '../../domain/units.ts';
-import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { CacheShares } from './cache-shares.ts';
@@ -17,7 +16,7 @@ export interface Reading {
   /** `usage` has tokens whose price is not known to be the model's. */
   readonly isEstimated?: boolean | undefined;
   /** The usage estimated from what was sent and received. */
-  estimate(): Promise<Usage>;
+  estimate(): Usage;
   /** True if the answer itself says that the call failed. */
   readonly failed?: boolean;
   /** True if the call failed before the model produced anything, so that nothing is charged. */
@@ -27,7 +26,7 @@ export interface Reading {
 }
 
 /** The reading of an answer that ended before any content. */
-export const NO_USAGE: Reading = { usage: {}, estimate: async () => ({}) };
+export const NO_USAGE: Reading = { usage: {}, estimate: () => ({}) };
 
 /** Reads the answer of one call and passes it on. */
 export interface Relay {
@@ -47,7 +46,6 @@ export interface Recipient {
   readonly raw: ServerResponse;
   /** True once the client has left: the answer is read for its report, and nothing is written. */
   readonly hasLeft: boolean;
-  readonly countTokens: CountTokens;
   readonly hiddenTokensPerSecond: number;
   readonly cacheShares: CacheShares;
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */

@@ -1,6 +1,4 @@
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { CountTokens } from '../../metering/tokens/token-counter.ts';
-import type { FairPool } from '../../shares/fair-pool.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
 import type { CallQueue } from '../queue/call-queue.ts';
@@ -12,8 +10,6 @@ import type { OpenCalls } from './open-calls.ts';
 /** What the answers of all calls share. */
 export interface ResponseContext {
   readonly ledger: Ledger;
-  readonly countTokens: CountTokens;
-  readonly estimates: FairPool;
   readonly requestTimeoutMs: number;
   /** Longest wait for the head of a stream, over all tries of its call. */
   readonly headersTimeoutMs: number;

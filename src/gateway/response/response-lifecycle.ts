@@ -3,7 +3,6 @@ import { creditsString, type Micro } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
-import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallTrace, EndCode } from '../observers.ts';
 import { failureEvent, refuse } from '../refuse.ts';
@@ -113,10 +112,6 @@ export class ResponseLifecycle implements Answering {
 
   get hasLeft(): boolean {
     return this.#hasLeft;
-  }
-
-  get countTokens(): CountTokens {
-    return this.#context.countTokens;
   }
 
   get hiddenTokensPerSecond(): number {
@@ -400,7 +395,6 @@ export class ResponseLifecycle implements Answering {
       // The request body is no longer needed: nothing more is sent or estimated from it.
       this.call.memory.closeBody();
     };
-    const { accountId } = this.call.compiled.key;
-    settleBy(reading, settle, (work) => this.#context.estimates.run(accountId, work), this.#request.log);
+    settleBy(reading, settle, this.#request.log);
   }
 }

@@ -8,7 +8,7 @@ import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { PartWriter } from './part-writer.ts';
 import { providerError } from './provider-error.ts';
 import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
-import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
+import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /** Most characters, and then most milliseconds, that an upstream may go on after the event that ends its answer. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
@@ -64,8 +64,8 @@ export class StreamRelay implements AnswerSink, Relay {
     const terms = usage ? this.#meter.terms : termsOfEstimate(this.#meter.terms);
     const hidden = hiddenTokens(this.#recipient, this.#visibleAt, this.#meter.hiddenTokens);
     const { mediaTokens } = this.#recipient.call;
-    return this.#reading(terms, async () => {
-      const counted = await this.#count(mediaTokens);
+    return this.#reading(terms, () => {
+      const counted = this.#count(mediaTokens);
       const merged = this.#merged(counted);
       return unreported(this.#recipient, { counted, merged, hidden, terms });
     });
@@ -141,7 +141,7 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   /** The reading of what has come, by `estimate` if no usage was reported. */
-  #reading(terms: Terms | undefined, estimate: () => Promise<Usage>): Reading {
+  #reading(terms: Terms | undefined, estimate: () => Usage): Reading {
     const { usage, isEstimated, failed, resourceIds } = this.#meter;
     return {
       usage,
@@ -153,10 +153,8 @@ export class StreamRelay implements AnswerSink, Relay {
     };
   }
 
-  #count(mediaTokens?: number): Promise<Usage> {
-    const { call, countTokens } = this.#recipient;
-    const { meter } = call.endpoint;
-    return meter.estimate(call.body, this.#meter.outputText(), countTokens, call.storedTokens, mediaTokens);
+  #count(mediaTokens?: number): Usage {
+    return estimated(this.#recipient.call, this.#meter.outputTokens, mediaTokens);
   }
 
   #merged(counted: Usage): Usage {
@@ -182,7 +180,7 @@ export class StreamRelay implements AnswerSink, Relay {
   #ended(): Reading {
     if (!this.#received) return NO_USAGE;
     const cut = this.#meter.failed ? this.reading() : undefined;
-    return cut ?? this.#reading(this.#meter.terms, async () => this.#merged(await this.#count()));
+    return cut ?? this.#reading(this.#meter.terms, () => this.#merged(this.#count()));
   }
 
   #finish(): void {
@@ -190,7 +188,7 @@ export class StreamRelay implements AnswerSink, Relay {
     this.#ending = true;
     const reading = this.#ended();
     const isCharged =
-      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputTokens > 0;
     // A stream that failed before the model wrote anything is not charged, like an answer of status 500.
     const finish = () => {
       this.#settled = true;

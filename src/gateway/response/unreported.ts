@@ -63,16 +63,26 @@ export function unreported(
   return withinHold(call, usage, terms) ?? (isInputReported ? merged : withoutRest(call, usage, terms));
 }
 
+/** Usage by the request and the tokens of the output text. `mediaTokens`: of its pictures and files; typical by default. */
+export function estimated(
+  { body, endpoint: { meter }, storedTokens }: ReadCall,
+  output: number,
+  mediaTokens?: number,
+): Usage {
+  const { text, media } = meter.inputTokens(body);
+  return meter.estimate({ input: text + (mediaTokens ?? media) + storedTokens, output }, body);
+}
+
 /** Reading of a call that was sent, and of whose answer nothing has come. */
 export function unanswered(recipient: Recipient): Reading {
-  const { call, countTokens } = recipient;
-  const { body, endpoint, storedTokens, mediaTokens } = call;
+  const { call } = recipient;
+  const { body, endpoint, mediaTokens } = call;
   const hidden = hiddenTokens(recipient, undefined);
   return {
     usage: undefined,
-    async estimate() {
+    estimate() {
       const { meter } = endpoint;
-      const counted = await meter.estimate(body, '', countTokens, storedTokens, mediaTokens);
+      const counted = estimated(call, 0, mediaTokens);
       const merged = meter.mergeReported?.(counted, undefined, body) ?? counted;
       return unreported(recipient, { counted, merged, hidden });
     },
@@ -136,9 +146,6 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
   return make(fitting);
 }
 
-/** Runs an estimate when it is the account's turn. */
-type InTurn = (estimate: () => Promise<Usage>) => Promise<Usage>;
-
 /**
  * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws
  * RangeError if a usage costs more than any account can hold.
@@ -146,7 +153,6 @@ type InTurn = (estimate: () => Promise<Usage>) => Promise<Usage>;
 export function settleBy(
   reading: Reading | undefined,
   settle: (usage: Usage | undefined, estimated: boolean) => void,
-  inTurn: InTurn,
   log: Log,
 ): void {
   if (!reading || reading.free) {
@@ -155,12 +161,12 @@ export function settleBy(
   }
   const { usage } = reading;
   if (usage && isSettled(() => settle(usage, reading.isEstimated === true))) return;
-  inTurn(() => reading.estimate())
-    .then((estimate) => settle(estimate, true))
-    .catch((error: unknown) => {
-      log.error({ err: error }, 'failed to estimate usage; charging the price per request');
-      settle({}, true);
-    });
+  try {
+    settle(reading.estimate(), true);
+  } catch (error) {
+    log.error({ err: error }, 'failed to estimate usage; charging the price per request');
+    settle({}, true);
+  }
 }
 
 /** False if the charge of a reported usage exceeds what any account can hold, so that the report is ignored. */

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { invalidJson } from '../../domain/errors.ts';
-import type { CountTokens } from '../tokens/token-counter.ts';
+import { tokensIn } from '../text-tokens.ts';
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
-/** UTF-16 units sampled from each piece (at most 256 KiB) to estimate tokens. */
-const MAX_SAMPLE_UNITS = 4 * 1024;
-const MIN_SAMPLE_UNITS = 64;
+/** UTF-16 units of each piece (at most 256 KiB, or a whole string in memory) that are read to estimate its tokens. */
+const SAMPLED_UNITS = 4 * 1024;
 /** Longest prefix that is kept: enough to recognize an image, and to quote an id in a message. */
 const HEAD_UNITS = 64;
 
 /** Facts that meters need of a JSON string too long to keep in memory, gathered while it streams. */
 export class ElidedString {
-  readonly #sampled: number;
   #isDataUrl = false;
   /** The whole string, if it is in memory and not yet read. */
   #unread: Buffer | undefined;
@@ -23,7 +21,7 @@ export class ElidedString {
   #endsInHalf = false;
   #units = 0;
   #bytes = 0;
-  #sample = '';
+  #tokens = 0;
   /** Position of the string in the body, without its quotes; set at its end. */
   place: { readonly start: number; readonly end: number } | undefined;
   /** Prefix of the string, as far as JSON needs no escapes for it. */
@@ -31,11 +29,9 @@ export class ElidedString {
 
   /**
    * `raw`: the string between its quotes. Text is the first piece, at least five characters. Bytes are the whole
-   * string, valid JSON, and are read on first use; most strings are never read. `sampled`: share of the string to keep
-   * as a sample, 0 to 1. Throws 400 `invalid_json`.
+   * string, valid JSON, and are read on first use; most strings are never read. Throws 400 `invalid_json`.
    */
-  constructor(raw: string | Buffer, sampled = 0) {
-    this.#sampled = sampled;
+  constructor(raw: string | Buffer) {
     if (typeof raw === 'string') {
       const text = decoded(raw);
       this.head = headOf(Buffer.from(raw.slice(0, HEAD_UNITS)));
@@ -81,9 +77,10 @@ export class ElidedString {
     return this.#units;
   }
 
-  /** Samples spread over the whole string; "" if the sampled share is 0. */
-  get sample(): string {
-    return this.#sample;
+  /** Estimated tokens. */
+  get tokens(): number {
+    this.#read();
+    return this.#tokens;
   }
 
   #read(): void {
@@ -105,12 +102,8 @@ export class ElidedString {
       this.#bytes -= 2;
     }
     if (text !== '') this.#endsInHalf = /[\ud800-\udbff]$/.test(text);
-    if (this.#sampled > 0) this.#sample += copied(text.slice(0, this.#sampleUnits(text)));
+    this.#tokens += tokensIn(text, SAMPLED_UNITS);
     this.#addPayload(text);
-  }
-
-  #sampleUnits({ length }: string): number {
-    return Math.min(MAX_SAMPLE_UNITS, Math.max(MIN_SAMPLE_UNITS, Math.ceil(length * this.#sampled)));
   }
 
   #addPayload(text: string): void {
@@ -137,11 +130,6 @@ const PLAIN_START = /^(?:[ !#-[\]-~]|\\\/)*/;
 function headOf(raw: Buffer): string {
   const [start = ''] = PLAIN_START.exec(raw.toString('latin1', 0, HEAD_UNITS)) ?? [];
   return start.replaceAll('\\/', '/');
-}
-
-/** A copy, because a slice keeps the whole piece in memory. */
-function copied(slice: string): string {
-  return JSON.parse(JSON.stringify(slice)) as string;
 }
 
 function decoded(raw: string): string {
@@ -178,24 +166,18 @@ export class ElidedStrings {
       if (!isRead || !kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
-  /** Wraps `count` for texts with placeholders: each counts the tokens of its sample, scaled to the whole string. */
-  counting(count: CountTokens): CountTokens {
-    return async (text) => {
-      let units = 0;
-      const samples: string[] = [];
-      const rest: string[] = [];
-      let from = 0;
-      for (const [placeholder, long] of this.#within(text)) {
-        rest.push(text.slice(from, placeholder.start));
-        from = placeholder.end;
-        units += long.units;
-        samples.push(long.sample);
-      }
-      rest.push(text.slice(from));
-      const sample = samples.join('\n');
-      const [short, long] = await Promise.all([count(rest.join('')), count(sample)]);
-      return short + (sample === '' ? 0 : Math.round((long * units) / sample.length));
-    };
+  /** Estimated tokens of a text with placeholders. */
+  tokensIn(text: string): number {
+    let tokens = 0;
+    const rest: string[] = [];
+    let from = 0;
+    for (const [placeholder, long] of this.#within(text)) {
+      rest.push(text.slice(from, placeholder.start));
+      from = placeholder.end;
+      tokens += long.tokens;
+    }
+    rest.push(text.slice(from));
+    return tokens + tokensIn(rest.join(''));
   }
 
   *#within(text: string): Generator<[{ start: number; end: number }, ElidedString]> {

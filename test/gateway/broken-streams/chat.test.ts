@@ -1,4 +1,4 @@
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { tokensIn } from '../../../src/metering/text-tokens.ts';
 import { type Piece, tokensOf } from '../../helper/start/broken-stream.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
@@ -50,7 +50,7 @@ function chatPieces(deltas: readonly Delta[], reason = 'stop'): Piece[] {
     });
   return [
     { sent: chunk({ role: 'assistant', content: '', refusal: null }) },
-    ...deltas.map(({ delta, says = '', choice = 0 }) => ({ sent: chunk(delta, choice), says, choice })),
+    ...deltas.map(({ delta, says = '', choice = 0 }) => ({ sent: chunk(delta, choice), says })),
     { sent: chunk({}, 0, reason) },
     { sent: event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage: USAGE }) },
     { sent: 'data: [DONE]\n\n' },
@@ -68,7 +68,7 @@ function chat(name: string, pieces: readonly Piece[], more: object = {}): Stream
     beforeUsage: pieces.length - 2,
     cost: (sent) => ({
       estimated: true,
-      tokens: { input: countTokens(QUESTION), output: tokensOf(sent) },
+      tokens: { input: tokensIn(QUESTION), output: tokensOf(sent) },
     }),
     error: event({
       error: { message: 'The server had an error', type: 'server_error', param: null, code: null },
@@ -124,7 +124,7 @@ const completions: StreamFormat = {
         usage: null,
       });
     const pieces: Piece[] = [
-      ...together.map(({ says, choice }) => ({ sent: chunk(says, choice), says, choice })),
+      ...together.map(({ says, choice }) => ({ sent: chunk(says, choice), says })),
       { sent: chunk('', 0, 'stop') + chunk('', 1, 'stop') },
       { sent: event({ ...HEAD, object: 'text_completion', choices: [], usage: USAGE }) },
       { sent: 'data: [DONE]\n\n' },

@@ -1,4 +1,4 @@
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { tokensIn } from '../../../src/metering/text-tokens.ts';
 import { type Piece, tokensOf } from '../../helper/start/broken-stream.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
@@ -51,7 +51,7 @@ function responses(name: string, kind: string, texts: readonly string[]): Stream
     beforeUsage: pieces.length - 1,
     cost: (sent) => ({
       estimated: true,
-      tokens: { input: countTokens(QUESTION), output: tokensOf(sent) },
+      tokens: { input: tokensIn(QUESTION), output: tokensOf(sent) },
     }),
     error: event({ type: 'error', code: 'server_error', message: 'Something went wrong', param: null }),
   };

@@ -19,8 +19,6 @@ const KEPT_WHOLE_BYTES = 8 * 1024;
 const KEPT_MAX_MIB = 6;
 /** Bytes from which the text without long strings is parsed and checked in heavy steps. */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
-/** Bytes from which a token estimate samples the body's text. */
-const SAMPLED_BYTES = 4 * 1024 * 1024;
 
 // Markers for the position of no name, and of an elided one.
 const NO_NAME = 0;
@@ -49,6 +47,8 @@ export interface ReadJson {
   readonly text: string;
   /** Undefined without long strings. */
   readonly elidedStrings: ElidedStrings | undefined;
+  /** Bytes of values with free names (schemas) that the text lacks. */
+  readonly skippedBytes: number;
   /** True if parsing and checking the text take so long that other calls should run in between. */
   readonly isHeavy: boolean;
   /** Span of a wanted member of the outermost object. */
@@ -64,7 +64,7 @@ export interface ReadJson {
 /** Reads a body in memory. Throws like JsonReader. */
 export function readJson(bytes: Buffer, names: RootNames): ReadJson {
   if (!isUtf8(bytes)) throw invalidJson('The request body is not valid UTF-8.');
-  const reader = new JsonReader(names, { bytes });
+  const reader = new JsonReader(names, bytes);
   try {
     reader.push(bytes, 0, true);
     return reader.end(bytes.length);
@@ -76,13 +76,8 @@ export function readJson(bytes: Buffer, names: RootNames): ReadJson {
 }
 
 /** Reads a body in chunks, so that other calls run in between. Throws like JsonReader. */
-export async function readJsonInPieces(
-  source: ByteSource,
-  names: RootNames,
-  keepsSamples = false,
-): Promise<ReadJson> {
-  const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
-  const reader = new JsonReader(names, { sampled });
+export async function readJsonInPieces(source: ByteSource, names: RootNames): Promise<ReadJson> {
+  const reader = new JsonReader(names);
   let windowBytes = WINDOW_BYTES;
   for (let at = 0; at < source.size; ) {
     const window = await source.read(at, at + windowBytes);
@@ -110,11 +105,11 @@ class JsonReader {
   readonly #rootNames: RootNames;
   /** The whole body, if in memory. */
   readonly #body: Buffer | undefined;
-  readonly #sampled: number;
   #keptStringBytes = KEPT_STRING_MAX_BYTES;
   readonly #counts = new JsonCounts();
   readonly #names = new NamesWithin(this.#counts);
   #elidedStrings: ElidedStrings | undefined;
+  #skippedBytes = 0;
   readonly #kept: string[] = [];
   #length = 0;
   #isAscii = true;
@@ -135,11 +130,10 @@ class JsonReader {
   /** True if the next value is the type of a checked object. */
   #isType = false;
 
-  constructor(rootNames: RootNames, { bytes, sampled = 0 }: { bytes?: Buffer; sampled?: number }) {
+  constructor(rootNames: RootNames, bytes?: Buffer) {
     this.#rootNames = rootNames;
     this.#body = bytes;
     if (bytes && bytes.length <= KEPT_WHOLE_BYTES) this.#keptStringBytes = KEPT_WHOLE_BYTES;
-    this.#sampled = sampled;
   }
 
   /**
@@ -187,6 +181,7 @@ class JsonReader {
           const end = freeEnd(search, at, this.#counts);
           if (end - at > LONG_FREE_BYTES) {
             this.#keep(bytes, from, at + 1);
+            this.#skippedBytes += end - at;
             from = end;
             this.#mark(end);
           }
@@ -213,6 +208,7 @@ class JsonReader {
       size,
       text,
       elidedStrings: this.#elidedStrings,
+      skippedBytes: this.#skippedBytes,
       isHeavy: this.#counts.isHeavy || this.#length > HEAVY_KEPT_BYTES,
       spanOf(name) {
         const span = spans.get(name);
@@ -308,7 +304,7 @@ class JsonReader {
     this.#elidedStrings ??= new ElidedStrings();
     this.#counts.elided();
     if (this.#body && close >= 0) return new ElidedString(this.#body.subarray(offset + from, offset + close));
-    return new ElidedString(bytes.toString('utf8', from, close < 0 ? ~close : close), this.#sampled);
+    return new ElidedString(bytes.toString('utf8', from, close < 0 ? ~close : close));
   }
 
   #endLong(long: ElidedString, offset: number): void {
