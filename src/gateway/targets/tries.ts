@@ -54,6 +54,7 @@ export class Tries {
   #isLastResort = false;
   #status: number | null = null;
   #sentAt = performance.now();
+  #headAt = 0;
   #health: HealthOfTry;
   #isOver = false;
   /** Whether the target's health has this attempt's outcome. */
@@ -100,6 +101,7 @@ export class Tries {
   /** The head of an answer arrived. */
   head(status: number): void {
     this.#status = status;
+    this.#headAt = performance.now();
   }
 
   /** The client gets the target's answer. With a status that a provider's failure has, it counts as one. */
@@ -111,7 +113,7 @@ export class Tries {
       this.#health.failed({ status, cause, error: `HTTP ${status}` });
       return;
     }
-    this.#health.answered(performance.now() - this.#sentAt);
+    this.#health.answered(this.#headAt - this.#sentAt);
     if (this.#conversation !== undefined)
       this.#settings.lastPlaces.note(this.#conversation, placeOf(this.model));
   }
