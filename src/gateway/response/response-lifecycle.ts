@@ -51,7 +51,6 @@ const CLIENT_LEFT = new Error('the client left');
  * upstream breaks off. `settling` is entered once, so a call is settled once, whatever happens at the same time.
  */
 export class ResponseLifecycle implements Answering {
-  readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -88,7 +87,6 @@ export class ResponseLifecycle implements Answering {
   ) {
     this.#handover = new Handover(this, call, route, context.targets);
     this.#send = send;
-    this.injectedUsage = call.upstreamBody.injectedUsage;
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
@@ -101,6 +99,10 @@ export class ResponseLifecycle implements Answering {
 
   get call(): HeldCall {
     return this.#handover.call;
+  }
+
+  get injectedUsage(): boolean {
+    return this.call.upstreamBody.injectedUsage;
   }
 
   get exchange(): Exchange {
@@ -151,7 +153,11 @@ export class ResponseLifecycle implements Answering {
     this.#state = 'relaying';
     // It waits no longer for the first bytes than for the others.
     let refused = codings ? decodedHead(encoded) : encoded;
-    const held = isFailure ? new HeldError((error) => this.#handover.refused(refused, error)) : undefined;
+    const held = isFailure
+      ? new HeldError((error) => this.#handover.refused(refused, error))
+      : this.#handover.mayRefuseOptions(statusCode)
+        ? new HeldError((error) => this.#handover.refusedOptions(refused, error))
+        : undefined;
     decode(encoded, {
       codings,
       isBinary: this.#isBytes(encoded) && !isEventStream(encoded, this.call.body),
