@@ -165,7 +165,11 @@ class Connections {
     const connect: buildConnector.connector = (options, callback) =>
       this.#connect(options, (...result) => {
         const socket: UpstreamSocket | null = result[1];
-        if (socket) socket.continueFilter = filter;
+        if (socket) {
+          // What came on the connection before is over.
+          filter.begin();
+          socket.continueFilter = filter;
+        }
         callback(...result);
       });
     const client = new Client(this.#origin, { ...this.#options, connect });
