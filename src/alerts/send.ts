@@ -29,14 +29,11 @@ interface PostResult {
   readonly durationMs: number;
 }
 
-/**
- * Limits in bytes and milliseconds for reading an answer's body, so that the receiver can finish writing. Sockets are
- * read in chunks of 64 KiB, so one chunk of an endless body is read.
- */
+/** Limits in bytes and milliseconds for reading an answer's body, so that the receiver can finish writing. */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
-const READ_BYTES = 64 * 1024;
-/** Longest head of an answer. */
+const READ_BYTES = 16 * 1024;
+/** Longest head of an answer: its names and values, which are a quarter of it if each has one character. */
 const HEAD_BYTES = 64 * 1024;
 /**
  * Time for each address of a name but the last. With Node's 250 ms, one lost packet, which is sent again after 1 s,
@@ -154,10 +151,6 @@ function guardedConnector(
       (cause: Error) => callback(new UnknownHost(undefined, { cause }), []),
     );
   };
-  const buffer = Buffer.allocUnsafe(READ_BYTES);
-  // The connection carries this one POST.
-  const filter = new ContinueFilter();
-  filter.begin();
   const connect = buildConnector({
     lookup,
     signal,
@@ -166,6 +159,24 @@ function guardedConnector(
     timeout: 0,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    ...filteredReads(),
+  });
+  return (options, callback) => {
+    // A literal address skips the lookup. The URL parser has already turned 127.1, 0x7f000001 and similar into 127.0.0.1.
+    const literal = options.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
+    else connect(options, callback);
+  };
+}
+
+/** Socket options that skip each `100 Continue`. */
+function filteredReads() {
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  // The connection carries this one POST.
+  const filter = new ContinueFilter();
+  filter.begin();
+  return {
+    highWaterMark: READ_BYTES,
     onread: {
       buffer,
       callback(this: Socket, bytes: number): boolean {
@@ -174,12 +185,6 @@ function guardedConnector(
         return this.push(piece);
       },
     },
-  });
-  return (options, callback) => {
-    // A literal address skips the lookup. The URL parser has already turned 127.1, 0x7f000001 and similar into 127.0.0.1.
-    const literal = options.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
-    else connect(options, callback);
   };
 }
 

@@ -1,12 +1,15 @@
 import { type Test, test } from 'tap';
+import type { ProviderListView } from '../../../src/api/operator/providers-view.ts';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { type Behavior, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import {
+  ADMIN_TOKEN,
   type InProcessGateway,
   lastCharge,
   startGatewayInProcess,
   testCatalog,
 } from '../../helper/start/gateway-in-process.ts';
+import { startTargetsGateway } from '../../helper/start/targets-gateway.ts';
 
 const EVENTS =
   'data: {"choices":[{"index":0,"text":"Hello","delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\n' +
@@ -93,6 +96,20 @@ test('another 400 passes at once', async (t) => {
   t.equal(world.provider.requests.length, 1);
 });
 
+test('refused stream_options are no failure of the target', async (t) => {
+  const world = await startTargetsGateway(t);
+  world.behaveBy('a', ({ body }) => (body.includes('stream_options') ? REFUSAL : STREAM));
+  const { key, accountId } = await world.account();
+  t.equal(await (await world.chat(key, { ...CALL, model: 'ranked' })).text(), EVENTS);
+  t.equal((await lastCharge(world, accountId)).upstream, 'a');
+  const { providers } = (await (
+    await world.api('GET', '/api/admin/providers/', ADMIN_TOKEN)
+  ).json()) as ProviderListView;
+  const targets = providers.find(({ name }) => name === 'a')?.targets;
+  const health = targets?.find(({ model }) => model === world.slugOf('ranked'));
+  t.match(health, { state: 'up', calls: 1, last_error: null });
+});
+
 /** A model at several upstreams at the provider's address, with other paths, names and settings. */
 async function severalAt(world: InProcessGateway, settings: readonly Partial<Model['upstream']>[]) {
   const catalog = testCatalog(world.provider.url);
@@ -106,15 +123,6 @@ async function severalAt(world: InProcessGateway, settings: readonly Partial<Mod
   const several = { ...model, ...first?.model, targets };
   await world.replaceCatalog({ ...world.config, catalog: new Map([...catalog, ['tokens', several]]) });
 }
-
-test('each target gets its body: asked, not to be asked, and found to refuse', async (t) => {
-  const world = await startPicky(t);
-  await severalAt(world, [{ streamUsage: 'leave' }, {}, { streamUsage: 'leave' }, {}]);
-  const provider = world.provider;
-  t.equal(await (await world.chat(world.owner.key, CALL)).text(), EVENTS);
-  t.same(world.sent(), [undefined], 'the first one is not asked');
-  t.equal(provider.requests[0]?.url, '/place-0/v1/chat/completions');
-});
 
 test('a call that is handed over asks the next target by its own setting, and is repeated there', async (t) => {
   const other = await startScriptedProvider({ behave: () => ({ status: 500 }) });
