@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { DeliveryError } from '../book/schema.ts';
+import { ContinueFilter } from '../domain/continue-filter.ts';
 import { isPublicAddress, ownAddresses, type Resolve, resolveAddresses } from './addresses.ts';
 
 export interface Post {
@@ -28,12 +29,12 @@ interface PostResult {
   readonly durationMs: number;
 }
 
-/**
- * Limits in bytes and milliseconds for reading an answer's body, so that the receiver can finish writing. Sockets are
- * read in chunks of 64 KiB, so one chunk of an endless body is read.
- */
+/** Limits in bytes and milliseconds for reading an answer's body, so that the receiver can finish writing. */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
+const READ_BYTES = 16 * 1024;
+/** Longest head of an answer: its names and values, which are a quarter of it if each has one character. */
+const HEAD_BYTES = 64 * 1024;
 /**
  * Time for each address of a name but the last. With Node's 250 ms, one lost packet, which is sent again after 1 s,
  * lost the alert wherever a name also has an address that can't be reached.
@@ -58,7 +59,12 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
   try {
     const url = new URL(post.url);
     const connect = guardedConnector(resolve, post.allowPrivateNetworks, signal);
-    client = new Client(url.origin, { connect, headersTimeout: 0, bodyTimeout: 0 });
+    client = new Client(url.origin, {
+      connect,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: HEAD_BYTES,
+    });
     const { statusCode, body } = await client.request({
       method: 'POST',
       path: url.pathname + url.search,
@@ -153,12 +159,32 @@ function guardedConnector(
     timeout: 0,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    ...filteredReads(),
   });
   return (options, callback) => {
     // A literal address skips the lookup. The URL parser has already turned 127.1, 0x7f000001 and similar into 127.0.0.1.
     const literal = options.hostname.replace(/^\[|\]$/g, '');
     if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
     else connect(options, callback);
+  };
+}
+
+/** Socket options that skip each `100 Continue`. */
+function filteredReads() {
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  // The connection carries this one POST.
+  const filter = new ContinueFilter();
+  filter.begin();
+  return {
+    highWaterMark: READ_BYTES,
+    onread: {
+      buffer,
+      callback(this: Socket, bytes: number): boolean {
+        const piece = Buffer.from(buffer.subarray(0, bytes));
+        filter.edit(piece);
+        return this.push(piece);
+      },
+    },
   };
 }
 

@@ -71,13 +71,12 @@ export function catalogOf(
 }
 
 /** Expands an upstream into one per credential. */
-function credentialsOf(name: string, { apiKeys, reportsUnasked, ...settings }: UpstreamSettings): Upstream[] {
+function credentialsOf(name: string, { apiKeys, ...settings }: UpstreamSettings): Upstream[] {
   return apiKeys.map((apiKey, index) => ({
     name,
     ...withoutUnset(settings),
     apiKey,
     ...(index === 0 ? {} : { target: `${name}#${index + 1}` }),
-    ...(reportsUnasked ? { reportsUnasked } : {}),
   }));
 }
 

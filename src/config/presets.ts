@@ -1,4 +1,4 @@
-import type { Auth, WireFormat } from '../domain/catalog.ts';
+import type { Auth, StreamUsageSetting, WireFormat } from '../domain/catalog.ts';
 
 /** Default upstream settings by provider name (specification section 12). Every field can be overridden. */
 export interface Preset {
@@ -13,8 +13,8 @@ export interface Preset {
   readonly auth?: Auth;
   /** Provider id in the price list; absent: not listed. */
   readonly prices?: string;
-  /** Streams report usage unasked, and reject the request field for it as unknown. */
-  readonly reportsUnasked?: true;
+  /** `leave`: streams report usage unasked, and the request field for it is unknown. */
+  readonly streamUsage?: StreamUsageSetting;
   /** The provider's documentation of this API. */
   readonly docs: string;
 }
@@ -83,7 +83,7 @@ export const PRESETS = {
     url: 'https://api.mistral.ai',
     format: 'openai',
     prices: 'mistral',
-    reportsUnasked: true,
+    streamUsage: 'leave',
     docs: 'https://docs.mistral.ai/api',
   },
   groq: {
@@ -138,7 +138,7 @@ export const PRESETS = {
     format: 'openai',
     path: '/',
     prices: 'perplexity',
-    reportsUnasked: true,
+    streamUsage: 'leave',
     docs: 'https://docs.perplexity.ai/guides/chat-completions-guide',
   },
   cohere: {
@@ -167,7 +167,7 @@ export function presetOf(name: unknown): Preset | undefined {
 }
 
 /** Upstream settings that a preset supplies if absent. */
-const FILLED = ['url', 'format', 'path', 'auth', 'prices'] as const;
+const FILLED = ['url', 'format', 'path', 'auth', 'streamUsage', 'prices'] as const;
 
 /** Fills presets into a config tree before environment references are replaced: presets may contain some. */
 export function withPresets(tree: unknown): unknown {

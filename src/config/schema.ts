@@ -1,4 +1,10 @@
-import { AUTHS, type Auth, type WireFormat } from '../domain/catalog.ts';
+import {
+  AUTHS,
+  type Auth,
+  STREAM_USAGES,
+  type StreamUsageSetting,
+  type WireFormat,
+} from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
@@ -54,7 +60,7 @@ export interface UpstreamSettings {
   readonly path: string | undefined;
   readonly paths: Readonly<Record<string, string>> | undefined;
   readonly auth: Auth | undefined;
-  readonly reportsUnasked: boolean;
+  readonly streamUsage: StreamUsageSetting;
   readonly passHeaders: readonly string[];
   readonly passResponseHeaders: readonly string[];
   /** Provider id in the price list. */
@@ -63,13 +69,14 @@ export interface UpstreamSettings {
 
 const NO_HEADERS: readonly string[] = [];
 const USUAL_PATH = '/v1';
+const ASK: StreamUsageSetting = 'ask';
 const ENDS_IN_V1 = 'must not end in /v1: the gateway adds it (or `path`) to each call';
 
 const upstreamSection = section({
   provider: optional(
     matching(/^\S+$/, 'must be the name of a provider, such as openai'),
     undefined,
-    'Name of a provider, which fills in `url`, `format`, `path`, `auth` and `prices`; or an id of the price list',
+    'Name of a provider, which fills in `url`, `format`, `path`, `auth`, `streamUsage` and `prices`; or an id of the price list',
   ),
   url: required(
     upstreamUrl,
@@ -98,6 +105,11 @@ const upstreamSection = section({
     oneOf(...AUTHS),
     undefined,
     'How the credential is sent; without `apiKey`, `google` and `aws` use those of the environment. Default: by `format`',
+  ),
+  streamUsage: optional(
+    oneOf(...STREAM_USAGES),
+    ASK,
+    'Whether streams of chat and completions are asked for their usage by `stream_options`, if the client does not ask; `leave`: never. The default of some providers is `leave`',
   ),
   prices: optional(
     matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
@@ -142,7 +154,6 @@ const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, p
     apiKeys: apiKeys ?? [apiKey ?? (read.url === DEMO_URL ? DEMO_URL : '')],
     path: given === USUAL_PATH ? undefined : given.replace(/(?<!\/)\/+(?=\?|$)/, ''),
     paths: given === preset?.path ? preset.paths : undefined,
-    reportsUnasked: preset?.reportsUnasked ?? false,
     provider: prices ?? (preset ? undefined : provider),
   };
 });

@@ -47,6 +47,10 @@ export type WireFormat = 'openai' | 'anthropic';
 export const AUTHS = ['bearer', 'x-api-key', 'api-key', 'google', 'aws'] as const;
 export type Auth = (typeof AUTHS)[number];
 
+/** Whether calls with a stream are made to ask for its usage by `stream_options`, if the client does not. */
+export const STREAM_USAGES = ['ask', 'leave'] as const;
+export type StreamUsageSetting = (typeof STREAM_USAGES)[number];
+
 /** One credential at a provider's address. */
 export interface Upstream {
   /** Its name in the configuration. */
@@ -64,8 +68,8 @@ export interface Upstream {
   readonly paths?: Readonly<Record<string, string>> | undefined;
   /** Absent: by the format. */
   readonly auth?: Auth | undefined;
-  /** True if its streams report usage by default and it rejects the field that asks for it. */
-  readonly reportsUnasked?: boolean;
+  /** Absent: `ask`. */
+  readonly streamUsage?: StreamUsageSetting;
   /** Credential; empty if the upstream requires none. */
   readonly apiKey: string;
   readonly format: WireFormat;

@@ -35,7 +35,7 @@ import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
 import type { ResponseContext } from './response/response-context.ts';
 import { type Ending, settleCall } from './settle.ts';
-import { upstreamJson } from './upstream/body.ts';
+import { type UpstreamBody, upstreamJson } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
 
 export interface PipelineParts {
@@ -213,7 +213,7 @@ export class Pipeline {
     const named = referencedIds(body.value);
     request.body = undefined;
     // The model's name was replaced while the form was read, so that the form is not in memory twice.
-    const sent = { bytes: body.bytes, injectedUsage: false, named: body.named };
+    const sent = formBody(body);
     const read = { ...entered, body, upstreamBody: sent };
     return await this.#bounded(request, read, { plan, others, findings, named });
   }
@@ -225,7 +225,8 @@ export class Pipeline {
     spool?: Spool,
   ): Promise<ReadCall> {
     const { meter, members, asksForUsage } = this.#endpoint;
-    const { catalog, bounds } = this.#parts;
+    const { catalog, bounds, response } = this.#parts;
+    const { streamUsage } = response.targets;
     // Each step below takes some 10 ms for a body of very many parts.
     const step = read.isHeavy ? inOwnTurn : atOnce;
     const value = await step(() => read.parse());
@@ -236,7 +237,8 @@ export class Pipeline {
     const { plan, others, sent } = await step(() => {
       const made = meter.plan(body);
       const { sets = NONE } = made;
-      const json = upstreamJson(body, read, { asksForUsage, sets, bounds });
+      const asks = asksForUsage && body.isStream && streamUsage.asksAny(body.model);
+      const json = upstreamJson(body, read, { asksForUsage: asks, sets, bounds });
       return { plan: made, others: otherPlans(body, meter), sent: json };
     });
     const named = await step(() => referencedIds(value));
@@ -316,6 +318,11 @@ function isOfTool({ param }: Surcharge): boolean {
 function askedOf(value: Readonly<Record<string, unknown>>, isStream: boolean): Asked {
   const model = Object.hasOwn(value, 'model') ? value.model : undefined;
   return { model: typeof model === 'string' ? model : null, isStream };
+}
+
+function formBody({ bytes, named }: CallBody): UpstreamBody {
+  const form = { bytes, injectedUsage: false, addedOptions: false };
+  return named ? { ...form, formOf: (name) => ({ ...form, bytes: named(name) }) } : form;
 }
 
 /** The body's plans at the other targets of its model, if any. */

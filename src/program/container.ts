@@ -32,6 +32,7 @@ import { LastPlaces } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
+import { StreamUsage } from '../gateway/upstream/stream-usage.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import {
@@ -229,6 +230,7 @@ function registerCalls(once: Once, opened: Opened): void {
           attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
           retryUnsure: config.limits.retryUnsure ?? false,
           lastPlaces: new LastPlaces(),
+          streamUsage: new StreamUsage(logger),
           secret: book.secret,
         },
         keyPrefix: config.keyPrefix,

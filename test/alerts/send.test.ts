@@ -29,6 +29,19 @@ test('a 2xx answer is a delivery', async (t) => {
   t.equal(receiver.requests[0]?.headers['content-length'], String(post.body.length));
 });
 
+test('interim answers that nobody asked for, and a head of 60 KiB, come before a delivery', async (t) => {
+  const receiver = await startReceiver({
+    respond: (_request, response) => {
+      response.writeContinue();
+      response.writeContinue();
+      response.writeProcessing();
+      response.writeHead(200, { 'x-long': 'a'.repeat(60 * 1024) }).end();
+    },
+  });
+  t.teardown(receiver.close);
+  t.match(await send({ ...post, url: receiver.url }), { status: 'delivered', httpStatus: 200 });
+});
+
 for (const statusCode of [301, 302, 303, 307, 308]) {
   test(`redirect ${statusCode} is a failure and is not followed`, async (t) => {
     const target = await startReceiver();

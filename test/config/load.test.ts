@@ -55,6 +55,7 @@ test('a model gets its upstream, its slug as upstream model, and exact prices', 
     url: 'https://api.openai.com',
     apiKey: 'sk-upstream',
     format: 'openai',
+    streamUsage: 'ask',
     passHeaders: [],
     passResponseHeaders: [],
   });

@@ -137,7 +137,7 @@ test('apiKey and apiKeys do not go together, and an address without a provider i
 test('settings override a preset', async (t) => {
   const { upstreams } = load(
     t,
-    `upstreams: { u: { provider: azure, url: "https://x.example", path: /openai/v1, auth: bearer, prices: openai } }\nmodels: {}\n`,
+    `upstreams: { u: { provider: azure, url: "https://x.example", path: /openai/v1, auth: bearer, prices: openai, streamUsage: leave } }\nmodels: {}\n`,
   );
   t.same(upstreams.get('u'), {
     name: 'u',
@@ -145,6 +145,7 @@ test('settings override a preset', async (t) => {
     format: 'openai',
     path: '/openai/v1',
     auth: 'bearer',
+    streamUsage: 'leave',
     passHeaders: [],
     passResponseHeaders: [],
     provider: 'openai',

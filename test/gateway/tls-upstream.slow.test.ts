@@ -7,13 +7,14 @@ import { LOOPBACK_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 import { mediaCatalog } from '../helper/start/media-gateway.ts';
 
-test('answers over TLS pass byte for byte, from a few bytes to megabytes', async (t) => {
+test('answers over TLS pass byte for byte, from a few bytes to megabytes, after a 100 that nobody asked for', async (t) => {
   const sizes = [1, 1_000, 16_383, 16_384, 16_385, 100_000, 5_000_000];
   const answers = sizes.map((size) => randomBytes(size));
   const provider = createServer(LOOPBACK_CERTIFICATE, async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     const answer = answers[Number(/voice-(\d+)/.exec(body)?.[1])] as Buffer;
+    response.writeContinue();
     response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(answer);
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));

@@ -237,17 +237,31 @@ test('a job without a known state is not deleted', async (t) => {
   t.notOk(world.provider.requests.some(({ method }) => method === 'DELETE'));
 });
 
-test('a failure that comes compressed is read, refunded and passed on', async (t) => {
-  const answer = { object: 'video', status: 'failed' };
-  const polls = ({ method }: { method: string }) =>
-    method === 'GET'
-      ? { headers: { 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(answer)) }
-      : undefined;
-  const world = await startMediaGateway(t, scripted({ status: 'queued', polls }));
-  const account = await world.account({ credits: 10 });
-  const id = await made(world, account.key);
-  t.same(await (await world.api('GET', `${PATH}/${id}`, account.key)).json(), answer);
-  t.equal((await world.held(account)).balance, 10_000_000);
+for (const headers of [{ 'content-encoding': 'gzip' }, {}])
+  test(`a failure that comes compressed is read, refunded and passed on: ${JSON.stringify(headers)}`, async (t) => {
+    const answer = { object: 'video', status: 'failed' };
+    const polls = ({ method }: { method: string }) =>
+      method === 'GET' ? { headers, body: gzipSync(JSON.stringify(answer)) } : undefined;
+    const world = await startMediaGateway(t, scripted({ status: 'queued', polls }));
+    const account = await world.account({ credits: 10 });
+    const id = await made(world, account.key);
+    t.same(await (await world.api('GET', `${PATH}/${id}`, account.key)).json(), answer);
+    t.equal((await world.held(account)).balance, 10_000_000);
+  });
+
+test('an answer about a job that unfolds to too much, or in an unknown coding, gets 502', async (t) => {
+  const tooLarge = gzipSync(' '.repeat(5_000_000));
+  for (const [coding, body] of [
+    ['gzip', tooLarge],
+    ['compress', 'x'],
+  ] as const) {
+    const polls = ({ method }: { method: string }) =>
+      method === 'GET' ? { headers: { 'content-encoding': coding }, body } : undefined;
+    const world = await startMediaGateway(t, scripted({ status: 'queued', polls }));
+    const { key } = await world.account({ credits: 10 });
+    const id = await made(world, key);
+    t.equal((await world.api('GET', `${PATH}/${id}`, key)).status, 502, coding);
+  }
 });
 
 test('a body sent with a DELETE does not matter', async (t) => {

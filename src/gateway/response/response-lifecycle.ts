@@ -11,7 +11,7 @@ import { isHandedOver } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
 import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
-import { DecodingSink, decodedHead, decoderOf, isEventStream } from '../upstream/decode.ts';
+import { codingsOf, decode, decodedHead, isEventStream } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import {
   failureOf,
@@ -50,7 +50,6 @@ const CLIENT_LEFT = new Error('the client left');
  * upstream breaks off. `settling` is entered once, so a call is settled once, whatever happens at the same time.
  */
 export class ResponseLifecycle implements Answering {
-  readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -87,7 +86,6 @@ export class ResponseLifecycle implements Answering {
   ) {
     this.#handover = new Handover(this, call, route, context.targets);
     this.#send = send;
-    this.injectedUsage = call.upstreamBody.injectedUsage;
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
@@ -100,6 +98,10 @@ export class ResponseLifecycle implements Answering {
 
   get call(): HeldCall {
     return this.#handover.call;
+  }
+
+  get injectedUsage(): boolean {
+    return this.call.upstreamBody.injectedUsage;
   }
 
   get exchange(): Exchange {
@@ -135,8 +137,8 @@ export class ResponseLifecycle implements Answering {
     this.#handover.head(statusCode);
     this.#isRefused = statusCode >= 300;
     const isFailure = isHandedOver(statusCode);
-    const decoder = decoderOf(encoded);
-    const isReadable = decoder !== undefined || this.#isRefused;
+    const codings = codingsOf(encoded);
+    const isReadable = codings !== undefined || this.#isRefused;
     const unfit =
       (isFailure ? undefined : unforwardableStatus(statusCode)) ?? (isReadable ? undefined : undecodable());
     if (unfit) {
@@ -144,12 +146,22 @@ export class ResponseLifecycle implements Answering {
       return;
     }
     this.#state = 'relaying';
-    const isEncoded = typeof decoder === 'object';
-    const answer = isEncoded ? decodedHead(encoded) : encoded;
-    const sink = isFailure
-      ? new HeldError((held) => this.#handover.refused(answer, held))
-      : this.#firstSinkFor(answer);
-    encoded.body.pipe(isEncoded ? new DecodingSink(decoder, sink, this) : sink);
+    // It waits no longer for the first bytes than for the others.
+    let refused = codings ? decodedHead(encoded) : encoded;
+    const held = isFailure
+      ? new HeldError((error) => this.#handover.refused(refused, error))
+      : this.#handover.mayRefuseOptions(statusCode)
+        ? new HeldError((error) => this.#handover.refusedOptions(refused, error))
+        : undefined;
+    decode(encoded, {
+      codings,
+      isBinary: this.#isBytes(encoded) && !isEventStream(encoded, this.call.body),
+      raw: this.raw,
+      open: (answer) => {
+        refused = answer;
+        return held ?? this.#firstSinkFor(answer);
+      },
+    });
   }
 
   #firstSinkFor(answer: UpstreamAnswer): AnswerSink {
@@ -214,10 +226,13 @@ export class ResponseLifecycle implements Answering {
 
   #relayFor(answer: UpstreamAnswer, isStream: boolean): Relay & AnswerSink {
     if (isStream) return new StreamRelay(this, answer);
-    const type = String(answer.headers['content-type']);
-    // JSON in place of bytes may be an error, so it is read.
-    const isBytes = !this.#isRefused && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type);
-    return isBytes ? new BytesRelay(this, answer) : new JsonRelay(this, answer);
+    return this.#isBytes(answer) ? new BytesRelay(this, answer) : new JsonRelay(this, answer);
+  }
+
+  /** JSON in place of bytes may be an error, so it is read. */
+  #isBytes({ headers }: UpstreamAnswer): boolean {
+    if (this.#isRefused || !this.call.endpoint.answersBytes) return false;
+    return !/\bjson\b/i.test(String(headers['content-type']));
   }
 
   /** Ends the try without an answer: the connection was refused, reset or timed out. */

@@ -22,6 +22,7 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
  */
 export class StreamRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
+  readonly #answer: UpstreamAnswer;
   readonly #status: number;
   readonly #meter: StreamMeter;
   readonly #events: EventReader;
@@ -33,8 +34,8 @@ export class StreamRelay implements AnswerSink, Relay {
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  /** Null if nothing is to be written. */
-  readonly #parts: PartWriter | null;
+  /** Null if nothing is to be written; undefined before the first bytes, so that an earlier failure is a refusal. */
+  #parts: PartWriter | null | undefined;
   /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
   #afterEndChars = 0;
@@ -45,12 +46,9 @@ export class StreamRelay implements AnswerSink, Relay {
   #visibleAt: number | undefined;
 
   /** `parts`: null if the client gets nothing of the answer, so that it is only read. */
-  constructor(
-    recipient: Recipient,
-    answer: UpstreamAnswer,
-    parts: PartWriter | null = recipient.hasLeft ? null : recipient.openStream(answer),
-  ) {
+  constructor(recipient: Recipient, answer: UpstreamAnswer, parts?: null) {
     this.#recipient = recipient;
+    this.#answer = answer;
     this.#parts = parts;
     this.#status = answer.statusCode;
     this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
@@ -98,7 +96,7 @@ export class StreamRelay implements AnswerSink, Relay {
     clearTimeout(this.#afterEnd);
     if (this.#settled) this.#endParts();
     if (this.#ending) return;
-    this.#write(this.#passed(this.#events.end()));
+    if (this.#received) this.#write(this.#passed(this.#events.end()));
     if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
     // Without a Content-Length, a broken connection looks like a regular end.
     else this.#broke(new Error('the stream ended before its last event'));
@@ -112,11 +110,16 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** Writes to the client, if it is there. False asks for no more until there is room. */
   #write(part: string): boolean {
-    return this.#recipient.hasLeft || !this.#parts ? true : this.#parts.write(part);
+    return this.#recipient.hasLeft ? true : (this.#opened()?.write(part) ?? true);
   }
 
   #endParts(): void {
-    if (!this.#recipient.hasLeft) this.#parts?.end(this.#tail);
+    if (!this.#recipient.hasLeft) this.#opened()?.end(this.#tail);
+  }
+
+  #opened(): PartWriter | null {
+    if (this.#parts === undefined) this.#parts = this.#recipient.openStream(this.#answer);
+    return this.#parts;
   }
 
   /** The part of `event`, which was just read, that the client gets now. */

@@ -12,6 +12,7 @@ import { StreamRelay } from '../response/stream-relay.ts';
 import type { TriedAttempt } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { unforwardableStatus } from '../upstream/failure.ts';
+import type { StreamUsage } from '../upstream/stream-usage.ts';
 import { failureOfAnswer, failureOfConnection, wordsOf } from './failures.ts';
 import { type FailureKind, type Route, type TargetSettings, Tries } from './tries.ts';
 
@@ -45,12 +46,16 @@ export class Handover {
   readonly #answering: Answering;
   readonly #tries: Tries;
   #call: HeldCall;
+  readonly #streamUsage: StreamUsage;
+  /** Whether the current attempt is without `stream_options` because its target refused the one with them. */
+  #isRepeat = false;
   #lastError: ProviderError | undefined;
 
   constructor(answering: Answering, call: HeldCall, route: Route, settings: TargetSettings) {
     this.#answering = answering;
     this.#tries = new Tries(route, settings, call.compiled.key.accountId);
-    this.#call = callAt(call, this.#tries.model);
+    this.#streamUsage = settings.streamUsage;
+    this.#call = this.#callAt(call, this.#tries.model);
   }
 
   /** The call as sent to its current target. */
@@ -82,6 +87,27 @@ export class Handover {
   /** The head of an answer arrived. */
   head(status: number): void {
     this.#tries.head(status);
+    // Proven only now: a refusal may quote the words of the request.
+    if (this.#isRepeat && status < 300) this.#streamUsage.refused(this.#call.body.model.upstream);
+  }
+
+  /** Whether an answer with this status may be for `stream_options` that the client did not send. */
+  mayRefuseOptions(status: number): boolean {
+    return (status === 400 || status === 422) && this.#call.upstreamBody.addedOptions;
+  }
+
+  /** Such an answer came. If it names them, the call is sent once more without. */
+  refusedOptions(answer: UpstreamAnswer, held: HeldError): void {
+    if (!this.#answering.isRelaying) return;
+    if (this.#answering.hasLeft || !held.body.includes('stream_options')) {
+      this.answered();
+      held.passTo(this.#answering.sinkFor(answer));
+      return;
+    }
+    this.#tries.again();
+    this.#isRepeat = true;
+    this.#call = callAt(this.#call, this.#call.body.model, false);
+    this.#answering.sendAgain();
   }
 
   /** The client gets the target's answer. */
@@ -182,9 +208,14 @@ export class Handover {
     if (this.#answering.hasLeft) return false;
     const model = this.#tries.next(kind, this.#call.endpoint.makesJob === true);
     if (!model) return false;
-    this.#call = callAt(this.#call, model);
+    this.#isRepeat = false;
+    this.#call = this.#callAt(this.#call, model);
     this.#answering.sendAgain();
     return true;
+  }
+
+  #callAt(call: HeldCall, model: Model): HeldCall {
+    return callAt(call, model, this.#streamUsage.asks(model.upstream));
   }
 
   #failAs(error: ProviderError): void {
@@ -213,15 +244,14 @@ function reportedIn(events: Buffer, meter: StreamMeter): Usage | undefined {
   return counted.length > 0 ? Object.fromEntries(counted) : undefined;
 }
 
-/** The call in the form for another target of its model. */
-function callAt(call: HeldCall, model: Model): HeldCall {
-  if (model === call.body.model) return call;
+/** The call in the form for a target of its model, which is asked for usage or not. */
+function callAt(call: HeldCall, model: Model, asks: boolean): HeldCall {
   const { body, upstreamBody } = call;
-  const isSame = model.upstreamModel === body.model.upstreamModel;
-  const bytes = isSame ? undefined : upstreamBody.named?.(model.upstreamModel);
+  if (model === body.model && (asks || !upstreamBody.injectedUsage)) return call;
+  const form = upstreamBody.formOf?.(model.upstreamModel, asks);
   return {
     ...call,
     body: { ...body, model },
-    upstreamBody: bytes ? { ...upstreamBody, bytes } : upstreamBody,
+    upstreamBody: form ? { ...upstreamBody, ...form } : upstreamBody,
   };
 }

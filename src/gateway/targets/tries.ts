@@ -2,6 +2,7 @@ import { type Model, targetName } from '../../domain/catalog.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { HeldCall } from '../call.ts';
 import { billOfCall, type TriedAttempt } from '../settle.ts';
+import type { StreamUsage } from '../upstream/stream-usage.ts';
 import { causeOf } from './failures.ts';
 import { type Conversation, type LastPlaces, placeOf } from './order.ts';
 import type { HealthOfTry, TargetFailure, TargetHealth } from './target-health.ts';
@@ -25,6 +26,7 @@ export interface TargetSettings {
   /** Whether a call continues after an `unsure` failure. */
   readonly retryUnsure: boolean;
   readonly lastPlaces: LastPlaces;
+  readonly streamUsage: StreamUsage;
   /** Decides with a conversation's name which target it has (`Book.secret`). */
   readonly secret: string;
 }
@@ -49,11 +51,13 @@ export class Tries {
   readonly #conversation: Conversation | undefined;
   readonly #accountId: number;
   readonly #failed: TriedAttempt[] = [];
+  #repeats = 0;
   #model: Model;
   /** Whether all targets that were left were out when the current one was asked. */
   #isLastResort = false;
   #status: number | null = null;
   #sentAt = performance.now();
+  #headAt = 0;
   #health: HealthOfTry;
   #isOver = false;
   /** Whether the target's health has this attempt's outcome. */
@@ -100,6 +104,7 @@ export class Tries {
   /** The head of an answer arrived. */
   head(status: number): void {
     this.#status = status;
+    this.#headAt = performance.now();
   }
 
   /** The client gets the target's answer. With a status that a provider's failure has, it counts as one. */
@@ -111,7 +116,7 @@ export class Tries {
       this.#health.failed({ status, cause, error: `HTTP ${status}` });
       return;
     }
-    this.#health.answered(performance.now() - this.#sentAt);
+    this.#health.answered(this.#headAt - this.#sentAt);
     if (this.#conversation !== undefined)
       this.#settings.lastPlaces.note(this.#conversation, placeOf(this.model));
   }
@@ -130,10 +135,18 @@ export class Tries {
     if (this.#isReported) this.#health.noted(error);
   }
 
+  /** The current attempt is made once more at its target, which did not fail. */
+  again(): void {
+    this.#failed.push(this.#attempt());
+    this.#repeats++;
+    this.#status = null;
+    this.#sentAt = performance.now();
+  }
+
   /** Begins the next attempt after a failure of this kind and returns the model at its target; undefined: none left. */
   next(kind: FailureKind, isJob: boolean): Model | undefined {
     if (isJob ? kind !== 'unsent' : kind === 'unsure' && !this.#settings.retryUnsure) return undefined;
-    if (this.#failed.length >= this.#settings.attempts) return undefined;
+    if (this.#failed.length - this.#repeats >= this.#settings.attempts) return undefined;
     const { health } = this.#settings;
     // Each may have gone out since the call came, or come back.
     const up = this.#left.find((model) => health.availability(model).isAvailable);

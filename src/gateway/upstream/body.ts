@@ -1,27 +1,41 @@
-import type { Model } from '../../domain/catalog.ts';
 import type { Bounds } from '../../metering/bounds.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
 import { DROPPED_FIELDS } from '../../metering/members.ts';
 import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
 import type { JsonBody } from '../request/call-body.ts';
 import { type ReadJson, readJson, type Span } from '../request/json/json-reader.ts';
-import { type Edit, edited, renamer, type Upload } from '../request/spool/spool.ts';
+import { type Edit, edited, exchanger, type Upload } from '../request/spool/spool.ts';
 
-export interface UpstreamBody {
+/** A form of the body for one target. */
+interface UpstreamForm {
   readonly bytes: Buffer | Upload;
   /** True if the request was changed to ask for usage, which the relay removes from the answer. */
   readonly injectedUsage: boolean;
-  /** The body with another model name; only if the model has several targets. */
-  readonly named?: ((upstreamModel: string) => Buffer | Upload) | undefined;
+  /** True if it has `stream_options` only for that. */
+  readonly addedOptions: boolean;
+}
+
+export interface UpstreamBody extends UpstreamForm {
+  /**
+   * The body with this model name, which asks for usage or not; only if the model has several targets, or the request was
+   * changed to ask.
+   */
+  readonly formOf?: ((upstreamModel: string, asks: boolean) => UpstreamForm) | undefined;
 }
 
 /** What the gateway adds to the request. */
 interface UpstreamNeeds {
-  /** Streams of this endpoint must be asked for their usage. */
+  /** The stream must be asked for its usage. */
   readonly asksForUsage: boolean;
   /** Bounds of the provider's tools that the request leaves open. */
   readonly sets: readonly FieldToSet[];
   readonly bounds: Bounds;
+}
+
+/** An edit that another target may need otherwise. */
+interface Slot extends Edit {
+  /** The client's text in its place. */
+  readonly was: string;
 }
 
 /**
@@ -34,23 +48,50 @@ export function upstreamJson(
   read: ReadJson,
   { asksForUsage, sets, bounds }: UpstreamNeeds,
 ): UpstreamBody {
-  const edits: Edit[] = sets.length > 0 ? toolBoundEdits(body, read, sets, bounds) : [];
-  const { model, bytes } = body;
-  const modelSpan = read.spanOf('model');
-  if (model.upstreamModel !== body.value.model && modelSpan) {
-    edits.push({ ...modelSpan, text: JSON.stringify(model.upstreamModel) });
-  }
-  const asks = body.isStream && asksForUsage && !reportsUnasked(model);
-  const usageEdit = asks ? includeUsage(body, read) : undefined;
-  if (usageEdit) edits.push(usageEdit);
-  edits.push(...droppedEdits(read));
-  const all = placed(edits, read, 0);
-  const sent = edited(bytes, all);
-  const injectedUsage = usageEdit !== undefined;
-  if (!model.targets || !modelSpan) return { bytes: sent, injectedUsage };
-  const [place] = placed([{ ...modelSpan, text: '' }], read, 0) as [Edit];
-  const rename = renamer(bytes, sent, all, place);
-  return { bytes: sent, injectedUsage, named: (name) => rename(JSON.stringify(name)) };
+  const { bytes } = body;
+  const naming = modelName(body, read);
+  const asking = asksForUsage ? includeUsage(body, read) : undefined;
+  const edits: Edit[] = sets.length > 0 ? placed(toolBoundEdits(body, read, sets, bounds), read, 0) : [];
+  if (asking) edits.push(asking);
+  edits.push(...placed(droppedEdits(read), read, 0));
+  if (naming) edits.push(naming);
+  const isRenamed = naming !== undefined && naming.text !== naming.was;
+  const sent = edited(bytes, isRenamed ? edits : edits.filter((edit) => edit !== naming));
+  const injectedUsage = asking !== undefined;
+  const form = { bytes: sent, injectedUsage, addedOptions: injectedUsage && !read.spanOf('stream_options') };
+  if (!asking && !body.model.targets) return form;
+  return { ...form, formOf: formsOf(form, exchanger(bytes, sent, edits), naming, asking) };
+}
+
+/** Not within `upstreamJson`, so that it keeps nothing else of the request in memory. */
+function formsOf(
+  form: UpstreamForm,
+  exchange: ReturnType<typeof exchanger>,
+  naming: Slot | undefined,
+  asking: Slot | undefined,
+): UpstreamBody['formOf'] {
+  return (upstreamModel, asks) => {
+    const texts = new Map<Edit, string>();
+    const name = JSON.stringify(upstreamModel);
+    if (naming && naming.text !== name) texts.set(naming, name);
+    if (asking && !asks) texts.set(asking, asking.was);
+    if (texts.size === 0) return form;
+    const { injectedUsage, addedOptions } = form;
+    return {
+      bytes: exchange(texts),
+      injectedUsage: injectedUsage && asks,
+      addedOptions: addedOptions && asks,
+    };
+  };
+}
+
+/** The model's name in the body; undefined if it is sent as it is, to all targets. */
+function modelName({ model, value }: JsonBody, read: ReadJson): Slot | undefined {
+  const span = read.spanOf('model');
+  const isSame = model.upstreamModel === value.model;
+  if (!span || (isSame && !model.targets)) return undefined;
+  const was = textOf(read, span);
+  return slotAt({ ...span, text: isSame ? was : JSON.stringify(model.upstreamModel), was }, read, 0);
 }
 
 /** Edits that leave out DROPPED_FIELDS, each with one comma: `model` stays, so there is one. */
@@ -74,25 +115,20 @@ function droppedEdits(read: ReadJson): Edit[] {
     });
 }
 
-/** Whether no upstream of the model has to be asked for usage. */
-function reportsUnasked({ upstream, targets }: Model): boolean {
-  if (!targets) return upstream.reportsUnasked === true;
-  return targets.every(({ model }) => model.upstream.reportsUnasked === true);
-}
-
 /** The edit that asks the upstream to report usage; undefined if the request already does. */
-function includeUsage({ value: { stream_options: options } }: JsonBody, read: ReadJson): Edit | undefined {
+function includeUsage({ value: { stream_options: options } }: JsonBody, read: ReadJson): Slot | undefined {
   const span = read.spanOf('stream_options');
-  if (!span) return added(read, '"stream_options":{"include_usage":true}');
+  if (!span) return slotAt({ ...added(read, '"stream_options":{"include_usage":true}'), was: '' }, read, 0);
   // The upstream refuses an invalid value.
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    return options === null ? { ...span, text: '{"include_usage":true}' } : undefined;
-  }
+  if (typeof options !== 'object' || Array.isArray(options)) return undefined;
+  if (options === null) return slotAt({ ...span, text: '{"include_usage":true}', was: 'null' }, read, 0);
   if ((options as Record<string, unknown>).include_usage === true) return undefined;
   const inner = readWithin(read, span);
   const value = inner.spanOf('include_usage');
-  const edit = value ? { ...value, text: 'true' } : added(inner, '"include_usage":true');
-  return placed([edit], inner, span.start)[0];
+  const slot = value
+    ? { ...value, text: 'true', was: textOf(inner, value) }
+    : { ...added(inner, '"include_usage":true'), was: '' };
+  return slotAt(slotAt(slot, inner, span.start), read, 0);
 }
 
 const QUOTE = 0x22;
@@ -198,13 +234,22 @@ function readWithin({ text }: ReadJson, { start, end }: Span): ReadJson {
   return readJson(Buffer.from(text.slice(start, end), 'latin1'), EVERY_NAME);
 }
 
-/** Converts edits of the text of `read` to edits of the bytes it was read from, which begin at `from`. */
+/** Converts edits of the text of `read` to edits of what it was read from, where it begins at `from`. */
 function placed(edits: readonly Edit[], read: ReadJson, from: number): Edit[] {
   return edits.map(({ start, end, text }) => ({
     start: from + read.offsetOf(start),
     end: from + read.offsetOf(end),
     text,
   }));
+}
+
+function slotAt({ start, end, ...texts }: Slot, read: ReadJson, from: number): Slot {
+  return { start: from + read.offsetOf(start), end: from + read.offsetOf(end), ...texts };
+}
+
+/** A part of the text, which has one character per byte. */
+function textOf({ text }: ReadJson, { start, end }: Span): string {
+  return Buffer.from(text.slice(start, end), 'latin1').toString();
 }
 
 /** The edit that inserts members before the others of the outermost object. */

@@ -50,7 +50,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
   }
 
-  /** Sends the body to `sink`. Must be called from within `answered`, or the first parts are lost. */
+  /**
+   * Sends the body, or the rest of it, to `sink`. Must be called from within `answered`, or the first parts are lost, and
+   * can be called again from within the sink.
+   */
   pipe(sink: AnswerSink): void {
     this.#sink = sink;
   }

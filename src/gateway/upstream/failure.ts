@@ -19,6 +19,11 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** What the client is told of errors that have a reason of their own. */
+const FAULTS: Readonly<Record<string, string>> = {
+  UND_ERR_HEADERS_OVERFLOW: 'sent more than 64 KiB of response headers',
+};
+
 /** Whether an error of undici or the gateway is a timeout. */
 export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
@@ -50,7 +55,7 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const what = isCharged
     ? 'stopped in the middle of its response'
-    : 'could not be reached or closed the connection';
+    : (FAULTS[code] ?? 'could not be reached or closed the connection');
   const refusal = new GatewayError('upstream_unavailable', `The model provider ${what}. ${charged}`);
   return [
     refusal,

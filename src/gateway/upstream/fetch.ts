@@ -1,6 +1,6 @@
 import type { Upstream } from '../../domain/catalog.ts';
 import { addressOf } from './address.ts';
-import { decodedHead, decoderOf } from './decode.ts';
+import { codingsOf, decode } from './decode.ts';
 import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
 import { RequestTimeout } from './failure.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
@@ -70,30 +70,22 @@ export async function fetchAnswer(
   const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
   const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), timeoutMs);
   send(transport, question, exchange, (error, answer) => {
-    if (answer) answer.body.pipe(new Gathering(answer, exchange, resolve, reject));
-    else reject(error);
+    if (!answer) return reject(error);
+    const codings = codingsOf(answer);
+    if (codings) {
+      const open = (head: UpstreamAnswer) => new Gathering(head, exchange, resolve, reject);
+      decode(answer, { codings, isBinary: false, open });
+      return;
+    }
+    const unreadable = new Error('the answer about a job is in an encoding that cannot be read');
+    reject(unreadable);
+    exchange.cancel(unreadable);
   });
   try {
-    return await decoded(await promise);
+    return await promise;
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Decompresses the answer: some upstreams compress although asked not to. */
-async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
-  const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
-  if (decoder === 'none') return answer;
-  if (!decoder) throw new Error('the answer about a job is in an encoding that cannot be read');
-  const parts: Buffer[] = [];
-  let length = 0;
-  decoder.end(answer.body);
-  for await (const part of decoder as AsyncIterable<Buffer>) {
-    parts.push(part);
-    length += part.length;
-    if (length > MAX_BYTES) throw new Error('the answer about a job is too large');
-  }
-  return { ...answer, headers: decodedHead(answer).headers, body: Buffer.concat(parts) };
 }
 
 class Gathering implements AnswerSink {
@@ -119,8 +111,11 @@ class Gathering implements AnswerSink {
   data(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > MAX_BYTES) this.#exchange.cancel(new Error('the answer about a job is too large'));
-    return true;
+    if (this.#length <= MAX_BYTES) return true;
+    const tooLarge = new Error('the answer about a job is too large');
+    this.#reject(tooLarge);
+    this.#exchange.cancel(tooLarge);
+    return false;
   }
 
   end(): void {

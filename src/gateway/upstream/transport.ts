@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
+import { ContinueFilter } from '../../domain/continue-filter.ts';
 import type { Exchange, UpstreamAnswer } from './exchange.ts';
 
 /** Key under which request headers carry their exchange through @fastify/http-proxy; never sent. */
@@ -64,6 +65,14 @@ const CONNECT_MS = 10_000;
 /** Time of each address: by itself, Node gives 250 ms, in which a lost SYN is not sent again (after 1 s). */
 const ADDRESS_MS = 2_500;
 
+/** Longest head of an answer. Node's own 16 KiB are too few for some providers' security policies. */
+const HEAD_BYTES = 64 * 1024;
+
+/** A connection to an upstream, with the filter of its client. */
+interface UpstreamSocket extends Socket {
+  continueFilter?: ContinueFilter;
+}
+
 const PIECE_BYTES = 16 * 1024;
 /** Read buffer of all connections: each read is copied out of it in the same tick. */
 const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
@@ -75,10 +84,11 @@ const ONE_PIECE = {
   highWaterMark: PIECE_BYTES,
   onread: {
     buffer: pieceBuffer,
-    callback(this: Socket, bytes: number): boolean {
+    callback(this: UpstreamSocket, bytes: number): boolean {
       // Not of Node's pool, of which the smallest part in use keeps 64 KiB.
       const piece = Buffer.allocUnsafeSlow(bytes);
       pieceBuffer.copy(piece, 0, 0, bytes);
+      this.continueFilter?.edit(piece);
       return this.push(piece);
     },
   },
@@ -92,6 +102,12 @@ interface ConnectionOptions {
 /** undici's dispatch options. */
 type Dispatched = Parameters<Client['dispatch']>[0];
 
+/** A client with one connection at a time, which it opens again when needed. */
+interface Connection {
+  readonly client: Client;
+  readonly filter: ContinueFilter;
+}
+
 /**
  * Connection pool of one upstream: each connection carries one call at a time, and the most recently used is taken
  * first. undici's own pool searches all clients for a free one, twice per call. A short call, with the upstream in the
@@ -100,23 +116,25 @@ type Dispatched = Parameters<Client['dispatch']>[0];
 class Connections {
   readonly #origin: string;
   readonly #options: Client.Options;
-  readonly #idle: Client[] = [];
+  /** One connector for all clients, because it caches TLS sessions. */
+  readonly #connect: buildConnector.connector;
+  readonly #idle: Connection[] = [];
   readonly #all = new Set<Client>();
 
   constructor(origin: string, { headersTimeoutMs, idleTimeoutMs }: ConnectionOptions) {
     this.#origin = origin;
+    this.#connect = buildConnector({
+      // An upstream with an unverifiable certificate counts as unreachable.
+      rejectUnauthorized: true,
+      timeout: CONNECT_MS,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+      allowH2: false,
+      ...ONE_PIECE,
+    });
     this.#options = {
       headersTimeout: headersTimeoutMs,
       bodyTimeout: idleTimeoutMs,
-      // One connector for all clients, because it caches TLS sessions. An upstream with an unverifiable certificate
-      // counts as unreachable.
-      connect: buildConnector({
-        rejectUnauthorized: true,
-        timeout: CONNECT_MS,
-        autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-        allowH2: false,
-        ...ONE_PIECE,
-      }),
+      maxHeaderSize: HEAD_BYTES,
       // Calls share no connection, so that cancelling one affects no other.
       allowH2: false,
       pipelining: 1,
@@ -126,9 +144,10 @@ class Connections {
   }
 
   dispatch(options: Dispatched, exchange: Exchange): void {
-    const client = this.#idle.pop() ?? this.#open();
-    exchange.over = () => this.#release(client);
-    client.dispatch(options, exchange);
+    const connection = this.#idle.pop() ?? this.#open();
+    exchange.over = () => this.#release(connection);
+    connection.filter.begin();
+    connection.client.dispatch(options, exchange);
   }
 
   /** Waits up to `CLOSE_WITHIN_MS` for open calls; no new call may begin. */
@@ -141,17 +160,29 @@ class Connections {
     clearTimeout(patience);
   }
 
-  #open(): Client {
-    const client = new Client(this.#origin, this.#options);
+  #open(): Connection {
+    const filter = new ContinueFilter();
+    const connect: buildConnector.connector = (options, callback) =>
+      this.#connect(options, (...result) => {
+        const socket: UpstreamSocket | null = result[1];
+        if (socket) {
+          // What came on the connection before is over.
+          filter.begin();
+          socket.continueFilter = filter;
+        }
+        callback(...result);
+      });
+    const client = new Client(this.#origin, { ...this.#options, connect });
     this.#all.add(client);
-    return client;
+    return { client, filter };
   }
 
-  #release(client: Client): void {
+  #release(connection: Connection): void {
     if (this.#idle.length < KEPT_IDLE) {
-      this.#idle.push(client);
+      this.#idle.push(connection);
       return;
     }
+    const { client } = connection;
     this.#all.delete(client);
     // undici closes the client once the ending call is over.
     void client.close();

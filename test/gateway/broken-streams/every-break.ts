@@ -28,11 +28,6 @@ type Cell = readonly [
   row: `${number} ${string}`,
   /** What is charged: nothing, the input, the pieces up to the middle, or all pieces before the usage. */
   charged: 'nothing' | 'asked' | 'begun' | 'said',
-  /**
-   * The formats that it applies to: those whose head the gateway sends at once, or those whose head waits for the first
-   * byte. Default: all.
-   */
-  head?: 'head at once' | 'head held',
 ];
 
 /**
@@ -41,25 +36,22 @@ type Cell = readonly [
  */
 const MATRIX: readonly Cell[] = [
   ['the client leaves', 'before the head', undefined, '499 client_left', 'asked'],
-  ['the client leaves', 'after the head', 200, '499 client_left', 'asked', 'head at once'],
-  ['the client leaves', 'after the head', undefined, '499 client_left', 'asked', 'head held'],
+  ['the client leaves', 'after the head', undefined, '499 client_left', 'asked'],
   ['the client leaves', 'midway', 200, '499 client_left', 'begun'],
 
   ['the upstream resets', 'before the head', 502, '502 upstream_broke', 'nothing'],
-  ['the upstream resets', 'after the head', 200, '200 upstream_broke', 'nothing', 'head at once'],
-  ['the upstream resets', 'after the head', 502, '502 upstream_broke', 'nothing', 'head held'],
+  ['the upstream resets', 'after the head', 502, '502 upstream_broke', 'nothing'],
   ['the upstream resets', 'midway', 200, '200 upstream_broke', 'begun'],
   ['the upstream resets', 'before the usage', 200, '200 upstream_broke', 'said'],
 
-  ['the stream ends cleanly', 'after the head', 200, '200 upstream_broke', 'nothing'],
+  ['the stream ends cleanly', 'after the head', 502, '502 upstream_broke', 'nothing'],
   ['the stream ends cleanly', 'midway', 200, '200 upstream_broke', 'begun'],
 
   ['the upstream sends an error', 'after the head', 200, '200 upstream_error', 'nothing'],
   ['the upstream sends an error', 'midway', 200, '200 upstream_error', 'begun'],
 
   ['the upstream stalls', 'before the head', 504, '504 timeout', 'asked'],
-  ['the upstream stalls', 'after the head', 200, '200 timeout', 'asked', 'head at once'],
-  ['the upstream stalls', 'after the head', 504, '504 timeout', 'asked', 'head held'],
+  ['the upstream stalls', 'after the head', 504, '504 timeout', 'asked'],
   ['the upstream stalls', 'midway', 200, '200 timeout', 'begun'],
 ];
 
@@ -86,21 +78,19 @@ export interface StreamFormat {
   readonly asked?: Expected;
   /** The event that says that the call failed, if the format has one. */
   readonly error?: string;
-  /** If true, the gateway sends no head before the first byte, so an earlier failure is a refusal. Default: false. */
-  readonly holdsHead?: boolean;
   /** Default: server-sent events. */
   readonly contentType?: string;
   /** True for the format that `npm test` cuts everywhere. */
   readonly isWhole?: boolean;
 }
 
-function cellsOf({ error, holdsHead = false, isWhole = RUNS_ALL }: StreamFormat): Cell[] {
-  return MATRIX.filter(([event, place, , , , head]) => {
+function cellsOf({ error, isWhole = RUNS_ALL }: StreamFormat): Cell[] {
+  return MATRIX.filter(([event, place]) => {
     if (!isWhole && !TYPICAL.has(`${event} ${place}`)) return false;
     if (event === 'the stream ends cleanly' || event === 'the upstream sends an error') {
       return error !== undefined;
     }
-    return head === undefined || holdsHead === (head === 'head held');
+    return true;
   });
 }
 
@@ -134,9 +124,9 @@ function behaviorOf(format: StreamFormat, [event, place]: Cell): Behavior {
 }
 
 /** The client leaves once it has everything before the place. */
-function leaveAt({ contentType, holdsHead, middle, pieces }: StreamFormat, place: Cell[1]): Case['leave'] {
-  if (place === 'before the head') return 'sent';
-  if (place === 'after the head') return holdsHead ? 'sent' : 'head';
+function leaveAt({ contentType, middle, pieces }: StreamFormat, place: Cell[1]): Case['leave'] {
+  // The client gets the head with the first bytes.
+  if (place === 'before the head' || place === 'after the head') return 'sent';
   if (contentType === undefined) return (text) => text.split('\n\n').length - 1 >= middle;
   const bytes = pieces.slice(0, middle).reduce((sum, { sent }) => sum + sent.length, 0);
   return (text) => text.length >= bytes;

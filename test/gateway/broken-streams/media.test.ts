@@ -78,7 +78,6 @@ const speech: StreamFormat = {
   beforeUsage: 3,
   cost: () => ({ usage: { characters: 7 }, estimated: false }),
   asked: { usage: { characters: 7 }, estimated: true },
-  holdsHead: true,
   contentType: 'audio/mpeg',
 };
 
@@ -136,7 +135,6 @@ const events: StreamFormat = {
       }),
     },
   ],
-  holdsHead: false,
   contentType: 'text/event-stream',
   error: ERROR,
 };

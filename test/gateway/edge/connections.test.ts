@@ -125,6 +125,22 @@ test('a client that keeps its half of a refused connection open, and goes on sen
   t.ok(connection.socket.errored, 'the connection was reset');
 });
 
+test('a client that ends its sending side behind its call has left: no answer, and one row', async (t) => {
+  const { url, head, owner, provider, book, settled } = await startEdgeGateway(t, {
+    behave: () => ({ stallAfter: 'nothing' }),
+  });
+  const connection = openRaw(url, { allowHalfOpen: true });
+  connection.send(`${POST}${head}${LENGTH}\r\n${BODY}`);
+  const { ended } = await provider.request(0);
+  connection.socket.end();
+  t.equal(await connection.closed, '');
+  t.equal(await ended, 'broken', 'the upstream is cancelled');
+  await settled();
+  t.match(await book.ledger({ accountId: owner.accountId, limit: 1 }), [
+    { status: 499, outcome: 'client_left' },
+  ]);
+});
+
 test('a body that ends before its Content-Length reaches no upstream, and the process lives', async (t) => {
   const { url, head, owner, provider, chat } = await startEdgeGateway(t);
   const connection = openRaw(url, { allowHalfOpen: true });

@@ -56,6 +56,15 @@ const CHUNK = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 const ok = (headers = LENGTH, body = BODY) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${headers}\r\n${body}`;
 const status = (line: string) => `HTTP/1.1 ${line}\r\n${LENGTH}\r\n${BODY}`;
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n';
+/** Writes each part once the system has taken the one before; without Nagle's delay each is a packet. */
+const inParts = (parts: readonly string[]) => (socket: Socket) => {
+  socket.setNoDelay(true);
+  const [first = '', ...rest] = parts;
+  if (rest.length === 0) socket.end(first);
+  else socket.write(first, () => setImmediate(() => inParts(rest)(socket)));
+};
 const dripping = (first: string, piece: string) => (socket: Socket) => {
   socket.write(first);
   const timer = setInterval(() => socket.write(piece), 50);
@@ -79,6 +88,7 @@ const BROKEN: Readonly<Record<string, Act>> = {
   'a body that is shorter than its length': ok('Content-Length: 500\r\n'),
   'chunks without a size': ok('Transfer-Encoding: chunked\r\n', 'zz\r\n'),
   'a head of a megabyte': ok(`X-A: ${'a'.repeat(1_000_000)}\r\n${LENGTH}`),
+  'a head of 65 KiB': ok(`X-A: ${'a'.repeat(65 * 1024)}\r\n${LENGTH}`),
   'a CR in the reason': status('200 O\rK'),
   'status 99': status('99 X'),
   'status 600': status('600 X'),
@@ -125,12 +135,21 @@ test('a missing answer gives 504 on time, charged at an estimate', async (t) => 
 test('odd but lawful answers pass: interim ones, trailers, no length, HTTP/1.0, bytes behind the end', async (t) => {
   const upstream = await startOddUpstream(t);
   const lawful = {
-    interim: 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'.repeat(100) + ok(),
+    interim: HINTS.repeat(100) + ok(),
+    'a 100 that nobody asked for': CONTINUE + ok(),
+    'many of them, and other interim answers': CONTINUE.repeat(3) + HINTS + CONTINUE + ok(),
+    'a 100 in three parts': inParts([
+      CONTINUE.slice(0, 11),
+      CONTINUE.slice(11, 24),
+      CONTINUE.slice(24) + ok(),
+    ]),
     trailers: ok('Transfer-Encoding: chunked\r\n', CHUNK.replace(/\r\n$/, 'X-Trailer: a\r\n\r\n')),
     'no length': ok(''),
     'HTTP/1.0': ok('').replace('1.1', '1.0'),
     'a second answer behind the first': ok() + ok(),
-    'a header of 15,000 bytes': ok(`${LENGTH}X-A: ${'a'.repeat(15_000)}\r\n`),
+    'a head of 60 KiB': ok(
+      `${LENGTH}X-A: ${'a'.repeat(60 * 1024 - ok(`${LENGTH}X-A: \r\n`, '').length)}\r\n`,
+    ),
     'bytes that are not ASCII': Buffer.from(ok(`${LENGTH}X-A: \xe9\r\n`), 'latin1'),
   };
   for (const [name, act] of Object.entries(lawful)) {
@@ -140,6 +159,28 @@ test('odd but lawful answers pass: interim ones, trailers, no length, HTTP/1.0, 
     t.match(row, { outcome: 'complete', credits: -1_000_000 }, name);
     t.equal(held, 0);
   }
+});
+
+test('a 100 that nobody asked for is skipped on a connection that is used again', async (t) => {
+  const upstream = await startOddUpstream(t);
+  const connections = new Set<Socket>();
+  for (const answer of [ok(), CONTINUE + ok(), CONTINUE + ok()]) {
+    const act = (socket: Socket) => {
+      connections.add(socket);
+      socket.write(answer);
+    };
+    const { status, text } = await upstream.call(act);
+    t.same([status, text], [200, BODY]);
+  }
+  t.equal(connections.size, 1);
+  for (const socket of connections) socket.destroy();
+});
+
+test('a body that begins like a 100 is left alone', async (t) => {
+  const upstream = await startOddUpstream(t);
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${CONTINUE.length}\r\n\r\n`;
+  const { text } = await upstream.call(inParts([head, CONTINUE]));
+  t.equal(text, CONTINUE);
 });
 
 test('an upstream’s headers of charge, request id, cookies and CORS do not reach the client', async (t) => {

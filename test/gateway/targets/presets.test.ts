@@ -117,8 +117,8 @@ test('each preset sends a call where its provider takes it, and reads the usage 
     t.equal(sent.url, `/${name}${CHAT_PATHS[name] ?? '/v1/chat/completions'}`);
     checkCredential(t, name, sent);
     const asked = JSON.parse(sent.body.toString()) as { model: string; stream_options?: object };
-    const { reportsUnasked = false, format } = PRESETS[name] as Preset;
-    const isAsked = format === 'openai' && !reportsUnasked;
+    const { streamUsage = 'ask', format } = PRESETS[name] as Preset;
+    const isAsked = format === 'openai' && streamUsage === 'ask';
     t.same(asked.stream_options, isAsked ? { include_usage: true } : undefined, `${name}: stream_options`);
     t.equal(asked.model, 'model/1');
   }

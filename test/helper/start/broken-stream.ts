@@ -56,10 +56,10 @@ export interface Case {
   /** The caller; default: a new account. */
   readonly account?: TestAccount | undefined;
   /**
-   * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
-   * the function returns true for the text received so far. Undefined if the client stays.
+   * When the client leaves: `sent`, once the upstream has the request, or once the function returns true for the text
+   * received so far. Undefined if the client stays.
    */
-  readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
+  readonly leave?: 'sent' | ((text: string) => boolean);
 }
 
 export interface Ended {
@@ -172,7 +172,6 @@ async function listen(
         if (typeof leave === 'function' && leave(text)) go();
       });
       response.on('end', () => end(response.complete));
-      if (leave === 'head') go();
     });
     if (leave === 'sent') void received.then(go);
     outgoing.end(bytes);

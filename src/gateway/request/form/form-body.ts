@@ -8,7 +8,7 @@ import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import { type CallBody, checkCount, modelNamed } from '../call-body.ts';
 import { INSPECTED_FIELDS } from '../members.ts';
-import { type Edit, renamer, Spool, Upload } from '../spool/spool.ts';
+import { type Edit, exchanger, Spool, Upload } from '../spool/spool.ts';
 import { type Form, readForm } from './read-form.ts';
 
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
@@ -42,17 +42,15 @@ export async function readFormBody(
     checkCount(name, value[name]);
   }
   const modelPart = form.fields.find(({ name }) => name === 'model')?.part;
-  const isRenamed = model.upstreamModel !== value.model && modelPart !== undefined;
-  const edits = isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : [];
-  const bytes = upstreamBytes(sent, source, edits);
-  const original = Buffer.isBuffer(sent) ? sent : bytes;
+  const naming = modelPart && { ...modelPart, text: model.upstreamModel };
+  const bytes = upstreamBytes(sent, source, naming && model.upstreamModel !== value.model ? [naming] : []);
   return {
     kind: 'form',
     model,
     value,
     isStream,
     bytes,
-    ...(model.targets && modelPart ? { named: renamer(original, bytes, edits, modelPart) } : {}),
+    ...(model.targets && naming ? { named: namesOf(exchanger(bytes, bytes, [naming]), naming) } : {}),
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
@@ -114,6 +112,10 @@ function sourceOf(sent: unknown): ByteSource {
   if (!Buffer.isBuffer(sent) || sent.length === 0)
     throw invalidJson('The request body is empty. Send a multipart form.');
   return inMemory(sent);
+}
+
+function namesOf(exchange: ReturnType<typeof exchanger>, naming: Edit): NonNullable<CallBody['named']> {
+  return (upstreamModel) => exchange(new Map([[naming, upstreamModel]]));
 }
 
 function upstreamBytes(sent: unknown, source: ByteSource, edits: readonly Edit[]): Buffer | Upload {

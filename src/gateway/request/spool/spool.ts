@@ -148,23 +148,36 @@ export function edited(bytes: Buffer | Upload, edits: readonly Edit[]): Buffer |
 }
 
 /**
- * Returns a function that writes another model name. `edits` produced `sent` from `original`; `place` is in `original`.
+ * Returns a function that exchanges the texts of some of `edits`, which produced `sent` from `original`. An edit whose
+ * text is that of the original need not have been made.
  */
-export function renamer(
+export function exchanger(
   original: Buffer | Upload,
   sent: Buffer | Upload,
   edits: readonly Edit[],
-  place: Pick<Edit, 'start' | 'end'>,
-): (text: string) => Buffer | Upload {
-  const others = edits.filter(({ start }) => start !== place.start);
-  if (!Buffer.isBuffer(original)) return (text) => original.edited([...others, { ...place, text }]);
-  // Only the sent bytes stay in memory.
-  const growth = ({ start, end, text }: Edit) => Buffer.byteLength(text) - (end - start);
-  const before = others.filter(({ start }) => start < place.start);
-  const start = before.reduce((sum, edit) => sum + growth(edit), place.start);
-  const own = edits.find((edit) => edit.start === place.start);
-  const end = start + place.end - place.start + (own ? growth(own) : 0);
-  return (text) => edited(sent, [{ start, end, text }]);
+): (texts: ReadonlyMap<Edit, string>) => Buffer | Upload {
+  return Buffer.isBuffer(original) ? exchangerInMemory(sent, edits) : exchangerInFile(original, edits);
+}
+
+function exchangerInFile(original: Upload, edits: readonly Edit[]): ReturnType<typeof exchanger> {
+  return (texts) => original.edited(edits.map((edit) => ({ ...edit, text: texts.get(edit) ?? edit.text })));
+}
+
+/** Only the sent bytes stay in memory. */
+function exchangerInMemory(sent: Buffer | Upload, edits: readonly Edit[]): ReturnType<typeof exchanger> {
+  return (texts) => {
+    let growth = 0;
+    const moved = edits
+      .toSorted((a, b) => a.start - b.start)
+      .flatMap((edit) => {
+        const start = edit.start + growth;
+        const end = start + Buffer.byteLength(edit.text);
+        growth = end - edit.end;
+        const text = texts.get(edit);
+        return text === undefined ? [] : [{ start, end, text }];
+      });
+    return edited(sent, moved);
+  };
 }
 
 /** Bytes per read, and of an in-memory body: as many as the kernel takes in one write. */
