@@ -321,15 +321,15 @@ function dimensionsOf(...kinds: readonly TokenKind[]): readonly (keyof Usage)[] 
   );
 }
 
-const INPUT = dimensionsOf('input', 'cacheRead', 'cacheWrite');
+export const INPUT_DIMENSIONS = dimensionsOf('input', 'cacheRead', 'cacheWrite');
 const CACHE_READS = dimensionsOf('cacheRead');
 const CACHE_WRITES = dimensionsOf('cacheWrite');
-const OUTPUT = dimensionsOf('output');
+export const OUTPUT_DIMENSIONS = dimensionsOf('output');
 const LIMITED = dimensionsOf('input', 'cacheWrite', 'output');
 
 /** All input tokens of a usage, which decide its length tier. */
 export function inputTokens(usage: Usage): number {
-  return sumOf(INPUT, usage);
+  return sumOf(INPUT_DIMENSIONS, usage);
 }
 
 /** Input tokens that were read from a cache. */
@@ -344,7 +344,7 @@ export function cacheWriteTokens(usage: Usage): number {
 
 /** All output tokens of a usage. */
 export function outputTokens(usage: Usage): number {
-  return sumOf(OUTPUT, usage);
+  return sumOf(OUTPUT_DIMENSIONS, usage);
 }
 
 /**

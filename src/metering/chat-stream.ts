@@ -1,23 +1,47 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Price } from '../domain/catalog.ts';
-import { inputTokens, type Usage } from '../domain/units.ts';
+import { outputTokens, type Usage } from '../domain/units.ts';
+import { hasAnswer, saysFailed } from './answer.ts';
+import { skipSpace, valueEnd } from './json/lexer.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import type { EventAction } from './meter.ts';
-import { chatToUsage } from './openai-usage.ts';
 import { TextStream } from './output-text.ts';
 import { encryptedBytes, tokensOfEncrypted } from './reasoning.ts';
-import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
+import { eventData, hasOneDataLine, isOutermost, mayFail, namesError, saysDone } from './sse/event.ts';
 import { openaiTiers } from './terms.ts';
-import { hasOutput, mergeReported, reportedBy, withSearches } from './usage.ts';
+import { withSearches } from './usage.ts';
+import {
+  type Counts,
+  isAbove0,
+  mergeCounts,
+  type ReportedUsage,
+  reportIn,
+  usageOf,
+  wholeUsage,
+  withEarlyReport,
+  withReported,
+} from './usage-report.ts';
 
 /** Members of a choice with new content; a few providers send a whole `message` instead of a `delta`. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
 
-const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
 const NULL_AHEAD = /^"usage"\s*:\s*null/;
 const NULL_WITHIN = 20;
-const FINISHED = /"finish_reason"\s*:\s*"/;
+/** Ollama, SGLang and Hunyuan send an empty reason with each chunk. */
+const FINISHED = /"finish_reason"\s*:\s*"[^"]/;
+/** Members of a chunk that say nothing by themselves. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'provider',
+  'system_fingerprint',
+  'service_tier',
+  'obfuscation',
+  'usage',
+]);
 
 interface ChatStreamOptions {
   /** The gateway, not the client, asked for the usage chunk, so the client must not see it. */
@@ -26,11 +50,13 @@ interface ChatStreamOptions {
   /** Charged web searches of the call. Default: 0. */
   readonly searches?: number;
   /** Whether the request asks for a longer cache lifetime than the shortest. Default: false. */
-  readonly asksLongCache?: () => boolean;
+  readonly asksLongCache?: (() => boolean) | undefined;
   /** Several answers arrive interleaved, each with an `index`. */
   readonly isInterleaved: boolean;
   /** The answer may contain audio. */
   readonly hasSound?: boolean;
+  /** How reports become usage. Default: `usageOf`. */
+  readonly toUsage?: typeof usageOf;
   /** Members of a choice that may hold output text; the first one present in a chunk counts. */
   readonly deltas?: readonly string[];
 }
@@ -43,11 +69,13 @@ export class ChatStream extends TextStream {
   readonly #options: ChatStreamOptions;
   readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
-  #reported: Usage | undefined;
+  #counts: Counts | undefined;
   #serviceTiers: readonly string[] | undefined;
   /** Pieces of output text at the last report. */
   #reportedAt = 0;
   #isDone = false;
+  /** A chunk without output text has a part of an answer: a `finish_reason`, sound, a vector. */
+  #hasAnswer = false;
   #encryptedBytes = 0;
   /** The first chunk, or "" if it names no service tier. */
   #firstChunk: string | undefined;
@@ -62,17 +90,27 @@ export class ChatStream extends TextStream {
 
   get kept(): Shape {
     const outputText = { delta: this.text, text: this.text };
-    const choice = { index: 'all', finish_reason: 'all', ...outputText } as const;
-    return { type: 'all', error: 'all', choices: [choice], usage: 'all', service_tier: 'all' };
+    const choice = { index: 'all', finish_reason: 'all', usage: 'all', ...outputText } as const;
+    const besides = { x_groq: { usage: 'all' }, 'amazon-bedrock-invocationMetrics': 'all' } as const;
+    return { type: 'all', error: 'all', choices: [choice], usage: 'all', service_tier: 'all', ...besides };
   }
 
   /**
-   * The last report, unless more output has arrived since: some providers report progressively, or only at the start.
+   * What was reported, unless more output has arrived since: some providers report progressively, or only at the start.
    * After the end any report counts, except one without output that preceded all text.
    */
   get usage(): Usage | undefined {
-    if (this.#reportedAt === this.text.pieces) return this.#reported;
-    return this.#isDone && (this.#reportedAt > 0 || hasOutput(this.#reported)) ? this.#reported : undefined;
+    const reported = this.#reported;
+    const isLate = this.#isDone && (this.#reportedAt > 0 || outputTokens(reported.output ?? {}) > 0);
+    if (this.#reportedAt !== this.text.pieces && !isLate) return undefined;
+    const usage = wholeUsage(reported);
+    return usage && withSearches(usage, this.#options.searches);
+  }
+
+  get #reported(): ReportedUsage {
+    const { price, asksLongCache, toUsage = usageOf } = this.#options;
+    if (!this.#counts) return {};
+    return toUsage(this.#counts, { price, wrote: () => this.text.pieces > 0, asksLongCache });
   }
 
   /**
@@ -85,12 +123,17 @@ export class ChatStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(estimate, this.#reported);
+    const isLast = this.#isDone && this.#reportedAt === this.text.pieces;
+    const usage = (isLast ? withReported : withEarlyReport)(estimate, this.#reported);
     return withSearches(usage, this.#options.searches);
   }
 
   get resourceIds(): readonly string[] {
     return [...this.#resourceIds];
+  }
+
+  get hasAnswer(): boolean {
+    return this.#hasAnswer || this.text.pieces > 0;
   }
 
   /** The answer is complete. Without `[DONE]`, which some providers omit, usage or a `finish_reason` shows it. */
@@ -117,42 +160,59 @@ export class ChatStream extends TextStream {
       return 'end';
     }
     // Held back like the end, since clients disconnect once they have read an error.
-    if (saysFailed(event)) {
-      this.failed = true;
-      if (event.includes('"usage"')) this.#take(eventData(event));
-      return 'end';
-    }
+    if (mayFail(event) && this.#fails(event, eventData(event))) return 'end';
     this.#firstChunk ??= event.includes('"service_tier"') ? copied(event) : '';
-    const { pieces } = this.text;
-    for (const delta of this.#deltas) if (this.text.collect(event, delta)) break;
-    if (this.text.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
-    if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event));
+    const isOutput = this.#collect(event);
+    if (isOutput || event.includes('"finish_reason"')) this.#lastChunk = event;
+    // Most chunks bring output, and are not parsed.
+    const data = isOutput ? undefined : eventData(event);
+    if (data) {
+      if (this.#fails(event, data)) return 'end';
+      this.#hasAnswer ||= hasAnswer(data);
+    }
+    if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(data ?? eventData(event));
     if (this.#options.hasSound && event.includes('"audio"'))
-      for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
+      for (const id of chatResourceIds(data ?? eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
-    return at < 0 ? 'pass' : this.#usageEvent(event, at);
-  }
-
-  #usageEvent(event: string, at: number): EventAction {
-    // If usage was requested, every chunk but the last has `"usage": null`. Parsing each took 5 % of a stream's CPU.
-    const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
-    if (isNull && !this.#options.injectedUsage) return 'pass';
-    if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
-    const chunk = eventData(event);
-    this.#take(chunk);
-    if (!this.#options.injectedUsage || !chunk) return 'pass';
-    if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
-    // If asked for usage, providers also put "usage": null into every other chunk.
-    if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
+    if (at >= 0) return this.#usageEvent(event, at, data);
+    if (data) this.#take(data);
     return 'pass';
   }
 
+  /** Collects the output text of a chunk; returns whether there is any. */
+  #collect(event: string): boolean {
+    // An error outside choices may have a `message` too.
+    if (!event.includes('"choices"')) return false;
+    const { pieces } = this.text;
+    for (const delta of this.#deltas) if (this.text.collect(event, delta)) break;
+    return this.text.pieces > pieces;
+  }
+
+  #fails(event: string, data: Record<string, unknown> | undefined): boolean {
+    if (!namesError(event) && !saysFailed(data)) return false;
+    this.failed = true;
+    if (data) this.#take(data);
+    return true;
+  }
+
+  #usageEvent(event: string, at: number, data: Record<string, unknown> | undefined): EventAction {
+    const { injectedUsage } = this.#options;
+    // If usage was requested, every chunk but the last has `"usage": null`. Parsing each took 5 % of a stream's CPU.
+    const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
+    if (isNull && !injectedUsage) return 'pass';
+    const chunk = isNull ? data : (data ?? eventData(event));
+    if (chunk) this.#take(chunk);
+    if (!injectedUsage || !(isNull || chunk) || !hasOneDataLine(event)) return 'pass';
+    if (chunk?.usage && isUsageAlone(chunk)) return 'drop';
+    return isOutermost(event, at) ? { replacement: withoutMember(event, at) } : 'pass';
+  }
+
   /** Takes the usage of a chunk; some providers report it beside an error. */
-  #take(chunk: Record<string, unknown> | undefined): void {
-    const usage = chatToUsage(reportedBy(chunk), this.#options.price, this.#options.asksLongCache);
+  #take(chunk: Record<string, unknown>): void {
+    const report = reportIn(chunk);
     // A call that failed before the model read or wrote anything is free.
-    if (!usage || (this.failed && !inputTokens(usage) && !usage.output)) return;
-    this.#reported = withSearches(usage, this.#options.searches);
+    if (!report || (this.failed && !isAbove0(report.counts))) return;
+    this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
     this.#serviceTiers = openaiTiers(chunk, this.#options.price) ?? this.#serviceTiers;
     this.#reportedAt = this.text.pieces;
   }
@@ -160,6 +220,23 @@ export class ChatStream extends TextStream {
   #tiersIn(chunk: string): readonly string[] | undefined {
     return chunk.includes('"service_tier"') ? openaiTiers(eventData(chunk), this.#options.price) : undefined;
   }
+}
+
+/** Whether a chunk holds nothing else that a client could want. */
+function isUsageAlone(chunk: Readonly<Record<string, unknown>>): boolean {
+  if (!Array.isArray(chunk.choices) || chunk.choices.length > 0) return false;
+  return Object.entries(chunk).every(
+    ([name, value]) => name === 'choices' || ENVELOPE.has(name) || value === null,
+  );
+}
+
+/** An event without the member that begins at `at`, and one comma. */
+function withoutMember(event: string, at: number): string {
+  const end = valueEnd(event, skipSpace(event, event.indexOf(':', at) + 1));
+  const next = skipSpace(event, end);
+  if (event[next] === ',') return event.slice(0, at) + event.slice(next + 1);
+  const before = event.slice(0, at).trimEnd();
+  return (before.endsWith(',') ? before.slice(0, -1) : before) + event.slice(end);
 }
 
 /** A copy of Latin-1 text: a slice would keep its source in memory. */

@@ -14,16 +14,7 @@ import {
   otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
-import {
-  countOf,
-  type InputTokens,
-  type Meter,
-  type MeteredBody,
-  maximumOf,
-  saysError,
-  textTokens,
-} from './meter.ts';
-import { chatToUsage } from './openai-usage.ts';
+import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import {
   type CostPlan,
@@ -54,7 +45,8 @@ import {
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import { reportedBy, requestedSearches, withSearches } from './usage.ts';
+import { requestedSearches, withSearches } from './usage.ts';
+import { type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
 
 /** Chat messages and their parts. */
 const MESSAGE = membersOf({
@@ -107,16 +99,15 @@ export const CHAT = membersOf({
 export const chat: Meter = {
   plan: planChat,
   usage(answer, body) {
-    const usage = chatToUsage(reportedBy(answer), body.model.price, () => asksLongCache(body));
+    const usage = wholeUsage(reportedUsage(answer, readingOf(answer, body)));
     return usage && withSearches(usage, requestedSearches(body));
   },
   terms: (answer, { model }) => openaiTerms(answer, model.price),
-  mergeReported: (estimate, _answer, body) => withSearches(estimate, requestedSearches(body)),
-  outputTokens(answer) {
-    const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
-    return outputTokensIn(choices.map((choice) => choice?.message));
+  mergeReported(estimate, answer, body) {
+    const usage = withReported(estimate, reportedUsage(answer, readingOf(answer, body)));
+    return withSearches(usage, requestedSearches(body));
   },
-  failed: saysError,
+  outputTokens: chatOutputTokens,
   stream: (injectedUsage, body) =>
     new ChatStream({
       injectedUsage,
@@ -134,6 +125,19 @@ export const chat: Meter = {
 
 /** Approximate tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
+
+function readingOf(answer: unknown, body: MeteredBody): Reading {
+  return {
+    price: body.model.price,
+    asksLongCache: () => asksLongCache(body),
+    wrote: () => chatOutputTokens(answer) > 0,
+  };
+}
+
+function chatOutputTokens(answer: unknown): number {
+  const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
+  return outputTokensIn(choices.map((choice) => choice?.message));
+}
 
 function chatTokens(body: MeteredBody): InputTokens {
   const { messages, tools } = body.value;

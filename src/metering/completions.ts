@@ -1,21 +1,12 @@
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
-import {
-  countOf,
-  type InputTokens,
-  type Meter,
-  type MeteredBody,
-  maximumOf,
-  saysError,
-  textTokens,
-} from './meter.ts';
-import { chatToUsage } from './openai-usage.ts';
+import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
 import { type CostPlan, NONE } from './plan.ts';
 import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
 import { tokensIn } from './text-tokens.ts';
 import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
-import { reportedBy } from './usage.ts';
+import { type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
 
 /** Legacy completions: `CompletionCreateParams` of openai. */
 export const COMPLETIONS = membersOf({
@@ -30,10 +21,11 @@ export const COMPLETIONS = membersOf({
 /** `/v1/completions`: reports usage in the chat format. */
 export const completions: Meter = {
   plan: planCompletion,
-  usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
+  usage: (answer, body) => wholeUsage(reportedUsage(answer, readingOf(answer, body))),
+  mergeReported: (estimate, answer, body) =>
+    withReported(estimate, reportedUsage(answer, readingOf(answer, body))),
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputTokens: (answer) => tokensIn(outputTextOf(answer)),
-  failed: saysError,
   stream: (injectedUsage, { value, model: { price } }) => {
     // Several prompts, or several completions of one.
     const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
@@ -42,6 +34,10 @@ export const completions: Meter = {
   inputTokens: (body) => promptTokens(body, body.value.prompt, asText(body.value.suffix)),
   estimate: (tokens) => tokens,
 };
+
+function readingOf(answer: unknown, { model: { price } }: MeteredBody): Reading {
+  return { price, wrote: () => outputTextOf(answer) !== '' };
+}
 
 /**
  * Upper bound of the cost of a text completion. Input: a token takes at least one byte of the body; a token sent as a

@@ -1,12 +1,13 @@
+import type { Price } from '../domain/catalog.ts';
 import { windowOf } from './bounds.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, promptTokens } from './completions.ts';
+import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type Meter, saysError } from './meter.ts';
-import { embeddingsToUsage } from './openai-usage.ts';
+import type { Meter } from './meter.ts';
 import { plainPlan } from './plain-plan.ts';
 import { openaiTerms } from './terms.ts';
-import { reportedBy } from './usage.ts';
+import { type Counts, type Reading, type ReportedUsage, reportIn, usageOf } from './usage-report.ts';
 
 export const EMBEDDINGS = membersOf({
   ...EVERYWHERE,
@@ -32,12 +33,24 @@ export const embeddings: Meter = {
       expected: { textBytes, maxTokens: 0, answers: 1 },
     });
   },
-  usage: (answer) => embeddingsToUsage(reportedBy(answer)),
+  usage: (answer, body) => reportedInput(answer, body.model.price).input,
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputTokens: () => 0,
   stream: (_injectedUsage, { model: { price } }) =>
-    new ChatStream({ injectedUsage: false, price, isInterleaved: false, deltas: [] }),
-  failed: saysError,
+    new ChatStream({ injectedUsage: false, price, isInterleaved: false, deltas: [], toUsage: inputOf }),
   inputTokens: (body) => promptTokens(body, body.value.input),
   estimate: ({ input }) => ({ input }),
 };
+
+function reportedInput(answer: unknown, price: Price): ReportedUsage {
+  const report = reportIn(answer);
+  const wrote = () => isObject(answer) && Array.isArray(answer.data) && answer.data.length > 0;
+  return report ? inputOf(report.counts, { price, wrote }) : {};
+}
+
+/** Embeddings have no output; Voyage reports a total alone. */
+function inputOf({ total, output: _, ...counts }: Counts, reading: Reading): ReportedUsage {
+  const input = counts.input || total;
+  const { input: usage } = usageOf(input === undefined ? counts : { ...counts, input }, reading);
+  return usage ? { input: usage, output: {} } : {};
+}

@@ -3,8 +3,10 @@ import type { Model } from '../domain/catalog.ts';
 import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { priceOfVariant } from '../domain/variants.ts';
+import { saysFailed } from './answer.ts';
 import { pictureBound } from './bounds.ts';
 import type { Shape } from './json/sieve.ts';
+import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {
   countOf,
@@ -12,15 +14,21 @@ import {
   type Meter,
   type MeteredBody,
   type StreamMeter,
-  saysError,
   textTokens,
 } from './meter.ts';
-import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainPlan } from './plain-plan.ts';
 import { type CostPlan, refuseModels } from './plan.ts';
-import { eventData, eventName, saysDone, sifted } from './sse/event.ts';
+import { eventData, eventName, namesError, saysDone, sifted } from './sse/event.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
+import {
+  type Reading,
+  type ReportedUsage,
+  reportedUsage,
+  wholeUsage,
+  withOutputAs,
+  withReported,
+} from './usage-report.ts';
 
 /** Image generations, edits and variations. */
 export const IMAGES = membersOf({
@@ -69,15 +77,20 @@ export const images: Meter = {
     });
   },
   usage(answer: unknown, body: MeteredBody): Usage | undefined {
-    const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: unknown };
-    const tokens = responsesToUsage(usage, body.model.price, 'outputImage');
-    if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model.price))) return undefined;
-    return { images: data.length, ...tokens };
+    const made = picturesIn(answer);
+    const tokens = wholeUsage(reportedUsage(answer, readingOf(body, made)));
+    if (made === 0 || (!tokens && isPricedByToken(body.model.price))) return undefined;
+    return { images: made, ...tokens };
   },
   terms: (answer, body) => variantTerms(body, answer),
-  mergeReported: (estimate) => withOutputAs('outputImage', estimate),
+  /** Pictures are charged by those that came, never by those asked for. */
+  mergeReported(estimate, answer, body) {
+    const made = picturesIn(answer);
+    const output = pictureTokens(body.model, body.value) * made;
+    const counted = made > 0 ? { ...estimate, images: made, output } : estimate;
+    return withReported(withOutputAs('outputImage', counted), reportedUsage(answer, readingOf(body, made)));
+  },
   outputTokens: () => 0,
-  failed: saysError,
   stream: (_injectedUsage, body) =>
     new ImageStream(body, imagesAsked(body), pictureTokens(body.model, body.value)),
   inputTokens(body) {
@@ -91,6 +104,14 @@ export const images: Meter = {
     return { images: asked, input, output: pictureTokens(body.model, body.value) * asked };
   },
 };
+
+function picturesIn(answer: unknown): number {
+  return isObject(answer) && Array.isArray(answer.data) ? answer.data.length : 0;
+}
+
+function readingOf({ model: { price } }: PaintedBody, made: number): Reading {
+  return { price, unit: 'outputImage', wrote: () => made > 0 };
+}
 
 type PaintedBody = Pick<MeteredBody, 'model' | 'value'>;
 
@@ -110,12 +131,19 @@ export class ImageStream implements StreamMeter {
   /** An image has started to arrive and is not complete. */
   #isBegun = false;
   pieces = 0;
-  readonly kept: Shape = { type: 'all', usage: 'all', error: 'all', size: 'all', quality: 'all' };
+  readonly kept: Shape = {
+    type: 'all',
+    usage: 'all',
+    error: 'all',
+    code: 'all',
+    message: 'all',
+    size: 'all',
+    quality: 'all',
+  };
   /** The last completed image, without its bytes. */
   #last: unknown;
-  #tokens: Usage | undefined;
-  /** Completed images whose tokens are in `#tokens`. */
-  #reported = 0;
+  /** What was reported of each completed image. */
+  readonly #reports: ReportedUsage[] = [];
   failed = false;
   readonly outputTokens = 0;
 
@@ -126,23 +154,28 @@ export class ImageStream implements StreamMeter {
   }
 
   get usage(): Usage | undefined {
-    if (this.failed && this.#images === 0) return undefined;
-    if (this.#unreported > 0 && isPricedByToken(this.#body.model.price)) return undefined;
-    return { images: this.#images, ...this.#tokens };
+    if (this.#images === 0) return undefined;
+    const tokens = this.#reports.flatMap((report) => wholeUsage(report) ?? []);
+    if (tokens.length < this.#images && isPricedByToken(this.#body.model.price)) return undefined;
+    return tokens.reduce<Usage>(addUsage, { images: this.#images });
   }
 
   /** Counts the images received instead of those requested, each at the maximum if its tokens were not reported. */
   mergeReported(estimate: Usage): Usage {
-    const unreported = this.#most * this.#unreported;
-    const guessed: Usage = { images: this.#images, input: estimate.input ?? 0, output: unreported };
-    return addUsage(withOutputAs('outputImage', guessed), this.#tokens ?? {});
+    const inputs = this.#reports.flatMap(({ input }) => input ?? []);
+    const outputs = this.#reports.flatMap(({ output }) => output ?? []);
+    const output = this.#most * (this.#images - outputs.length);
+    const counted = withOutputAs('outputImage', { images: this.#images, input: estimate.input ?? 0, output });
+    const isReported = inputs.length > 0;
+    const usage = withReported(counted, isReported ? { input: inputs.reduce<Usage>(addUsage, {}) } : {});
+    return outputs.reduce(addUsage, usage);
   }
 
   get terms(): Terms {
     return variantTerms(this.#body, this.#last);
   }
 
-  get hasOutput(): boolean {
+  get hasAnswer(): boolean {
     return this.#images > 0;
   }
 
@@ -162,7 +195,7 @@ export class ImageStream implements StreamMeter {
     const small = sifted(event, this.kept);
     const data = eventData(small);
     const type = String(data?.type ?? eventName(small));
-    if (type === 'error' || data?.error) {
+    if (namesError(small) || saysFailed(data)) {
       this.failed = true;
       return 'end';
     }
@@ -172,24 +205,15 @@ export class ImageStream implements StreamMeter {
     }
     if (!COMPLETED.test(type)) return 'pass';
     this.#completed++;
+    this.pieces++;
     this.#last = data;
     this.#isBegun = false;
-    this.#add(responsesToUsage(data?.usage, this.#body.model.price, 'outputImage'));
+    this.#reports.push(reportedUsage(data, readingOf(this.#body, 1)));
     return this.#completed >= this.#asked ? 'end' : 'pass';
   }
 
   get #images(): number {
     return this.#completed + (this.#isBegun ? 1 : 0);
-  }
-
-  get #unreported(): number {
-    return this.#images - this.#reported;
-  }
-
-  #add(tokens: Usage | undefined): void {
-    if (!tokens) return;
-    this.#reported++;
-    this.#tokens = addUsage({ ...this.#tokens }, tokens);
   }
 }
 

@@ -2,32 +2,31 @@ import type { Terms } from '../domain/bill.ts';
 import type { Usage } from '../domain/units.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
-import {
-  beyondTotals,
-  dividedWrites,
-  hasOtherModels,
-  iterationsOf,
-  type MessagesCounts,
-  messagesCounts,
-  messagesToUsage,
-  partialUsage,
-  passTerms,
-  usageOfCounts,
-} from './messages-usage.ts';
+import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import type { EventAction, MeteredBody } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { HiddenThinking } from './reasoning.ts';
-import { eventData, eventName } from './sse/event.ts';
+import { eventData, eventFailed, eventName } from './sse/event.ts';
 import { asksLongCache, type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
-import { addUsage, mergeReported, reportedBy, withSearches } from './usage.ts';
+import { addUsage, withSearches } from './usage.ts';
+import {
+  type Counts,
+  isAbove0,
+  mergeCounts,
+  type ReportedUsage,
+  reportIn,
+  usageOf,
+  withEarlyReport,
+  withReported,
+} from './usage-report.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
 const SEARCH_RESULT = 'web_search_tool_result';
 const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 
 /**
- * Measures a `/v1/messages` stream. `message_start` and the `message_delta`s report cumulative usage, so the last value
- * of each field counts. The delta with a `stop_reason` completes it. A stream that ends earlier has reported about one
+ * Measures a `/v1/messages` stream. `message_start` and the `message_delta`s report cumulative usage, so the largest
+ * value of each count is right. The delta with a `stop_reason` completes it. A stream that ends earlier has reported about one
  * token of output and neither searches nor compaction. Its charge is an estimate: the larger of reported and counted
  * output, the search results seen, and one input pass for each compaction.
  */
@@ -35,7 +34,7 @@ export class MessagesStream extends TextStream {
   #blocks = 0;
   readonly #thinking = new HiddenThinking();
   readonly #body: MeteredBody;
-  #reported: MessagesCounts = {};
+  #counts: Counts = {};
   #tiers: MessagesTiers = {};
   #iterations: unknown;
   /** Search results seen. */
@@ -47,7 +46,7 @@ export class MessagesStream extends TextStream {
   /** Pieces of output text before the `stop_reason`. */
   #stoppedAt = 0;
   #isRefused = false;
-  /** The delta with the `stop_reason` had a usable output count. */
+  /** The event with the `stop_reason`, or a later one, counted output. */
   #isBelieved = false;
   readonly #resourceIds = new Set<string>();
 
@@ -57,15 +56,25 @@ export class MessagesStream extends TextStream {
   }
 
   get usage(): Usage | undefined {
-    if (!this.isWhole || !this.#isBelieved) return undefined;
+    if (!this.isReported) return undefined;
     // Zero output reported before any text is no report.
-    if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.#reported.output) return undefined;
-    const webSearches = this.#reported.webSearches ?? this.#searches;
-    return usageOfCounts({ ...this.#counts, webSearches }, this.#iterations);
+    if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.#counts.output) return undefined;
+    const usage = withPasses(this.#reported, this.#iterations);
+    return usage && withSearches(usage, this.#counts.webSearches ?? this.#searches);
   }
 
-  get #counts(): MessagesCounts {
-    return dividedWrites(this.#reported, () => asksLongCache(this.#body));
+  get #reported(): ReportedUsage {
+    return usageOf(this.#counts, {
+      price: this.#body.model.price,
+      isMessage: true,
+      asksLongCache: () => asksLongCache(this.#body),
+      wrote: () => this.text.pieces > 0,
+    });
+  }
+
+  /** A block or a `stop_reason` has come. */
+  get hasAnswer(): boolean {
+    return this.#blocks > 0 || this.isWhole || this.text.pieces > 0;
   }
 
   get terms(): Terms {
@@ -81,12 +90,12 @@ export class MessagesStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(estimate, partialUsage(this.#counts));
+    const usage = (this.isReported ? withReported : withEarlyReport)(estimate, this.#reported);
     const { output: _, ...beyond } = this.#iterations
       ? beyondTotals(this.#iterations)
       : { input: (estimate.input ?? 0) * this.#compactions };
     addUsage(usage, beyond);
-    return withSearches(usage, Math.max(this.#searches, this.#reported.webSearches ?? 0));
+    return withSearches(usage, Math.max(this.#searches, this.#counts.webSearches ?? 0));
   }
 
   get isReported(): boolean {
@@ -106,6 +115,7 @@ export class MessagesStream extends TextStream {
       content_block: this.text,
       delta: this.text,
       usage: 'all',
+      'amazon-bedrock-invocationMetrics': 'all',
     };
   }
 
@@ -134,14 +144,19 @@ export class MessagesStream extends TextStream {
         this.#delta(eventData(event));
         return 'pass';
       case 'message_stop':
-        return 'end';
-      case 'error':
-        // Held back like the end, because clients leave once they have read it.
-        this.failed = true;
+        this.#take(eventData(event));
         return 'end';
       default:
-        return 'pass';
+        return this.#other(event);
     }
+  }
+
+  /** An error, which is held back like the end, because clients leave once they have read it; or a report by itself. */
+  #other(event: string): EventAction {
+    const data = eventData(event);
+    this.failed = eventFailed(event);
+    this.#take(data);
+    return this.failed ? 'end' : 'pass';
   }
 
   #contentDelta(event: string): void {
@@ -152,24 +167,20 @@ export class MessagesStream extends TextStream {
   }
 
   #start(data: unknown): void {
-    const message = isObject(data) ? data.message : undefined;
-    // The start must report all input counts; otherwise none is used.
-    if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
-    this.#note(messagesResourceIds(message));
+    this.#take(data);
+    this.#note(messagesResourceIds(isObject(data) ? data.message : undefined));
   }
 
   #delta(data: unknown): void {
-    if (!isObject(data)) return;
-    const isTaken = this.#take(data);
-    const { delta } = data;
-    if (!isObject(delta)) return;
-    if (typeof delta.stop_reason === 'string') {
+    const delta = isObject(data) ? data.delta : undefined;
+    if (isObject(delta) && typeof delta.stop_reason === 'string' && delta.stop_reason !== '') {
       this.isWhole = true;
       this.#stoppedAt = this.text.pieces;
       this.#isRefused = delta.stop_reason === 'refusal';
-      this.#isBelieved = isTaken;
+      this.#isBelieved = false;
     }
-    this.#note(messagesResourceIds(delta));
+    this.#take(data);
+    if (isObject(delta)) this.#note(messagesResourceIds(delta));
   }
 
   #note(ids: readonly string[]): void {
@@ -181,14 +192,15 @@ export class MessagesStream extends TextStream {
     if (isObject(block) && block.type === SEARCH_RESULT && !isObject(block.content)) this.#searches++;
   }
 
-  /** Merges the usage of an event; returns whether it has a usable output count. */
-  #take({ usage }: { usage?: unknown }): boolean {
-    const counts = messagesCounts(usage);
-    if (!counts) return false;
-    this.#reported = { ...this.#reported, ...counts };
-    this.#tiers = { ...this.#tiers, ...messagesTiers(usage) };
-    this.#iterations = iterationsOf(usage) ?? this.#iterations;
-    return counts.output !== undefined;
+  /** Merges what an event reports. */
+  #take(data: unknown): void {
+    const report = reportIn(data);
+    if (!report || (this.failed && !isAbove0(report.counts))) return;
+    const { counts, raw } = report;
+    this.#counts = mergeCounts(this.#counts, counts);
+    this.#tiers = { ...this.#tiers, ...messagesTiers(raw) };
+    this.#iterations = raw.iterations ?? this.#iterations;
+    if (this.isWhole && (counts.output ?? counts.total) !== undefined) this.#isBelieved = true;
   }
 }
 

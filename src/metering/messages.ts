@@ -4,9 +4,9 @@ import { type ContentPart, contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
 import { CACHE_CONTROL, EVERYWHERE, membersOf } from './members.ts';
+import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
-import { hasOtherModels, iterationsOf, messagesToUsage, passTerms } from './messages-usage.ts';
-import { type InputTokens, type Meter, type MeteredBody, maximumOf, saysError, textTokens } from './meter.ts';
+import { type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
@@ -30,7 +30,8 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import { messagesToolBounds, messagesToolKind, type ToolFormat, ToolTally } from './tools.ts';
-import { reportedBy } from './usage.ts';
+import { addUsage, withSearches } from './usage.ts';
+import { type Reading, reportIn, usageOf, withReported } from './usage-report.ts';
 
 /** Tools of the Messages API; tools.ts has their types. */
 const MESSAGES_TOOL = membersOf({
@@ -123,24 +124,43 @@ const TURN_TOKENS = 4;
 /** `/v1/messages`. */
 export const messages: Meter = {
   plan: planMessages,
-  usage: (answer, body) => messagesToUsage(reportedBy(answer), () => asksLongCache(body)),
+  usage(answer, body) {
+    const report = reportIn(answer);
+    const usage =
+      report && withPasses(usageOf(report.counts, readingOf(answer, body)), report.raw.iterations);
+    return usage && withSearches(usage, report.counts.webSearches);
+  },
   terms: messageTerms,
-  isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
+  isEstimated: (answer) => hasOtherModels(reportIn(answer)?.raw.iterations),
+  mergeReported(estimate, answer, body) {
+    const report = reportIn(answer);
+    if (!report) return estimate;
+    const usage = withReported(estimate, usageOf(report.counts, readingOf(answer, body)));
+    return withSearches(addUsage(usage, beyondTotals(report.raw.iterations)), report.counts.webSearches);
+  },
   outputTokens: messageOutputTokens,
-  failed: saysError,
   resourceIds: messagesResourceIds,
   stream: (_injectedUsage, body) => new MessagesStream(body),
   inputTokens: messageTokens,
   estimate: (tokens) => tokens,
 };
 
+function readingOf(answer: unknown, body: MeteredBody): Reading {
+  return {
+    price: body.model.price,
+    isMessage: true,
+    asksLongCache: () => asksLongCache(body),
+    wrote: () => messageOutputTokens(answer) > 0,
+  };
+}
+
 /** Tiers and passes of a whole message, and whether it is an unbilled refusal. */
 function messageTerms(answer: unknown, body: MeteredBody): Terms {
-  const usage = reportedBy(answer);
+  const usage = reportIn(answer)?.raw;
   const isRefused = isObject(answer) && answer.stop_reason === 'refusal';
   return {
     serviceTiers: tierNames(messagesTiers(usage), body),
-    ...passTerms(iterationsOf(usage), body),
+    ...passTerms(usage?.iterations, body),
     ...(isRefused && Array.isArray(answer.content) && answer.content.length === 0
       ? { isUnbilled: true }
       : {}),

@@ -4,7 +4,6 @@ import type { Usage } from '../domain/units.ts';
 import type { AudioLength } from './audio/audio-length.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
-import { isObject } from './json/value.ts';
 import type { CostPlan, ReportHints } from './plan.ts';
 import { tokensIn } from './text-tokens.ts';
 
@@ -38,8 +37,8 @@ export interface StreamMeter {
   readonly failed?: boolean;
   /** Ids of objects of this answer that the provider stores; complete at the end. */
   readonly resourceIds?: readonly string[];
-  /** Pictures or sound have arrived, which are not text: a call that fails later is still charged. */
-  readonly hasOutput?: boolean;
+  /** Any part of an answer has come, also one without text such as a `finish_reason`. */
+  readonly hasAnswer: boolean;
   /** Estimated tokens of the output text so far; 0 without text. */
   readonly outputTokens: number;
 }
@@ -81,7 +80,9 @@ export interface Meter {
   heard?(body: MeteredBody): HeardAnswer | undefined;
   /** Estimated tokens of the output text of a whole answer; 0 without text. */
   outputTokens(answer: unknown): number;
-  /** Whether a whole answer of status 200 reports a failure. */
+  /** Whether a whole answer has any part of an answer. Default: `hasAnswer` of answer.ts. */
+  hasAnswer?(answer: unknown): boolean;
+  /** Whether a whole answer reports a failure in another way than answer.ts knows. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, so the client must not see it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
@@ -105,6 +106,8 @@ export const ANSWER_SHAPE: Shape = {
   status: 'all',
   error: 'all',
   usage: 'all',
+  x_groq: { usage: 'all' },
+  'amazon-bedrock-invocationMetrics': 'all',
   tool_usage: 'all',
   service_tier: 'all',
   // Transcripts and videos.
@@ -114,18 +117,13 @@ export const ANSWER_SHAPE: Shape = {
   store: 'all',
   output: [{ type: 'all', id: 'all', container_id: 'all', action: { type: 'all' } }],
   container: { id: 'all' },
-  // Sound in a chat answer.
-  choices: [{ message: { audio: { id: 'all' } } }],
+  // Sound in a chat answer, and Moonshot's reports.
+  choices: [{ message: { audio: { id: 'all' } }, usage: 'all' }],
   // Images: their number and kind.
   size: 'all',
   quality: 'all',
   data: [{}],
 };
-
-/** Whether an answer of status 200 has an `error`: some providers fail after they have sent the status. */
-export function saysError(answer: unknown): boolean {
-  return isObject(answer) && Boolean(answer.error);
-}
 
 const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
 

@@ -67,6 +67,7 @@ export abstract class TextStream implements StreamMeter {
   failed = false;
   abstract readonly kept: Shape;
   abstract readonly usage: Usage | undefined;
+  abstract readonly hasAnswer: boolean;
 
   abstract event(event: string): EventAction;
 

@@ -2,7 +2,8 @@ import type { Price } from '../domain/catalog.ts';
 import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
-import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter, saysError } from './meter.ts';
+import { isObject } from './json/value.ts';
+import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
 import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
@@ -53,6 +54,7 @@ const PASSES: StreamMeter = {
   event: () => 'pass',
   kept: {},
   pieces: 0,
+  hasAnswer: true,
   usage: {},
   outputTokens: 0,
 };
@@ -63,8 +65,8 @@ const PASSES: StreamMeter = {
  */
 export const perRequest: Meter = {
   plan: ({ model }) => fixedCost(holdFor(model.price, {})),
-  usage: (answer) => (saysError(answer) ? undefined : {}),
-  failed: saysError,
+  usage: () => ({}),
+  hasAnswer: (answer) => isObject(answer) && Object.keys(answer).length > 0,
   outputTokens: () => 0,
   stream: () => PASSES,
   inputTokens: () => NO_TOKENS,

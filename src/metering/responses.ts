@@ -15,10 +15,8 @@ import {
   type Meter,
   type MeteredBody,
   maximumOf,
-  saysError,
   textTokens,
 } from './meter.ts';
-import { responsesToUsage } from './openai-usage.ts';
 import { outputTokensIn, TextStream } from './output-text.ts';
 import {
   type CostPlan,
@@ -31,7 +29,7 @@ import {
   wholeNumberOf,
 } from './plan.ts';
 import { encryptedBytes, encryptedId, encryptedIds, tokensOfEncrypted } from './reasoning.ts';
-import { eventData, eventName, saysFailed } from './sse/event.ts';
+import { eventData, eventFailed, eventName, mayFail } from './sse/event.ts';
 import {
   asksLongCache,
   CacheLife,
@@ -51,7 +49,20 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import { responsesToolKind, type ToolFormat, ToolTally } from './tools.ts';
-import { isSearch, reportedBy, reportedSearches, withSearchesOf } from './usage.ts';
+import { isSearch, reportedSearches, withSearchesOf } from './usage.ts';
+import {
+  type Counts,
+  isAbove0,
+  mergeCounts,
+  type Reading,
+  type ReportedUsage,
+  reportedUsage,
+  reportIn,
+  usageOf,
+  wholeUsage,
+  withEarlyReport,
+  withReported,
+} from './usage-report.ts';
 
 /** Tools of the Responses API; tools.ts has their types. */
 const RESPONSES_TOOL = membersOf({
@@ -124,6 +135,9 @@ const TERMINAL: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
+  // Codex's backend and its relays.
+  'response.done',
+  'response.cancelled',
 ]);
 /** Deltas of audio, not text: `response.audio.delta`, `response.output_audio.delta`. */
 const AUDIO = /audio\.delta$/;
@@ -131,11 +145,25 @@ const AUDIO = /audio\.delta$/;
 /** `/v1/responses` and `/v1/responses/compact`. */
 export const responses: Meter = {
   plan: planResponses,
-  usage: responseUsage,
+  usage(answer, body) {
+    const usage = wholeUsage(
+      reportedUsage(
+        answer,
+        readingOf(body, () => outputTokensOf(answer) > 0),
+      ),
+    );
+    return usage && withSearchesOf(body, usage, searchesOf(answer));
+  },
   terms: (answer, { model }) => openaiTerms(answer, model.price),
-  mergeReported: (estimate, answer, body) => withSearchesOf(body, estimate, searchesOf(answer)),
-  outputTokens: (answer) => outputTokensIn(itemsOf(answer)),
-  failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
+  mergeReported(estimate, answer, body) {
+    const reported = reportedUsage(
+      answer,
+      readingOf(body, () => outputTokensOf(answer) > 0),
+    );
+    return withSearchesOf(body, withReported(estimate, reported), searchesOf(answer));
+  },
+  outputTokens: outputTokensOf,
+  failed: (answer) => isObject(answer) && answer.status === 'failed',
   resourceIds: responsesResourceIds,
   stream: (_injectedUsage, body) => new ResponsesStream(body),
   inputTokens: requestTokens,
@@ -156,10 +184,8 @@ function searchesOf(response: unknown, seen = 0): number {
   return reportedSearches(response) ?? Math.max(seen, itemsOf(response).filter(isSearch).length);
 }
 
-/** Usage of a whole response, including searches. */
-function responseUsage(response: unknown, body: MeteredBody): Usage | undefined {
-  const usage = usageReportedBy(response, body);
-  return usage && withSearchesOf(body, usage, searchesOf(response));
+function outputTokensOf(response: unknown): number {
+  return outputTokensIn(itemsOf(response));
 }
 
 /** Request facts needed to read the answer. */
@@ -167,9 +193,8 @@ interface PricedRequest extends Pick<MeteredBody, 'hints'> {
   readonly model: Pick<Model, 'price'>;
 }
 
-/** Reported usage of a response, without searches. */
-function usageReportedBy(response: unknown, body: PricedRequest): Usage | undefined {
-  return responsesToUsage(reportedBy(response), body.model.price, 'output', () => asksLongCache(body));
+function readingOf(body: PricedRequest, wrote: () => boolean): Reading {
+  return { price: body.model.price, asksLongCache: () => asksLongCache(body), wrote };
 }
 
 /** Measures a stream of `/v1/responses`. */
@@ -177,7 +202,10 @@ export class ResponsesStream extends TextStream {
   readonly #body: PricedRequest;
   /** Pieces of output text at the start of the last item. */
   #piecesBefore = 0;
-  #usage: Usage | undefined;
+  #counts: Counts = {};
+  /** The event that ends the stream has come. */
+  #isEnded = false;
+  #hasItems = false;
   /** From the last event: the first ones repeat the requested terms. */
   terms: Terms = {};
   /** Searches completed so far. */
@@ -193,7 +221,20 @@ export class ResponsesStream extends TextStream {
   }
 
   get usage(): Usage | undefined {
-    return this.#usage && withSearchesOf(this.#body, this.#usage, this.#searches);
+    const usage = this.#isEnded ? wholeUsage(this.#reported) : undefined;
+    return usage && withSearchesOf(this.#body, usage, this.#searches);
+  }
+
+  get #reported(): ReportedUsage {
+    return usageOf(
+      this.#counts,
+      readingOf(this.#body, () => this.text.pieces > 0),
+    );
+  }
+
+  /** A delta or an item has come, or the end of a response that did not fail. */
+  get hasAnswer(): boolean {
+    return this.text.pieces > 0 || this.#hasItems || (this.#isEnded && !this.failed);
   }
 
   /** Always false: read only before the final event. */
@@ -219,7 +260,8 @@ export class ResponsesStream extends TextStream {
 
   /** Adds the searches to an estimate without reported usage. */
   mergeReported(estimate: Usage): Usage {
-    return withSearchesOf(this.#body, estimate, this.#searches);
+    const usage = (this.#isEnded ? withReported : withEarlyReport)(estimate, this.#reported);
+    return withSearchesOf(this.#body, usage, this.#searches);
   }
 
   event(event: string): EventAction {
@@ -228,25 +270,30 @@ export class ResponsesStream extends TextStream {
       if (!AUDIO.test(name)) this.text.collect(event, '"delta"');
       return 'pass';
     }
-    if (saysFailed(event)) {
-      this.failed = true;
-      return 'end';
-    }
-    if (!TERMINAL.has(name)) {
+    const isTerminal = TERMINAL.has(name);
+    if (!isTerminal && name !== '' && !mayFail(event) && !event.includes('"usage"')) {
       this.#item(name, event);
       return 'pass';
     }
     const data = eventData(event);
     const response = isObject(data) ? data.response : undefined;
+    const status = isObject(response) ? response.status : undefined;
+    this.failed = eventFailed(event) || name === 'response.failed' || (isTerminal && status === 'failed');
+    const report = reportIn(data);
+    if (report && !(this.failed && !isAbove0(report.counts)))
+      this.#counts = mergeCounts(this.#counts, report.counts);
+    if (!isTerminal) {
+      this.#item(name, event);
+      return this.failed ? 'end' : 'pass';
+    }
+    this.#isEnded = true;
     const output = isObject(response) ? response.output : undefined;
-    this.#usage = usageReportedBy(response, this.#body);
     this.terms = openaiTerms(response, this.#body.model.price);
     this.#searches = searchesOf(response, this.#searches);
     // A provider may omit items already sent.
     this.resourceIds = [...new Set([...responsesResourceIds(response, this.#body), ...this.#encrypted])];
-    this.failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
-    if (!this.#usage && this.text.pieces === 0) this.text.collectValue(asText(output));
+    if (!this.usage && this.text.pieces === 0) this.text.collectValue(asText(output));
     return 'end';
   }
 
@@ -258,6 +305,7 @@ export class ResponsesStream extends TextStream {
 
   /** Reads events other than deltas: tool arguments without deltas appear only in the whole item. */
   #item(name: string, event: string): void {
+    if (name.startsWith('response.output_item.')) this.#hasItems = true;
     if (name === 'response.output_item.added') this.#piecesBefore = this.text.pieces;
     if (name !== 'response.output_item.done') return;
     if (event.includes('encrypted')) this.#encryptedItem(eventData(event)?.item);

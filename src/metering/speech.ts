@@ -12,12 +12,20 @@ import {
   type Meter,
   type MeteredBody,
   type StreamMeter,
-  saysError,
   textTokens,
 } from './meter.ts';
-import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainPlan } from './plain-plan.ts';
-import { eventData, saysDone, saysFailed } from './sse/event.ts';
+import { eventData, eventFailed, mayFail, saysDone } from './sse/event.ts';
+import {
+  type Counts,
+  mergeCounts,
+  type ReportedUsage,
+  reportIn,
+  usageOf,
+  wholeUsage,
+  withOutputAs,
+  withReported,
+} from './usage-report.ts';
 
 export const SPEECH = membersOf({
   ...EVERYWHERE,
@@ -103,8 +111,9 @@ export const speech: Meter = {
       price: isPricedByToken(model.price) ? soundPrice(model.price) : model.price,
     });
   },
-  usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
-  failed: saysError,
+  usage: (answer, body) => (answer === undefined ? knownUsage(body) : undefined),
+  // JSON is no sound.
+  failed: () => true,
   mergeReported: (estimate) => withOutputAs('outputAudio', estimate),
   outputTokens: () => 0,
   heard: (body) => (isPricedByToken(body.model.price) ? new Heard(body) : undefined),
@@ -121,7 +130,7 @@ export const speech: Meter = {
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
 class SpeechStream implements StreamMeter {
   readonly #body: MeteredBody;
-  #usage: Usage | undefined;
+  #counts: Counts | undefined;
   pieces = 0;
   readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
   failed = false;
@@ -131,36 +140,40 @@ class SpeechStream implements StreamMeter {
 
   constructor(body: MeteredBody) {
     this.#body = body;
-    this.#usage = knownUsage(body);
   }
 
   mergeReported(estimate: Usage): Usage {
-    return withOutputAs('outputAudio', estimate);
+    return withReported(withOutputAs('outputAudio', estimate), this.#reported);
   }
 
-  /** Usage so far; undefined if the provider failed before any audio arrived. */
+  /** Usage so far; undefined before any audio has arrived. */
   get usage(): Usage | undefined {
-    return this.failed && !this.hasOutput ? undefined : this.#usage;
+    if (!this.hasAnswer) return undefined;
+    const tokens = wholeUsage(this.#reported);
+    return tokens ? { characters: charactersOf(this.#body), ...tokens } : knownUsage(this.#body);
   }
 
-  get hasOutput(): boolean {
-    return this.pieces > 0;
+  get #reported(): ReportedUsage {
+    const { price } = this.#body.model;
+    const reading = { price, unit: 'outputAudio', wrote: () => this.pieces > 0 } as const;
+    return this.#counts ? usageOf(this.#counts, reading) : {};
+  }
+
+  get hasAnswer(): boolean {
+    return this.pieces > 0 || this.#counts !== undefined;
   }
 
   event(event: string): EventAction {
     if (saysDone(event)) return 'end';
-    if (saysFailed(event)) {
+    const isSound = event.includes('speech.audio.delta');
+    if (isSound ? mayFail(event) && eventFailed(event) : eventFailed(event)) {
       this.failed = true;
       return 'end';
     }
-    if (!event.includes('speech.audio.done')) {
-      if (event.includes('speech.audio.delta')) this.pieces++;
-      return 'pass';
-    }
-    const data = eventData(event);
-    if (data?.type !== 'speech.audio.done') return 'pass';
-    const tokens = responsesToUsage(data.usage, this.#body.model.price, 'outputAudio');
-    if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
-    return 'end';
+    if (isSound) this.pieces++;
+    const data = isSound && !event.includes('"usage"') ? undefined : eventData(event);
+    const report = reportIn(data);
+    if (report) this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
+    return data?.type === 'speech.audio.done' ? 'end' : 'pass';
   }
 }

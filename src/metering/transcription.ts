@@ -3,16 +3,26 @@ import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
+import { above0 } from './input-split.ts';
 import type { Shape } from './json/sieve.ts';
-import { isObject } from './json/value.ts';
+import { asText, isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type EventAction, type Meter, type MeteredBody, saysError, textTokens } from './meter.ts';
-import { above0, responsesToUsage } from './openai-usage.ts';
+import { type EventAction, type Meter, type MeteredBody, textTokens } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { plainPlan } from './plain-plan.ts';
-import { eventData, saysDone, saysFailed } from './sse/event.ts';
+import { eventData, eventFailed, mayFail, saysDone } from './sse/event.ts';
 import { tokensIn } from './text-tokens.ts';
-import { reportedSeconds } from './usage.ts';
+import {
+  type Counts,
+  mergeCounts,
+  type ReportedUsage,
+  reportIn,
+  secondsIn,
+  usageOf,
+  wholeUsage,
+  withEarlyReport,
+  withReported,
+} from './usage-report.ts';
 
 /** Transcriptions and translations of audio. */
 export const TRANSCRIPTION = membersOf({
@@ -69,14 +79,14 @@ export const transcription: Meter = {
       },
     });
   },
-  usage: (answer, body) =>
-    saysError(answer)
-      ? undefined
-      : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
-  failed: saysError,
-  mergeReported: withSound,
+  usage(answer, body) {
+    const counts = countsIn(answer, body);
+    return transcriptionUsage(secondsOf(counts, answer, body), tokensOf(counts, body, hasText(answer)), body);
+  },
+  mergeReported: (estimate, answer, body) =>
+    withReported(withSound(estimate), tokensOf(countsIn(answer, body), body, hasText(answer))),
   answersText: ({ value }) => TEXT_FORMATS.has(value.response_format),
-  outputTokens: (answer) => tokensIn(String((answer as { text?: unknown } | null | undefined)?.text ?? '')),
+  outputTokens: (answer) => (isObject(answer) ? tokensIn(asText(answer.text)) : 0),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   inputTokens(body) {
     const { prompt } = body.value;
@@ -89,14 +99,25 @@ export const transcription: Meter = {
   },
 };
 
+function hasText(answer: unknown): boolean {
+  return isObject(answer) && asText(answer.text) !== '';
+}
+
+/** The report of an answer. A text is not parsed, since it could look like one. */
+function countsIn(answer: unknown, { value }: MeteredBody): Counts {
+  return (TEXT_FORMATS.has(value.response_format) ? undefined : reportIn(answer)?.counts) ?? {};
+}
+
 /** Reported tokens. Input without details is audio if audio has a separate price. */
-function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody): Usage | undefined {
-  const tokens = responsesToUsage(reported, price);
-  const isDivided =
-    isObject(reported) && isObject(reported.input_token_details ?? reported.input_tokens_details);
-  if (!tokens || isDivided || !price.named.has('inputAudio')) return tokens;
-  const { input = 0, ...others } = tokens;
-  return { input: 0, ...others, ...above0({ inputAudio: input }) };
+function tokensOf(counts: Counts, { model: { price } }: MeteredBody, wrote: boolean): ReportedUsage {
+  const { input, output } = usageOf(counts, { price, wrote: () => wrote });
+  if (!input || counts.audio !== undefined || !price.named.has('inputAudio'))
+    return { ...(input ? { input } : {}), ...(output ? { output } : {}) };
+  const { input: heard = 0, ...others } = input;
+  return {
+    input: { input: 0, ...others, ...above0({ inputAudio: heard }) },
+    ...(output ? { output } : {}),
+  };
 }
 
 /** Moves the audio tokens of an estimate to their unit. */
@@ -106,38 +127,50 @@ function withSound(estimate: Usage): Usage {
   return inputAudio > 0 ? { ...estimate, input: input - inputAudio, inputAudio } : estimate;
 }
 
-/**
- * Usage from an answer or the last event of a stream. Seconds: `usage` of type `duration`, or `duration` of a verbose
- * answer, or the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`. Undefined if
- * the model prices seconds or tokens that are unknown.
- */
-function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
-  const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
-  const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
-  const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
-  const { model } = body;
-  const tokens = transcriptTokens(usage, body);
-  if (audioSeconds === undefined && (model.price.units.audioSecond > 0n || !tokens)) return undefined;
-  if (!tokens && isPricedByToken(model.price)) return undefined;
-  return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
+/** Seconds of a report or of a verbose answer, or the measured length, which counts as exact. 0 is no length. */
+function secondsOf(counts: Counts, answer: unknown, { audio }: MeteredBody): number | undefined {
+  const measured = audio?.how === 'measured' ? audio.seconds : undefined;
+  const duration = isObject(answer) ? secondsIn(answer.duration) : undefined;
+  return counts.seconds || duration || measured;
+}
+
+/** Usage by seconds and tokens. Undefined if the model prices seconds or tokens that are unknown. */
+function transcriptionUsage(
+  seconds: number | undefined,
+  reported: ReportedUsage,
+  { model: { price } }: MeteredBody,
+): Usage | undefined {
+  const tokens = wholeUsage(reported);
+  if (seconds === undefined && (price.units.audioSecond > 0n || !tokens)) return undefined;
+  if (!tokens && isPricedByToken(price)) return undefined;
+  return { ...(seconds === undefined ? {} : { audioSeconds: seconds }), ...tokens };
 }
 
 /** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
 class TranscriptionStream extends TextStream {
   readonly #body: MeteredBody;
-  #usage: Usage | undefined;
+  #counts: Counts = {};
+  /** The last event. */
+  #done: Record<string, unknown> | undefined;
 
   constructor(body: MeteredBody) {
     super();
     this.#body = body;
-    this.#usage = transcriptionUsage(undefined, body);
   }
 
-  /**
-   * Reported usage, or else the measured length: the provider bills all the audio, unless it failed before any output.
-   */
+  /** Reported usage, or else the measured length: the provider bills all the audio, once there is any output. */
   get usage(): Usage | undefined {
-    return this.failed && this.text.pieces === 0 ? undefined : this.#usage;
+    if (!this.hasAnswer) return undefined;
+    const seconds = secondsOf(this.#counts, this.#done, this.#body);
+    return transcriptionUsage(seconds, this.#reported, this.#body);
+  }
+
+  get #reported(): ReportedUsage {
+    return tokensOf(this.#counts, this.#body, this.text.pieces > 0);
+  }
+
+  get hasAnswer(): boolean {
+    return this.text.pieces > 0 || this.#done !== undefined;
   }
 
   /** Always false: read only before the final event. */
@@ -148,19 +181,22 @@ class TranscriptionStream extends TextStream {
   }
 
   mergeReported(estimate: Usage): Usage {
-    return withSound(estimate);
+    return (this.#done ? withReported : withEarlyReport)(withSound(estimate), this.#reported);
   }
 
   event(event: string): EventAction {
     if (saysDone(event)) return 'end';
-    if (saysFailed(event)) {
+    const isDelta = event.includes('transcript.text.delta');
+    if (isDelta) this.text.collect(event, '"delta"');
+    if (isDelta ? mayFail(event) && eventFailed(event) : eventFailed(event)) {
       this.failed = true;
       return 'end';
     }
-    const data = event.includes('transcript.text.') ? eventData(event) : undefined;
-    if (data?.type === 'transcript.text.delta') this.text.collect(event, '"delta"');
+    const data = isDelta && !event.includes('"usage"') ? undefined : eventData(event);
+    const report = reportIn(data);
+    if (report) this.#counts = mergeCounts(this.#counts, report.counts);
     if (data?.type !== 'transcript.text.done') return 'pass';
-    this.#usage = transcriptionUsage(data, this.#body);
+    this.#done = data;
     return 'end';
   }
 }

@@ -53,7 +53,7 @@ function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
   const terms = variantTerms(body, undefined);
-  return { event: () => 'pass', kept: {}, pieces: 0, usage, terms, outputTokens: 0 };
+  return { event: () => 'pass', kept: {}, pieces: 0, hasAnswer: true, usage, terms, outputTokens: 0 };
 }
 
 /**
@@ -74,7 +74,8 @@ export const videos: Meter = {
   },
   terms: (answer, body) => variantTerms(body, answer),
   outputTokens: () => 0,
-  failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
+  hasAnswer: isAccepted,
+  failed: (answer) => isAccepted(answer) && answer.status === 'failed',
   resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   inputTokens: () => NO_TOKENS,

@@ -125,7 +125,10 @@ const shapes = fc.record({
 });
 
 test('bytes that the gateway need not change arrive as sent', async (t) => {
-  const provider = await startScriptedProvider({ behave: () => ({ body: { ok: true } }) });
+  const answer = { text: 'This is an answer of any endpoint but one.' };
+  const provider = await startScriptedProvider({
+    behave: ({ url }) => ({ body: url.endsWith('/speech') ? Buffer.from('sound') : answer }),
+  });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));
   const [text, anthropic] = [catalog.get('flat'), catalog.get('claude-flat')];

@@ -40,8 +40,9 @@ test('an error within a chat or completions stream without output costs nothing'
   });
   const { key, accountId } = await world.account();
   const stream = { prompt: 'Hi', max_tokens: 50, stream: true };
-  t.equal(await (await post(world, key, '/v1/completions', stream)).text(), body.join(''));
-  t.match(await lastCharge(world, accountId), { credits: 0, outcome: 'upstream_error', status: 200 });
+  const answer = await post(world, key, '/v1/completions', stream);
+  t.match(await answer.json(), { error: { code: 'upstream_unavailable', message: 'Overloaded' } });
+  t.match(await lastCharge(world, accountId), { credits: 0, outcome: 'upstream_error', status: 502 });
 });
 
 test('embeddings over 1 MiB are charged by their usage', async (t) => {

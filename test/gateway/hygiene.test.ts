@@ -86,7 +86,10 @@ test('the certificate of an upstream is verified', async (t) => {
 });
 
 test('a path prefix of an upstream is kept, and the query is passed on', async (t) => {
-  const provider = await startScriptedProvider({ behave: () => ({ body: { ok: true } }), record: true });
+  const provider = await startScriptedProvider({
+    behave: () => ({ body: { text: 'Any endpoint takes this for an answer.' } }),
+    record: true,
+  });
   t.teardown(() => provider.close());
   const { url, account } = await startGatewayInProcess(t, {
     provider,

@@ -48,7 +48,9 @@ const otherMember = fc.constantFrom(
 );
 
 test('JSON names the checked model upstream', async (t) => {
-  const world = await startMediaGateway(t, () => ({ body: { ok: true } }));
+  const world = await startMediaGateway(t, () => ({
+    body: { text: 'Any endpoint takes this for an answer.' },
+  }));
   const { key } = await world.account({ key: { allowedModels: [ALLOWED] }, credits: 1_000_000 });
   const tally = { passed: 0, refused: 0 };
   const members = fc.oneof(

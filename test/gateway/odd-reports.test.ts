@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
+import { tokensIn } from '../../src/metering/text-tokens.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { checkRow, startScriptedGateway } from '../helper/start/broken-stream.ts';
@@ -9,12 +10,12 @@ import { silentWav } from '../helper/start/media-gateway.ts';
 const HI = { messages: [{ role: 'user', content: 'Hi' }] };
 const CHAT = { ...HI, model: 'tokens' };
 
-/** Invalid reports as `[input, output]`; strings are sent as JSON source. */
+/** Reports of which one side is invalid, as `[input, output]` in JSON source. */
 const ABSURD: readonly (readonly [string, string])[] = [
   ['-1', '5'],
   ['5', '-1'],
   ['1.5', '5'],
-  ['"5"', '5'],
+  ['"five"', '5'],
   ['1e300', '5'],
   ['1e999', '5'],
   ['9007199254740993', '5'],
@@ -46,20 +47,22 @@ const FORMATS = [
   },
 ] as const;
 
-test('a report that is negative, absurd or not whole is none: the row is an estimate', async (t) => {
+test('a side of a report that is negative, absurd or absent is estimated, and the other is kept', async (t) => {
   const world = await startScriptedGateway(t);
   for (const { path, body, answer, names } of FORMATS) {
     const [input, output] = names;
     const reports = [
-      ...ABSURD.map(([read, written]) => `{"${input}":${read},"${output}":${written}}`),
-      `{"${input}":5}`,
-      `{"${output}":5}`,
-      '{}',
-      '[]',
-      'null',
-      '"none"',
-    ];
-    for (const report of reports) {
+      ...ABSURD.map(
+        ([read, written]) => [`{"${input}":${read},"${output}":${written}}`, written === '5'] as const,
+      ),
+      [`{"${input}":5}`, false],
+      [`{"${output}":5}`, true],
+      ['{}', undefined],
+      ['[]', undefined],
+      ['null', undefined],
+      ['"none"', undefined],
+    ] as const;
+    for (const [report, isOutput] of reports) {
       await t.test(`${path}: ${report}`, async (st) => {
         const ended = await world.end({
           path,
@@ -69,14 +72,10 @@ test('a report that is negative, absurd or not whole is none: the row is an esti
             body: answer.replace('USAGE', report),
           },
         });
-        // "Hi" is a token, and the answer seven.
-        await checkRow(
-          st,
-          world,
-          ended,
-          { status: 200, outcome: 'complete' },
-          { usage: { output: 7 }, tokens: { input: 1 }, estimated: true },
-        );
+        const answered = { status: 200, outcome: 'complete' };
+        const usage = { output: isOutput ? 5 : tokensIn(SAID) };
+        const tokens = { input: isOutput === false ? 5 : 1 };
+        await checkRow(st, world, ended, answered, { usage, tokens, estimated: true });
       });
     }
   }

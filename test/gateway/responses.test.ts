@@ -66,15 +66,16 @@ for (const status of ['completed', 'incomplete', 'failed']) {
 test('a failure before the model wrote anything costs nothing', async (t) => {
   const error = event({ type: 'error', code: 'server_error', message: 'Sorry' });
   const failed = { id: 'resp_1', status: 'failed', error: { message: 'Sorry' }, output: [], usage: null };
-  for (const behavior of [
-    { headers: SSE, body: [CREATED, error] },
-    { headers: SSE, body: [CREATED, ended('failed', null)] },
-    { body: failed },
-  ]) {
+  for (const [status, behavior] of [
+    [200, { headers: SSE, body: [CREATED, error] }],
+    [200, { headers: SSE, body: [CREATED, ended('failed', null)] }],
+    [502, { body: failed }],
+    [502, { headers: SSE, body: [error] }],
+  ] as const) {
     const world = await startGatewayInProcess(t, { behave: () => behavior });
     const { key, accountId } = await world.account();
-    t.equal((await post(world, key, { stream: true })).status, 200);
-    t.match(await lastCharge(world, accountId), { credits: 0, outcome: 'upstream_error', status: 200 });
+    t.equal((await post(world, key, { stream: true })).status, status);
+    t.match(await lastCharge(world, accountId), { credits: 0, outcome: 'upstream_error', status });
   }
 });
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { chargeFor, priceOf } from '../../src/domain/price.ts';
 import { inputTokens, type Usage } from '../../src/domain/units.ts';
-import { type InputParts, splitInput } from '../../src/metering/openai-usage.ts';
+import { type InputParts, splitInput } from '../../src/metering/input-split.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import fc, { MANY } from '../helper/suite/fast-check.ts';
 

@@ -1,9 +1,11 @@
 import { creditsString } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { HeardAnswer, Meter } from '../../metering/meter.ts';
 import { billOfCall } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
+import { NO_WORDS } from './provider-error.ts';
+import type { Reading, Recipient, Relay } from './recipient.ts';
 import { estimated, unreported } from './unreported.ts';
 
 /**
@@ -57,9 +59,12 @@ export class BytesRelay implements AnswerSink, Relay {
 
   end(): void {
     const { raw } = this.#recipient;
-    if (this.#received === 0) this.#begin();
-    const reading = this.#received > 0 ? this.#read() : NO_USAGE;
-    this.#recipient.complete(this.#answer.statusCode, reading, () => {
+    if (this.#received === 0) {
+      if (this.#recipient.failedUnshown(NO_WORDS)) return;
+      this.#recipient.fail(new GatewayError('upstream_unavailable', NO_WORDS), 'upstream_error');
+      return;
+    }
+    this.#recipient.complete(this.#answer.statusCode, this.#read(), () => {
       if (!this.#recipient.hasLeft) raw.end(this.#last);
     });
   }
@@ -70,6 +75,7 @@ export class BytesRelay implements AnswerSink, Relay {
 
   #begin(): void {
     const recipient = this.#recipient;
+    recipient.begins();
     if (recipient.hasLeft) return;
     const { raw, exchange, call } = recipient;
     recipient.hijack();

@@ -1,11 +1,13 @@
+import { GatewayError } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/units.ts';
+import { errorIn, type Form, hasAnswer, isPage, parseAnswer, saysFailed } from '../../metering/answer.ts';
 import { JsonSieve } from '../../metering/json/sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import { tokensIn } from '../../metering/text-tokens.ts';
-import { reportedBy } from '../../metering/usage.ts';
+import { isAbove0, reportIn } from '../../metering/usage-report.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import { providerError } from './provider-error.ts';
+import { type CallError, callError, NO_WORDS } from './provider-error.ts';
 import type { Reading, Recipient, Relay } from './recipient.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
@@ -22,29 +24,30 @@ const TEXT_MAX_BYTES = 16 * 1024;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Relay for an answer that is not a stream. A small one is held whole until its settle is on the wire to Redis; of a
- * large one, or if memory is short, the parts are forwarded as they come, and only the last part is held back until
+ * Relay for an answer that is not a stream: JSON, the text of a transcript, a page in its place. A small one is held
+ * whole until its settle is on the wire to Redis, so that one that says that the call failed can go to another target;
+ * of a large one, or if memory is short, the parts are forwarded as they come, and only the last part is held back until
  * then. Once the client has left, the answer is only read.
  */
 export class JsonRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
   readonly #status: number;
+  readonly #form: Form;
   #chunks: Buffer[] = [];
   #length = 0;
   /** Time of the first byte, by `performance.now()`. */
   #visibleAt: number | undefined;
-  /** Value of an answer that was held whole; undefined if it is not JSON. */
-  #json: unknown;
   /**
    * Extractor of the members that meters read, so that a large answer need not be stored; set once one is forwarded.
    */
   #sieve: JsonSieve | undefined;
 
-  constructor(recipient: Recipient, answer: UpstreamAnswer) {
+  constructor(recipient: Recipient, answer: UpstreamAnswer, form: Form) {
     this.#recipient = recipient;
     this.#answer = answer;
     this.#status = answer.statusCode;
+    this.#form = form;
   }
 
   reading(): Reading | undefined {
@@ -53,7 +56,7 @@ export class JsonRelay implements AnswerSink, Relay {
     const hidden = hiddenTokens(this.#recipient, this.#visibleAt);
     const answer = this.#sieve?.value;
     const reported: Omit<Reading, 'estimate'> =
-      reportedBy(answer) === undefined ? { usage: undefined } : this.#reported(answer);
+      reportIn(answer) === undefined ? { usage: undefined } : this.#reported(answer);
     const terms = reported.usage ? reported.terms : termsOfEstimate(reported.terms);
     return {
       ...reported,
@@ -77,47 +80,73 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   end(): void {
-    const { raw } = this.#recipient;
     const whole = Buffer.concat(this.#chunks);
     this.#chunks = [];
-    if (!this.#sieve) this.#json = parse(whole);
-    if (this.#isCutOff()) {
+    const answer = this.#sieve ? this.#sieve.value : parseAnswer(whole.toString('utf8'));
+    // Without a Content-Length, a broken connection looks like a regular end.
+    const isWhole = this.#sieve ? this.#sieve.isWhole : answer !== undefined;
+    if (this.#status < 300 && this.#form === 'json' && !isWhole) {
       this.#recipient.broken(new Error('the answer is not whole'), this.#status, this.reading());
       return;
     }
-    const reading = this.#readWhole(whole);
-    const isError = this.#status >= 400 || reading.failed;
-    const error = isError ? providerError(this.#json, this.#recipient.call.body.model.upstream) : undefined;
-    // The answer may wait for its client for long.
-    this.#json = undefined;
-    const body = reading.failed ? this.#withoutCredential(whole) : whole;
+    if (this.#status >= 300) {
+      const { upstream } = this.#recipient.call.body.model;
+      this.#finish(whole, { status: this.#status, error: callError(errorIn(answer), upstream) });
+      return;
+    }
+    const reading = this.#readWhole(answer, whole);
+    const { meter, makesJob } = this.#recipient.call.endpoint;
+    // A job that failed at once is a job all the same, which its owner may read.
+    const isFailedJob = reading.failed && makesJob && meter.hasAnswer?.(answer);
+    if (reading.failed && !isFailedJob) {
+      this.#failed(whole, answer, reading);
+      return;
+    }
+    if (!this.#sieve) this.#recipient.begins();
+    this.#finish(whole, {
+      status: this.#status,
+      reading: isFailedJob ? { ...reading, free: true } : reading,
+    });
+  }
+
+  /** The answer says that the call failed: the next target's turn, or the client gets its bytes. */
+  #failed(whole: Buffer, answer: unknown, reading: Reading): void {
+    const { body } = this.#recipient.call;
+    const { upstream } = body.model;
+    const error = callError(errorIn(answer), upstream);
+    const message = error?.message || NO_WORDS;
+    // What was shown may be charged by estimate.
+    const charged = isReported(answer) || this.#sieve ? reading : undefined;
+    if (!this.#sieve && this.#recipient.failedUnshown(message, charged?.usage)) return;
+    const isWithinEvents = this.#recipient.raw.headersSent && body.isStream;
+    if (whole.length === 0 || isWithinEvents)
+      this.#recipient.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', charged);
+    else this.#finish(this.#withoutCredential(whole), { status: 502, reading: charged, error });
+  }
+
+  /** Settles, and then answers with `body`, or its rest; `status` is shown unless the head is. */
+  #finish(body: Buffer, { status, reading, error }: Ended): void {
+    const recipient = this.#recipient;
+    const { raw } = recipient;
     const finish = (charge: string) => {
-      if (this.#recipient.hasLeft) return;
-      if (this.#sieve) {
+      if (recipient.hasLeft) return;
+      if (raw.headersSent) {
         raw.end(body);
         return;
       }
-      this.#recipient.hijack();
-      const own = this.#status < 400 ? { 'x-tollgate-charge': charge } : {};
-      raw.writeHead(
-        this.#status,
-        this.#recipient.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
-      );
+      recipient.hijack();
+      const own = reading ? { 'x-tollgate-charge': charge } : {};
+      const answer = { ...this.#answer, statusCode: status };
+      raw.writeHead(status, recipient.clientHeaders(answer, { ...own, 'content-length': body.length }));
       // Latin-1 keeps every byte as it is.
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     };
-    this.#recipient.complete(this.#status, reading, finish, error);
+    recipient.complete(raw.headersSent ? this.#status : status, reading, finish, error);
   }
 
   error(error: Error): void {
     this.#recipient.broken(error, this.#status, this.reading());
-  }
-
-  /** True if the JSON is incomplete: without a Content-Length, a broken connection looks like a regular end. */
-  #isCutOff(): boolean {
-    if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
-    return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;
   }
 
   /** The body of an error that was answered as a success. */
@@ -130,6 +159,7 @@ export class JsonRelay implements AnswerSink, Relay {
   #startPassing(): boolean {
     const sieve = new JsonSieve(ANSWER_SHAPE);
     this.#sieve = sieve;
+    this.#recipient.begins();
     if (!this.#recipient.hasLeft) this.#writeHead();
     const held = this.#chunks;
     this.#chunks = [];
@@ -140,11 +170,12 @@ export class JsonRelay implements AnswerSink, Relay {
 
   #writeHead(): void {
     const { raw, exchange } = this.#recipient;
+    raw.on('drain', () => exchange.resume());
+    if (raw.headersSent) return;
     this.#recipient.hijack();
     const length = this.#answer.headers['content-length'];
     const own = typeof length === 'string' ? { 'content-length': length } : {};
     raw.writeHead(this.#status, this.#recipient.clientHeaders(this.#answer, own));
-    raw.on('drain', () => exchange.resume());
   }
 
   /** Writes the chunk before and holds this one, which may be the last: that waits until the settle is on the wire. */
@@ -156,30 +187,33 @@ export class JsonRelay implements AnswerSink, Relay {
     return previous ? this.#recipient.raw.write(previous) : true;
   }
 
-  /** Reading of a whole answer. One that was held, reports a failure and has no output is free. */
-  #readWhole(body: Buffer): Reading {
+  /** Reading of a whole answer. One that was held, and has neither a report nor any part of an answer, failed. */
+  #readWhole(answer: unknown, body: Buffer): Reading {
     const { call } = this.#recipient;
     const { meter } = call.endpoint;
-    const answer = this.#sieve ? this.#sieve.value : this.#json;
-    const reading = {
-      ...this.#reported(answer),
+    const isText = meter.answersText?.(call.body) === true;
+    const reported = this.#reported(answer);
+    const has = isText
+      ? this.#status !== 204 && !isPage(body.toString('latin1'))
+      : (meter.hasAnswer ?? hasAnswer)(answer);
+    const isEmpty = !this.#sieve && !has && !isReported(answer);
+    return {
+      ...reported,
+      ...(isEmpty ? { failed: true } : {}),
       estimate: this.#sieve
         ? () => this.#estimateByBytes()
         : () => {
-            const isText = meter.answersText?.(call.body);
             const output = isText ? tokensIn(body.toString('utf8')) : meter.outputTokens(answer);
             return this.#merged(estimated(call, output), answer);
           },
     };
-    if (!reading.failed || reading.usage || this.#sieve) return reading;
-    return { ...reading, free: meter.outputTokens(answer) === 0 };
   }
 
   /** What the answer reports. */
   #reported(answer: unknown): Omit<Reading, 'estimate'> {
     const { body, endpoint } = this.#recipient.call;
     const { meter } = endpoint;
-    const failed = meter.failed?.(answer);
+    const failed = saysFailed(answer) || meter.failed?.(answer);
     const resourceIds = meter.resourceIds?.(answer, body);
     return {
       usage: meter.usage(answer, body),
@@ -208,10 +242,14 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 }
 
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+function isReported(answer: unknown): boolean {
+  const report = reportIn(answer);
+  return report !== undefined && isAbove0(report.counts);
+}
+
+/** How an answer ended; without a `reading` nothing is charged. */
+interface Ended {
+  readonly status: number;
+  readonly reading?: Reading | undefined;
+  readonly error?: CallError | undefined;
 }

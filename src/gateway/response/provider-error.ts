@@ -1,5 +1,5 @@
 import type { Upstream } from '../../domain/catalog.ts';
-import { isObject } from '../../metering/json/value.ts';
+import type { ToldError } from '../../metering/answer.ts';
 import { wordsOf } from '../targets/failures.ts';
 
 /** An error as the client got it. */
@@ -9,23 +9,18 @@ export interface CallError {
   readonly param: string | null;
 }
 
-/**
- * The error in a provider's answer, or in an event of its stream, in the words of any format: `{"error": {…}}`,
- * `{"response": {"error": {…}}}`, or the fields themselves. Where an error has no member `code`, as Anthropic's, its `type`
- * is the code.
- */
-export function providerError(value: unknown, upstream: Upstream): CallError | undefined {
-  if (!isObject(value)) return undefined;
-  const response = isObject(value.response) ? value.response : undefined;
-  const error = value.error ?? response?.error ?? value;
+/** What the client is told if the provider gives no reason. */
+export const NO_WORDS = 'The model provider failed before it produced any output.';
+
+/** The error that an answer tells, as the client gets it. */
+export function callError(told: ToldError | undefined, upstream: Upstream): CallError | undefined {
+  if (!told) return undefined;
+  const { code, message, param } = told;
   const name = (text: unknown) =>
     typeof text === 'string' || typeof text === 'number' ? wordsOf(String(text), upstream) : null;
-  if (typeof error === 'string') return { code: null, message: wordsOf(error, upstream), param: null };
-  if (!isObject(error)) return undefined;
-  const { code, type, message, param } = error;
   return {
-    code: name(code === undefined ? type : code),
-    message: typeof message === 'string' ? wordsOf(message, upstream) : null,
+    code: name(code),
+    message: message === undefined ? null : wordsOf(message, upstream),
     param: name(param),
   };
 }

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Terms } from '../../domain/bill.ts';
+import type { GatewayError } from '../../domain/errors.ts';
+import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
@@ -19,14 +21,11 @@ export interface Reading {
   estimate(): Usage;
   /** True if the answer itself says that the call failed. */
   readonly failed?: boolean;
-  /** True if the call failed before the model produced anything, so that nothing is charged. */
+  /** True if nothing is charged. */
   readonly free?: boolean;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[];
 }
-
-/** The reading of an answer that ended before any content. */
-export const NO_USAGE: Reading = { usage: {}, estimate: () => ({}) };
 
 /** Reads the answer of one call and passes it on. */
 export interface Relay {
@@ -54,6 +53,18 @@ export interface Recipient {
     own?: Readonly<Record<string, string | number>>,
     isBytes?: boolean,
   ): string[];
+  /** The model has several targets: an answer that fails before it begins may go on at another. */
+  readonly isOfSeveral: boolean;
+  /** To be called when the answer begins to be shown, or is whole: it is the target's from here on. */
+  begins(): void;
+  /** An answer of status 2xx failed before it began. `usage`: what it reported. True if the call goes on elsewhere. */
+  failedUnshown(message: string, usage?: Usage): boolean;
+  /** The answer broke off before it began. True if the call goes on elsewhere. */
+  brokeUnshown(error: Error): boolean;
+  /** Ends the call with a refusal; without a `reading` nothing is charged. */
+  fail(refusal: GatewayError, outcome: Outcome, reading?: Reading): void;
+  /** Writes a sign of life to a client whose answer has not begun. */
+  ping(answer: UpstreamAnswer, text: string): void;
   /** Records that the first event of a stream has arrived. */
   firstToken(): void;
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */

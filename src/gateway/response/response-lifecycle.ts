@@ -3,15 +3,16 @@ import { creditsString, type Micro } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
+import type { Form } from '../../metering/answer.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallTrace, EndCode } from '../observers.ts';
-import { failureEvent, refuse } from '../refuse.ts';
+import { failureEvent, refusalText, refuse } from '../refuse.ts';
 import { seenEnd, settleCall } from '../settle.ts';
 import { isHandedOver } from '../targets/failures.ts';
 import { type Answering, Handover } from '../targets/handover.ts';
 import type { Route } from '../targets/tries.ts';
 import { ErrorFilter, unmeasured } from '../upstream/credential.ts';
-import { codingsOf, decode, decodedHead, isEventStream } from '../upstream/decode.ts';
+import { codingsOf, decode, decodedHead, type Source } from '../upstream/decode.ts';
 import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import {
   failureOf,
@@ -21,9 +22,10 @@ import {
   unforwardableStatus,
 } from '../upstream/failure.ts';
 import { clientHeaders, sourceOf } from '../upstream/headers.ts';
+import { AnswerStart, formDecider, isSound } from './answer-start.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import type { CacheShares } from './cache-shares.ts';
-import { HeldError } from './held-answer.ts';
+import { HeldError } from './held-error.ts';
 import { JsonRelay } from './json-relay.ts';
 import { PartWriter } from './part-writer.ts';
 import type { CallError } from './provider-error.ts';
@@ -155,45 +157,67 @@ export class ResponseLifecycle implements Answering {
         : undefined;
     decode(encoded, {
       codings,
-      isBinary: this.#isBytes(encoded) && !isEventStream(encoded, this.call.body),
+      isBinary: !this.#isRefused && isSound(encoded, this.call),
       raw: this.raw,
-      open: (answer) => {
+      open: (answer, source) => {
         refused = answer;
-        return held ?? this.#firstSinkFor(answer);
+        if (held) return held;
+        if (!this.#isRefused) return this.#startOf(answer, source);
+        this.begins();
+        return this.refusalSink(answer);
       },
     });
   }
 
-  #firstSinkFor(answer: UpstreamAnswer): AnswerSink {
-    const opening = isEventStream(answer, this.call.body) ? this.#handover.openingOf(answer) : undefined;
-    if (opening) {
-      this.#relay = opening;
-      return opening;
+  /** Until its first bytes have come, an answer is of no form. */
+  #startOf(answer: UpstreamAnswer, source: Source): AnswerStart {
+    const start = new AnswerStart({
+      formOf: formDecider(answer, this.call),
+      blank: (text) => this.ping(answer, text),
+      relayFor: (form) => this.#relayFor(answer, form),
+      pipe: (relay) => source.pipe(relay),
+    });
+    this.#relay = start;
+    return start;
+  }
+
+  #relayFor(answer: UpstreamAnswer, form: Form): Relay & AnswerSink {
+    if (form === 'stream' && !this.#isStream) {
+      this.#isStream = true;
+      this.#context.metrics.streamBegan();
     }
+    const isBytes = form === 'bytes' && this.call.endpoint.answersBytes;
+    const relay =
+      form === 'stream'
+        ? new StreamRelay(this, answer)
+        : isBytes
+          ? new BytesRelay(this, answer)
+          : new JsonRelay(this, answer, form);
+    this.#relay = relay;
+    return relay;
+  }
+
+  refusalSink(answer: UpstreamAnswer): AnswerSink {
+    if (this.#parts && this.call.body.isStream)
+      return new HeldError((held) => this.#handover.answeredWithin(answer, held));
+    const relay = this.#relayFor(unmeasured(answer), 'json');
+    return new ErrorFilter(relay, this.call.body.model.upstream);
+  }
+
+  get isOfSeveral(): boolean {
+    return this.#handover.isOfSeveral && !this.#hasLeft;
+  }
+
+  begins(): void {
     this.#handover.answered();
-    return this.sinkFor(answer);
   }
 
-  sinkFor(read: UpstreamAnswer): AnswerSink {
-    const { statusCode } = read;
-    const { upstream } = this.call.body.model;
-    const mayQuote = statusCode >= 400;
-    const answer = mayQuote ? unmeasured(read) : read;
-    const isStream = isEventStream(answer, this.call.body);
-    if (isStream) this.streamBegan();
-    else if (this.#parts) return new HeldError((held) => this.#handover.answeredWithin(answer, held));
-    const relay = this.#relayFor(answer, isStream);
-    this.#relay = relay;
-    return mayQuote ? new ErrorFilter(relay, upstream) : relay;
+  failedUnshown(message: string, usage?: Usage): boolean {
+    return this.#handover.failedUnshown(message, usage);
   }
 
-  set relay(relay: Relay) {
-    this.#relay = relay;
-  }
-
-  streamBegan(): void {
-    if (!this.#isStream) this.#context.metrics.streamBegan();
-    this.#isStream = true;
+  brokeUnshown(error: Error): boolean {
+    return this.#handover.brokeUnshown(error);
   }
 
   sendAgain(): void {
@@ -222,17 +246,6 @@ export class ResponseLifecycle implements Answering {
       ? this.#handover.headTimeoutMs(headersTimeoutMs, performance.now() - this.#sentAt)
       : this.#handover.wholeTimeoutMs(requestTimeoutMs);
     return exchange;
-  }
-
-  #relayFor(answer: UpstreamAnswer, isStream: boolean): Relay & AnswerSink {
-    if (isStream) return new StreamRelay(this, answer);
-    return this.#isBytes(answer) ? new BytesRelay(this, answer) : new JsonRelay(this, answer);
-  }
-
-  /** JSON in place of bytes may be an error, so it is read. */
-  #isBytes({ headers }: UpstreamAnswer): boolean {
-    if (this.#isRefused || !this.call.endpoint.answersBytes) return false;
-    return !/\bjson\b/i.test(String(headers['content-type']));
   }
 
   /** Ends the try without an answer: the connection was refused, reset or timed out. */
@@ -291,10 +304,8 @@ export class ResponseLifecycle implements Answering {
     error?: CallError,
   ): void {
     this.#error = error;
-    const isError = status >= 400;
-    const isFailure = isError || !reading || reading.failed === true;
-    const outcome = isFailure ? 'upstream_error' : 'complete';
-    this.#settle(status, outcome, isError ? undefined : reading, (charge) => finish(creditsString(charge)));
+    const outcome = !reading || reading.failed ? 'upstream_error' : 'complete';
+    this.#settle(status, outcome, reading, (charge) => finish(creditsString(charge)));
   }
 
   broken(error: Error, status: number, reading: Reading | undefined): void {
@@ -316,7 +327,8 @@ export class ResponseLifecycle implements Answering {
     const parts = this.#parts;
     const answer = () => {
       if (this.#hasLeft) return;
-      if (parts) parts.end(failureEvent(refusal, this.call.endpoint.path));
+      const { body, endpoint } = this.call;
+      if (parts) parts.end((body.isStream ? failureEvent : refusalText)(refusal, endpoint.path));
       else refuse(refusal, this.#request, this.#reply);
     };
     this.#error = refusal;

@@ -1,24 +1,33 @@
 import type { Terms } from '../../domain/bill.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/units.ts';
+import { BYTE_ORDER_MARK } from '../../metering/answer.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
-import { eventData } from '../../metering/sse/event.ts';
+import { errorOfEvent, kindOf } from '../../metering/sse/event.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
+import { wordsOf } from '../targets/failures.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { PartWriter } from './part-writer.ts';
-import { providerError } from './provider-error.ts';
-import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
+import { callError, NO_WORDS } from './provider-error.ts';
+import type { Reading, Recipient, Relay } from './recipient.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /** Most characters, and then most milliseconds, that an upstream may go on after the event that ends its answer. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
+/** Most characters of an opening that are held until the first content. */
+const OPENING_MAX_CHARS = 256 * 1024;
 
 /**
  * Relay for an SSE answer: it is forwarded as it comes, with back-pressure, and its usage is read on the way. The event
  * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle). Once
  * the client has left, the answer is only read.
+ *
+ * States: held → shown → ended (its end has come, and perhaps not its report) → settling → settled. Until the answer
+ * begins, the client sees nothing of it but signs of life, so that a failure can go to another target. It begins with
+ * its first event, or with its first content if the model has several targets.
  */
 export class StreamRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
@@ -27,15 +36,19 @@ export class StreamRelay implements AnswerSink, Relay {
   readonly #meter: StreamMeter;
   readonly #events: EventReader;
   #received = false;
-  /** True once a whole event has arrived. */
-  #begun = false;
-  /** True once the event that ends the answer has arrived; the settle follows. */
+  /** True once the answer has begun. */
+  #isShown = false;
+  /** What has come before that. */
+  #held = '';
+  /** True if the call went on elsewhere, or was refused. */
+  #isOver = false;
+  /** True once the event that ends the answer has arrived. */
   #hasEnd = false;
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  /** Null if nothing is to be written; undefined before the first bytes, so that an earlier failure is a refusal. */
-  #parts: PartWriter | null | undefined;
+  /** Undefined if nothing is to be written. */
+  #parts: PartWriter | undefined;
   /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
   #afterEndChars = 0;
@@ -45,14 +58,14 @@ export class StreamRelay implements AnswerSink, Relay {
   /** Time of the first visible output, by `performance.now()`. */
   #visibleAt: number | undefined;
 
-  /** `parts`: null if the client gets nothing of the answer, so that it is only read. */
-  constructor(recipient: Recipient, answer: UpstreamAnswer, parts?: null) {
+  constructor(recipient: Recipient, answer: UpstreamAnswer) {
     this.#recipient = recipient;
     this.#answer = answer;
-    this.#parts = parts;
     this.#status = answer.statusCode;
     this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
     this.#events = new EventReader(this.#meter);
+    // White space before the answer may be shown.
+    if (recipient.raw.headersSent && !recipient.isOfSeveral) this.#begin();
   }
 
   reading(): Reading | undefined {
@@ -70,68 +83,89 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   data(chunk: Buffer): boolean {
+    if (this.#isOver) return true;
     if (this.#ending) return this.#trailingData(chunk);
     this.#received = true;
+    if (this.#hasEnd) this.#afterEndChars += chunk.length;
     this.#events.push(chunk);
     let passed = '';
-    for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
+    for (let event = this.#events.next(); event !== undefined; event = this.#events.next())
       passed += this.#passed(event);
-      if (this.#hasEnd) break;
-    }
-    if (!this.#begun && (passed !== '' || this.#hasEnd)) {
-      this.#begun = true;
-      this.#recipient.firstToken();
-    }
     if (this.#visibleAt === undefined && this.#meter.pieces > 0) this.#visibleAt = performance.now();
     const flowing = this.#write(passed);
-    if (this.#hasEnd) {
-      this.#tail += this.#shown(this.#events.rest());
-      this.#finish();
-    } else if (this.#recipient.hasLeft && this.#meter.isReported) this.#finish();
+    if (this.#hasEnd) this.#awaitReport();
+    else if (this.#recipient.hasLeft && this.#meter.isReported) this.#finish();
     return flowing;
   }
 
   end(): void {
+    if (this.#isOver) return;
     this.#upstreamEnded = true;
     clearTimeout(this.#afterEnd);
     if (this.#settled) this.#endParts();
     if (this.#ending) return;
-    if (this.#received) this.#write(this.#passed(this.#events.end()));
-    if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
+    const rest = this.#events.end();
+    if (rest !== '' || this.#events.verdict === 'end') this.#write(this.#passed(rest));
+    if (this.#hasEnd || this.#meter.isWhole !== false || this.#isEmpty) this.#finish();
     // Without a Content-Length, a broken connection looks like a regular end.
     else this.#broke(new Error('the stream ended before its last event'));
   }
 
   error(error: Error): void {
+    if (this.#isOver) return;
     // After its last event the answer is complete, however the connection ends.
-    if (this.#ending) this.end();
+    if (this.#hasEnd) this.end();
     else this.#broke(error);
   }
 
   /** Writes to the client, if it is there. False asks for no more until there is room. */
   #write(part: string): boolean {
-    return this.#recipient.hasLeft ? true : (this.#opened()?.write(part) ?? true);
+    return this.#recipient.hasLeft || !this.#parts ? true : this.#parts.write(part);
   }
 
   #endParts(): void {
-    if (!this.#recipient.hasLeft) this.#opened()?.end(this.#tail);
-  }
-
-  #opened(): PartWriter | null {
-    if (this.#parts === undefined) this.#parts = this.#recipient.openStream(this.#answer);
-    return this.#parts;
+    if (!this.#recipient.hasLeft) this.#parts?.end(this.#tail);
   }
 
   /** The part of `event`, which was just read, that the client gets now. */
   #passed(event: string): string {
     if (this.#meter.failed) this.#failure ??= event;
     const { verdict } = this.#events;
-    if (verdict === 'pass') return event;
-    if (verdict === 'drop') return '';
-    if (verdict !== 'end') return verdict.replacement;
-    this.#hasEnd = true;
-    this.#tail = this.#shown(event);
+    if (verdict === 'end') this.#hasEnd = true;
+    if (this.#hasEnd) {
+      this.#tail += this.#shown(textOf(event, verdict));
+      return '';
+    }
+    if (this.#isShown) return textOf(event, verdict);
+    if (event !== BYTE_ORDER_MARK) return this.#opening(event, textOf(event, verdict));
+    this.#held += event;
     return '';
+  }
+
+  /** Holds what precedes the beginning of the answer. */
+  #opening(event: string, text: string): string {
+    const { isOfSeveral, call } = this.#recipient;
+    // What the client has of a single target can't be taken back, blank lines neither.
+    const kind = isOfSeveral && !this.#events.isLarge ? kindOf(event) : 'content';
+    if (kind === 'ping') {
+      this.#recipient.ping(this.#answer, text);
+      return '';
+    }
+    this.#held += text;
+    const { length } = this.#held;
+    if (kind === 'opening' && length <= OPENING_MAX_CHARS && call.memory.holdAnswer(length)) return '';
+    return this.#begin();
+  }
+
+  /** Begins to show the answer; returns what was held of it. */
+  #begin(): string {
+    const held = this.#held;
+    this.#held = '';
+    this.#isShown = true;
+    this.#recipient.firstToken();
+    this.#recipient.begins();
+    if (!this.#recipient.hasLeft) this.#parts = this.#recipient.openStream(this.#answer);
+    return held;
   }
 
   /** What the client gets of a text: errors may quote the gateway's credential. */
@@ -140,6 +174,10 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   #broke(error: Error): void {
+    if (!this.#isShown && this.#recipient.brokeUnshown(error)) {
+      this.#isOver = true;
+      return;
+    }
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
@@ -179,20 +217,39 @@ export class StreamRelay implements AnswerSink, Relay {
     return true;
   }
 
+  /** Some providers report behind the event that ends the answer, so an answer without a report is read to its end. */
+  #awaitReport(): void {
+    const isReported = this.#meter.failed || this.#meter.usage !== undefined;
+    if (isReported || this.#afterEndChars > AFTER_END_MAX_CHARS) this.#finish();
+    else this.#afterEnd ??= setTimeout(() => this.#finish(), AFTER_END_MS);
+  }
+
+  /** Nothing of an answer has come, and no report of one. */
+  get #isEmpty(): boolean {
+    return !this.#meter.hasAnswer && !isAbove0(this.#meter.usage);
+  }
+
   /** The reading of an answer that came to its end. One that ends by an error is without its report. */
-  #ended(): Reading {
-    if (!this.#received) return NO_USAGE;
-    const cut = this.#meter.failed ? this.reading() : undefined;
+  #ended(): Reading | undefined {
+    const { failed, usage, pieces } = this.#meter;
+    // One that failed before the model wrote anything is not charged, like an answer of status 500.
+    if (this.#isEmpty || (failed && !usage && pieces === 0)) return undefined;
+    const cut = failed ? this.reading() : undefined;
     return cut ?? this.#reading(this.#meter.terms, () => this.#merged(this.#count()));
   }
 
   #finish(): void {
     if (this.#ending) return;
     this.#ending = true;
-    const reading = this.#ended();
-    const isCharged =
-      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputTokens > 0;
-    // A stream that failed before the model wrote anything is not charged, like an answer of status 500.
+    clearTimeout(this.#afterEnd);
+    this.#tail += this.#shown(this.#events.rest());
+    if (!this.#isShown) {
+      if (this.#meter.failed || this.#isEmpty) {
+        this.#failedUnshown();
+        return;
+      }
+      this.#write(this.#begin());
+    }
     const finish = () => {
       this.#settled = true;
       if (this.#upstreamEnded) {
@@ -204,7 +261,29 @@ export class StreamRelay implements AnswerSink, Relay {
       this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
     };
     const { upstream } = this.#recipient.call.body.model;
-    const error = this.#failure === undefined ? undefined : providerError(eventData(this.#failure), upstream);
-    this.#recipient.complete(this.#status, isCharged ? reading : undefined, finish, error);
+    const told = this.#failure === undefined ? undefined : errorOfEvent(this.#failure);
+    this.#recipient.complete(this.#status, this.#ended(), finish, callError(told, upstream));
   }
+
+  /** The answer failed before it began: the next target's turn, or the client gets what the error says. */
+  #failedUnshown(): void {
+    this.#isOver = true;
+    const { upstream } = this.#recipient.call.body.model;
+    const told = this.#failure === undefined ? undefined : errorOfEvent(this.#failure);
+    const message = wordsOf(told?.message ?? '', upstream) || NO_WORDS;
+    const { usage, terms } = this.#meter;
+    const reported = usage ?? this.#meter.mergeReported?.({});
+    if (this.#recipient.failedUnshown(message, isAbove0(reported) ? reported : undefined)) return;
+    const reading = isAbove0(usage) ? this.#reading(terms, () => ({ ...usage })) : undefined;
+    this.#recipient.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', reading);
+  }
+}
+
+function textOf(event: string, verdict: EventReader['verdict']): string {
+  if (verdict === 'drop') return '';
+  return typeof verdict === 'string' ? event : verdict.replacement;
+}
+
+function isAbove0(usage: Usage | undefined): boolean {
+  return usage !== undefined && Object.values(usage).some((amount) => amount > 0);
 }

@@ -1,19 +1,14 @@
 import type { Model } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/ledger-entry.ts';
 import type { Usage } from '../../domain/units.ts';
-import type { StreamMeter } from '../../metering/meter.ts';
-import { failureMessage, OPENINGS } from '../../metering/sse/event.ts';
-import { EventReader } from '../../metering/sse/event-reader.ts';
 import type { HeldCall } from '../call.ts';
-import { type HeldError, HeldOpening } from '../response/held-answer.ts';
-import type { Recipient, Relay } from '../response/recipient.ts';
-import { StreamRelay } from '../response/stream-relay.ts';
+import type { HeldError } from '../response/held-error.ts';
+import type { Recipient } from '../response/recipient.ts';
 import type { TriedAttempt } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { unforwardableStatus } from '../upstream/failure.ts';
 import type { StreamUsage } from '../upstream/stream-usage.ts';
-import { failureOfAnswer, failureOfConnection, wordsOf } from './failures.ts';
+import { failureOfAnswer, failureOfConnection } from './failures.ts';
 import { type FailureKind, type Route, type TargetSettings, Tries } from './tries.ts';
 
 /** The answering side of a call. */
@@ -22,15 +17,8 @@ export interface Answering extends Recipient {
   readonly isRelaying: boolean;
   /** Sends the call in its current form with a new exchange. */
   sendAgain(): void;
-  /** Returns the sink for an answer to the client. */
-  sinkFor(answer: UpstreamAnswer): AnswerSink;
-  /** The relay that reads the answer. */
-  set relay(relay: Relay);
-  streamBegan(): void;
-  /** Writes a keep-alive to a stream whose answer has not begun. */
-  ping(answer: UpstreamAnswer, event: string): void;
-  /** Ends the call with a refusal, without charge. */
-  fail(refusal: GatewayError, outcome: Outcome): void;
+  /** Returns the sink for a refusal by the provider to the client. */
+  refusalSink(answer: UpstreamAnswer): AnswerSink;
 }
 
 /** A provider's error: its answer, or an event in a stream. */
@@ -101,7 +89,7 @@ export class Handover {
     if (!this.#answering.isRelaying) return;
     if (this.#answering.hasLeft || !held.body.includes('stream_options')) {
       this.answered();
-      held.passTo(this.#answering.sinkFor(answer));
+      held.passTo(this.#answering.refusalSink(answer));
       return;
     }
     this.#tries.again();
@@ -153,54 +141,31 @@ export class Handover {
     this.#failAs({ call: this.#call, message: error });
   }
 
-  /** The held opening of a stream if the model has several targets; undefined: the stream is relayed directly. */
-  openingOf(answer: UpstreamAnswer): HeldOpening | undefined {
-    const kindOf = this.#tries.isOfSeveral ? OPENINGS[this.#call.endpoint.path] : undefined;
-    if (!kindOf || this.#answering.hasLeft) return undefined;
-    return new HeldOpening({
-      kindOf,
-      mayHold: (bytes) => this.#call.memory.holdAnswer(bytes),
-      ping: (event) => this.#answering.ping(answer, event),
-      opened: () => {
-        this.answered();
-        this.#answering.streamBegan();
-        return this.#readBy(new StreamRelay(this.#answering, answer));
-      },
-      failed: (event, events) => this.#openingFailed(event, events),
-      broke: (error, events) => this.#openingBroke(error, answer, events),
-    });
+  /** Whether the model has several targets that this call may use. */
+  get isOfSeveral(): boolean {
+    return this.#tries.isOfSeveral;
   }
 
-  #readBy(relay: StreamRelay): StreamRelay {
-    this.#answering.relay = relay;
-    return relay;
+  /** An answer failed before any of it was shown. Returns true if the call continues elsewhere. */
+  failedUnshown(message: string, usage?: Usage): boolean {
+    const call = this.#call;
+    this.#tries.failed({ status: this.#tries.status, cause: 'error', error: message }, call, usage);
+    if (!this.#answering.isRelaying || !this.#goOn('answered')) return false;
+    this.#lastError = { call, message };
+    return true;
+  }
+
+  /** An answer broke off before any of it was shown. Returns true if the call continues elsewhere. */
+  brokeUnshown(error: Error): boolean {
+    if (!this.#answering.isRelaying) return false;
+    this.#tries.failed(failureOfConnection(error, this.#call.body.model), this.#call);
+    return this.#goOn('unsure');
   }
 
   #passRefusal(answer: UpstreamAnswer, held: Pick<HeldError, 'passTo'>): void {
     const unfit = unforwardableStatus(answer.statusCode);
     if (unfit) this.#answering.fail(unfit, 'upstream_error');
-    else held.passTo(this.#answering.sinkFor(answer));
-  }
-
-  #openingFailed(event: string, events: Buffer): void {
-    if (!this.#answering.isRelaying) return;
-    const call = this.#call;
-    const { endpoint, body } = call;
-    const words = wordsOf(failureMessage(event) ?? '', body.model.upstream);
-    const message = words || 'The model provider failed before it produced any output.';
-    const usage = reportedIn(events, endpoint.meter.stream(this.#answering.injectedUsage, body));
-    this.#tries.failed({ status: this.#tries.status, cause: 'error', error: message }, call, usage);
-    if (this.#goOn('answered')) this.#lastError = { call, message };
-    else this.#failAs({ call, message });
-  }
-
-  #openingBroke(error: Error, answer: UpstreamAnswer, events: Buffer): void {
-    if (!this.#answering.isRelaying) return;
-    this.#tries.failed(failureOfConnection(error, this.#call.body.model), this.#call);
-    if (this.#goOn('unsure')) return;
-    const relay = this.#readBy(new StreamRelay(this.#answering, answer, null));
-    if (events.length > 0) relay.data(events);
-    relay.error(error);
+    else held.passTo(this.#answering.refusalSink(answer));
   }
 
   /** Sends the call to its next target, if this kind of failure allows one. */
@@ -232,16 +197,6 @@ export class Handover {
       },
     });
   }
-}
-
-/** Usage reported in the opening of a stream, if any. */
-function reportedIn(events: Buffer, meter: StreamMeter): Usage | undefined {
-  const reader = new EventReader(meter);
-  reader.push(events);
-  while (reader.next() !== undefined);
-  const usage = meter.usage ?? meter.mergeReported?.({}) ?? {};
-  const counted = Object.entries(usage).filter(([, amount]) => amount > 0);
-  return counted.length > 0 ? Object.fromEntries(counted) : undefined;
 }
 
 /** The call in the form for a target of its model, which is asked for usage or not. */

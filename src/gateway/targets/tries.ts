@@ -132,7 +132,8 @@ export class Tries {
 
   /** The answer of the current attempt broke off. */
   broke(error: string): void {
-    if (this.#isReported) this.#health.noted(error);
+    if (!this.#isReported) this.answered();
+    this.#health.noted(error);
   }
 
   /** The current attempt is made once more at its target, which did not fail. */

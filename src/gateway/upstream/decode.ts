@@ -8,7 +8,6 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import type { CallBody } from '../request/call-body.ts';
 import type { AnswerSink, UpstreamAnswer } from './exchange.ts';
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
@@ -51,21 +50,6 @@ export function decodedHead(answer: UpstreamAnswer, isDecoded = true): UpstreamA
   };
 }
 
-/**
- * Whether an answer is an event stream. Some providers send no Content-Type, or text/plain. Relayed as a plain answer,
- * such a stream would be held back to its end.
- */
-export function isEventStream(
-  { statusCode, headers }: Pick<UpstreamAnswer, 'statusCode' | 'headers'>,
-  { isStream, kind }: Pick<CallBody, 'isStream' | 'kind'>,
-): boolean {
-  if (statusCode >= 300) return false;
-  const type = headers['content-type'];
-  if (type === undefined) return isStream && kind === 'json';
-  if (/^text\/event-stream/i.test(String(type))) return true;
-  return isStream && kind === 'json' && /^text\/plain\b/i.test(String(type));
-}
-
 /** How an answer is decoded. */
 interface Decoding {
   /** From `codingsOf`; undefined passes the answer on encoded. */
@@ -77,8 +61,11 @@ interface Decoding {
   readonly isBinary: boolean;
   /** The client's response, whose back-pressure holds up the decoder. */
   readonly raw?: ServerResponse;
-  /** Called once, when the first bytes of the decoded content are about to follow, or its end. */
-  open(answer: UpstreamAnswer): AnswerSink;
+  /**
+   * Called once, when the first bytes of the decoded content are about to follow, or its end. The sink may have the
+   * source send the rest to another sink.
+   */
+  open(answer: UpstreamAnswer, source: Source): AnswerSink;
 }
 
 /**
@@ -100,14 +87,14 @@ export function decode(encoded: UpstreamAnswer, { codings, isBinary, raw, open }
           // After the client has left, its back-pressure must not stop reading for the usage.
           raw.once('close', () => source.resume());
         }
-        return open(codings ? decodedHead(encoded, isDecoded) : encoded);
+        return open(codings ? decodedHead(encoded, isDecoded) : encoded, source);
       },
     }),
   );
 }
 
 /** Where bytes come from: the exchange, or the decoder of the coding around them. */
-interface Source {
+export interface Source {
   pipe(sink: AnswerSink): void;
   resume(): void;
   cancel(reason: Error): void;

@@ -1,3 +1,4 @@
+import { parseAnswer } from '../answer.ts';
 import { closingQuote, isEscaped } from './lexer.ts';
 
 /** Receives the raw text of a member's value in parts, split anywhere. */
@@ -76,11 +77,7 @@ export class JsonSieve {
 
   /** Value of the members kept so far; undefined without JSON. */
   get value(): unknown {
-    try {
-      return JSON.parse(Buffer.from(this.text, 'latin1').toString('utf8'));
-    } catch {
-      return undefined;
-    }
+    return parseAnswer(Buffer.from(this.text, 'latin1').toString('utf8'));
   }
 
   push(text: string): void {
@@ -140,7 +137,8 @@ export class JsonSieve {
 
   #step(text: string, at: number): number {
     const code = text.charCodeAt(at);
-    if (code <= 0x20) return at + 1;
+    // A byte order mark may come first.
+    if (code <= 0x20 || (code > 0x7f && this.#state === 'before')) return at + 1;
     const frame = this.#frames.at(-1);
     if (!frame) return this.#begin(this.#shape, code, at);
     if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {

@@ -1,3 +1,4 @@
+import { BYTE_ORDER_MARK, FIRST_LINE_MAX_CHARS, isJson } from '../answer.ts';
 import type { EventAction, StreamMeter } from '../meter.ts';
 import { LargeEvent } from './event.ts';
 
@@ -14,6 +15,11 @@ export class EventReader {
     this.#meter = meter;
   }
 
+  /** The last result of `next` is part of an event too large to hold. */
+  get isLarge(): boolean {
+    return this.#splitter.isPart;
+  }
+
   push(chunk: Buffer): void {
     this.#splitter.push(chunk);
   }
@@ -26,15 +32,27 @@ export class EventReader {
     if (event === '\n') {
       if (this.verdict !== 'drop') this.verdict = 'pass';
     } else if (this.#splitter.isPart) this.#readPart(event);
-    else this.verdict = this.#meter.event(event);
+    else this.#read(event);
     return event;
+  }
+
+  #read(event: string): void {
+    if (!this.#splitter.isByLine) {
+      this.verdict = this.#meter.event(event);
+      return;
+    }
+    const isBare = /^\s*[{[]/.test(event);
+    const action = event.trim() === '' ? 'pass' : this.#meter.event(isBare ? `data: ${event}` : event);
+    // Such a stream passes as it came.
+    this.verdict = action === 'end' ? 'end' : 'pass';
   }
 
   /** Reads the last event, which lacks its blank line. */
   end(): string {
     const rest = this.rest();
     if (this.#large) this.#largeEnded(this.#large);
-    else this.verdict = rest === '' ? 'pass' : this.#meter.event(rest);
+    else if (rest === '') this.verdict = 'pass';
+    else this.#read(rest);
     return rest;
   }
 
@@ -65,9 +83,9 @@ export class EventReader {
 
 /** Size from which an incomplete event is forwarded in parts instead of held. */
 const HELD_MAX_CHARS = 1024 * 1024;
-const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Two line ends in a row; the second may be the CR of a CRLF. */
 const BLANK_LINE = /\n[\n\r]|\r\r/g;
+const ANY_LINE_END = /[\r\n]/g;
 const [LF, CR] = [0x0a, 0x0d];
 
 /**
@@ -75,6 +93,9 @@ const [LF, CR] = [0x0a, 0x0d];
  * LF, CR or CRLF in any mix (WHATWG HTML, "Server-sent events"). Works on Latin-1 text, one character a byte, and
  * preserves all bytes. An event ends at once with its blank line. If that is a CR at the end of a chunk, an LF of the
  * same line end may follow, and is returned separately as `\n`; so is a byte order mark.
+ *
+ * Some relays send events one line apart, or lines of JSON without `data:`. Clients that read lines take each for an
+ * event, and so does this (`isByLine`), from the first `data:` line that is whole JSON and is followed by another.
  */
 export class EventSplitter {
   #text = '';
@@ -90,6 +111,10 @@ export class EventSplitter {
   #isLarge = false;
   /** The last result of `next` is part of an event too large to hold. */
   isPart = false;
+  /** Each line is an event. */
+  isByLine = false;
+  /** Of the current event: its first line, until it is decided whether the lines are events. */
+  #firstLine: 'open' | 'ended' | 'decided' = 'open';
 
   /** The last result of `next` ended its event. */
   get isEnd(): boolean {
@@ -119,13 +144,32 @@ export class EventSplitter {
     const alone = this.#alone(text, start);
     if (alone !== undefined) return alone;
     const end = this.#eventEnd(text, start);
-    if (end < 0) return this.#hold(start === 0 ? text : text.slice(start));
+    const found = end < 0 ? text.slice(start) : text.slice(start, end);
+    if (!this.isByLine && this.#beginsLines(found)) return this.next();
+    if (end < 0) return this.#hold(found);
     this.#at = end;
     this.#before = 0;
+    this.#firstLine = 'open';
     this.isPart = this.#isLarge;
     this.#isLarge = false;
-    const last = start === 0 && end === text.length ? text : text.slice(start, end);
-    return this.#heldChars === 0 ? last : this.#release(last);
+    return this.#heldChars === 0 ? found : this.#release(found);
+  }
+
+  /** Decides once for each event, when its first line of data has ended and the next line has begun. */
+  #beginsLines(found: string): boolean {
+    if (this.#firstLine === 'open' && found.includes('\n')) this.#firstLine = 'ended';
+    if (this.#firstLine === 'decided' || (this.#firstLine === 'open' && !/^\s*[{[]/.test(found)))
+      return false;
+    const event = this.#heldChars === 0 ? found : this.held + found;
+    const isOfLines = areLines(event) ?? (event.length > FIRST_LINE_MAX_CHARS ? false : undefined);
+    if (isOfLines !== undefined) this.#firstLine = 'decided';
+    if (!isOfLines) return false;
+    this.isByLine = true;
+    this.#text = event + this.#text.slice(this.#at + found.length);
+    this.#at = 0;
+    this.#before = 0;
+    this.#release('');
+    return true;
   }
 
   /** Removes and returns the text after the last whole event. */
@@ -146,13 +190,19 @@ export class EventSplitter {
     }
     if (this.#hasBegun) return undefined;
     this.#hasBegun = text.length >= BYTE_ORDER_MARK.length || !BYTE_ORDER_MARK.startsWith(text);
-    if (!this.#hasBegun || !text.startsWith(BYTE_ORDER_MARK)) return undefined;
+    if (!this.#hasBegun) return undefined;
+    if (!text.startsWith(BYTE_ORDER_MARK)) return undefined;
     this.#at = BYTE_ORDER_MARK.length;
     return BYTE_ORDER_MARK;
   }
 
   /** Index after the blank line that ends the current event; -1 if it has not arrived. */
   #eventEnd(text: string, from: number): number {
+    if (this.isByLine) {
+      ANY_LINE_END.lastIndex = from;
+      const found = ANY_LINE_END.exec(text);
+      return found ? this.#afterLineEnd(text, found.index) : -1;
+    }
     const first = text.charCodeAt(from);
     // The blank line may begin before the chunk.
     if (this.#before === LF && (first === LF || first === CR)) return this.#afterLineEnd(text, from);
@@ -193,4 +243,17 @@ export class EventSplitter {
     this.#heldChars = 0;
     return text;
   }
+}
+
+const FIELD_CHARS = 'event:'.length;
+
+/** Whether an event, or its beginning, is of lines that are events of their own; undefined if too little has come. */
+function areLines(event: string): boolean | undefined {
+  if (/^\s*[{[]/.test(event)) return true;
+  const at = event.startsWith('data:') ? 0 : event.indexOf('\ndata:') + 1;
+  const end = event.startsWith('data:', at) ? event.indexOf('\n', at) : -1;
+  if (end < 0) return undefined;
+  const next = event.slice(end + 1, end + 1 + FIELD_CHARS);
+  if (next.length < FIELD_CHARS && !/^\r?\n/.test(next)) return undefined;
+  return /^(?:data|event|id):/.test(next) && isJson(event.slice(at + 'data:'.length, end));
 }

@@ -1,9 +1,11 @@
+import { errorIn, hasAnswer, parseAnswer, saysFailed, type ToldError } from '../answer.ts';
 import { closingQuote } from '../json/lexer.ts';
 import { JsonSieve, type Shape } from '../json/sieve.ts';
-import { isObject } from '../json/value.ts';
 
-const DONE = /^data: ?\[DONE\]/m;
-const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
+const DONE = /^data:[ \t]*\[DONE\]/m;
+/** An event named `error`, or llama.cpp's field of that name. */
+const NAMED_ERROR = /(?:^|[\r\n])(?:event: ?error[\r\n]|error:)/;
+const ERROR_FIELD = /(?:^|[\r\n])error: ?([^\r\n]*)/;
 
 /**
  * Name of an SSE event (Latin-1 text): its `event:` line unless that is `message`, otherwise the `type` in its data.
@@ -17,18 +19,21 @@ export function eventName(event: string): string {
 
 /** The JSON object in an SSE event (Latin-1 text); undefined if absent. */
 export function eventData(event: string): Record<string, unknown> | undefined {
-  const data = Buffer.from(event, 'latin1')
-    .toString('utf8')
+  const value = parseAnswer(Buffer.from(dataOf(event), 'latin1').toString('utf8'));
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+}
+
+function dataOf(event: string): string {
+  return event
     .split(/\r\n|\r|\n/)
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5))
     .join('\n');
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+}
+
+/** Whether the event has a single line of data, so that a part of it can be cut out. */
+export function hasOneDataLine(event: string): boolean {
+  return !event.includes('\ndata:', event.indexOf('data:') + 1);
 }
 
 /** Whether the member at index `at` belongs to the outermost object, in an event with one data line. */
@@ -51,16 +56,19 @@ export function saysDone(event: string): boolean {
   return event.includes('[DONE]') && DONE.test(event);
 }
 
-/**
- * Whether an event of OpenAI's format reports a failure: its name is `error`, or its data has an `error`, alone or
- * beside a last chunk. Output text can't fake one, since its quotes are escaped.
- */
-export function saysFailed(event: string): boolean {
-  if (!event.includes('error')) return false;
-  if (NAMED_ERROR.test(event)) return true;
-  if (!event.includes('"error"')) return false;
-  const data = eventData(event);
-  return data?.type === 'error' || Boolean(data?.error);
+/** Whether an event is named `error`. Output text can't fake that, since its quotes and line ends are escaped. */
+export function namesError(event: string): boolean {
+  return event.includes('error') && NAMED_ERROR.test(event);
+}
+
+/** Whether an event that brings output may also say that the call failed; such events are parsed only then. */
+export function mayFail(event: string): boolean {
+  return event.includes('error') && (event.includes('"error') || NAMED_ERROR.test(event));
+}
+
+/** Whether an event says that the call failed, by its name or its data. */
+export function eventFailed(event: string): boolean {
+  return namesError(event) || saysFailed(eventData(event));
 }
 
 /** Characters of a line kept to identify its field: longer than any name of interest. */
@@ -142,62 +150,25 @@ export function sifted(event: string, kept: Shape): string {
   return large.toString();
 }
 
-/**
- * Kind of an event at the start of a stream: a keep-alive, forwarded at once; an opening of the answer; a failure; or
- * content (specification section 12, Hand-over).
- */
-type EventKind = 'ping' | 'opening' | 'failure' | 'content';
+/** What an event at the start of a stream is: a sign of life, an opening of the answer, or content. */
+type EventKind = 'ping' | 'opening' | 'content';
 
-/** Classifies the events of a format. Events are Latin-1 text, one character a byte. */
-export type KindOfEvent = (event: string) => EventKind;
-
-/**
- * Classifiers by endpoint path, for formats whose streams can move to another target if they fail before any content.
- */
-export const OPENINGS: Readonly<Record<string, KindOfEvent>> = {
-  '/v1/chat/completions': (event) => {
-    if (isComment(event)) return 'ping';
-    if (saysFailed(event)) return 'failure';
-    const data = eventData(event);
-    const choices: unknown = data?.choices;
-    if (!Array.isArray(choices)) return 'content';
-    return choices.every(saysNothing) ? 'opening' : 'content';
-  },
-  '/v1/responses': (event) => {
-    if (isComment(event)) return 'ping';
-    const name = eventName(event);
-    if (name === 'response.failed' || name === 'error' || saysFailed(event)) return 'failure';
-    if (name === 'keepalive' || name === 'ping') return 'ping';
-    return RESPONSE_OPENINGS.has(name) ? 'opening' : 'content';
-  },
-  '/v1/messages': (event) => {
-    if (isComment(event)) return 'ping';
-    const name = eventName(event);
-    if (name === 'ping') return 'ping';
-    if (name === 'error') return 'failure';
-    return name === 'message_start' ? 'opening' : 'content';
-  },
-};
-
-const RESPONSE_OPENINGS: ReadonlySet<string> = new Set([
+const PINGS: ReadonlySet<string> = new Set(['ping', 'keepalive']);
+const OPENINGS: ReadonlySet<string> = new Set([
+  'message_start',
   'response.created',
   'response.queued',
   'response.in_progress',
 ]);
 
-/** Whether a choice of a chunk names at most a role. */
-function saysNothing(choice: unknown): boolean {
-  if (!isObject(choice) || (choice.finish_reason ?? null) !== null) return false;
-  const { delta } = choice;
-  return (
-    !isObject(delta) || Object.entries(delta).every(([name, value]) => name === 'role' || isEmpty(value))
-  );
-}
-
-function isEmpty(value: unknown): boolean {
-  return (
-    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-  );
+/** The kind of an event of any format that doesn't say that the call failed (specification section 12, Hand-over). */
+export function kindOf(event: string): EventKind {
+  if (isComment(event)) return 'ping';
+  const name = eventName(event);
+  if (PINGS.has(name)) return 'ping';
+  if (OPENINGS.has(name)) return 'opening';
+  const data = eventData(event);
+  return Array.isArray(data?.choices) && !hasAnswer(data) ? 'opening' : 'content';
 }
 
 /** Whether an event has only comments and empty lines, and so no effect (WHATWG HTML, "Server-sent events"). */
@@ -205,13 +176,10 @@ function isComment(event: string): boolean {
   return event.split(/\r\n|\r|\n/).every((line) => line === '' || line.startsWith(':'));
 }
 
-/** Message of a failure event; undefined if absent. */
-export function failureMessage(event: string): string | undefined {
-  const data = eventData(event);
-  const response = isObject(data?.response) ? data.response : undefined;
-  for (const error of [data?.error, response?.error, data]) {
-    if (typeof error === 'string') return error;
-    if (isObject(error) && typeof error.message === 'string') return error.message;
-  }
-  return undefined;
+/** The error that an event tells. */
+export function errorOfEvent(event: string): ToldError | undefined {
+  const [, field] = ERROR_FIELD.exec(event) ?? [];
+  if (field === undefined) return errorIn(eventData(event));
+  const words = Buffer.from(field, 'latin1').toString('utf8');
+  return errorIn(parseAnswer(words)) ?? errorIn({ error: words });
 }

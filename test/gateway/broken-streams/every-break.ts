@@ -44,10 +44,10 @@ const MATRIX: readonly Cell[] = [
   ['the upstream resets', 'midway', 200, '200 upstream_broke', 'begun'],
   ['the upstream resets', 'before the usage', 200, '200 upstream_broke', 'said'],
 
-  ['the stream ends cleanly', 'after the head', 502, '502 upstream_broke', 'nothing'],
+  ['the stream ends cleanly', 'after the head', 502, '502 upstream_error', 'nothing'],
   ['the stream ends cleanly', 'midway', 200, '200 upstream_broke', 'begun'],
 
-  ['the upstream sends an error', 'after the head', 200, '200 upstream_error', 'nothing'],
+  ['the upstream sends an error', 'after the head', 502, '502 upstream_error', 'nothing'],
   ['the upstream sends an error', 'midway', 200, '200 upstream_error', 'begun'],
 
   ['the upstream stalls', 'before the head', 504, '504 timeout', 'asked'],
@@ -132,6 +132,13 @@ function leaveAt({ contentType, middle, pieces }: StreamFormat, place: Cell[1]):
   return (text) => text.length >= bytes;
 }
 
+/** What a refusal says, by the row. */
+const REASONS: Readonly<Record<string, string>> = {
+  '502 upstream_broke': 'could not be reached',
+  '502 upstream_error': 'upstream_unavailable',
+  '504 timeout': 'in time',
+};
+
 function costOf(format: StreamFormat, charged: Cell[4]): Expected | 'nothing' {
   const { pieces, middle, beforeUsage } = format;
   if (charged === 'nothing') return charged;
@@ -153,7 +160,7 @@ async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell
   const isRefusal = (answered ?? 0) >= 500;
   const isWhole = isRefusal || event === 'the upstream sends an error';
   t.equal(ended.heard.isWhole, isWhole, 'a clean end only where there is one');
-  if (isRefusal) t.match(ended.heard.text, answered === 504 ? 'in time' : 'could not be reached');
+  if (isRefusal) t.match(ended.heard.text, REASONS[row]);
   if (leave) {
     t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
     t.ok(ended.upstreamEndedMs < SOON_MS, `after ${ended.upstreamEndedMs} ms`);

@@ -112,8 +112,8 @@ const BREAKS: readonly Cell[] = [
   {
     event: 'failed with status 200',
     behavior: { body: FAILED },
-    answered: 200,
-    row: { status: 200, outcome: 'upstream_error' },
+    answered: 502,
+    row: { status: 502, outcome: 'upstream_error' },
     charged: 'nothing',
   },
 ];

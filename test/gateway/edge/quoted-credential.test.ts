@@ -68,7 +68,7 @@ test('an error of the provider that quoted our credential showed it to the clien
   ];
   for (const [how, behavior, expected] of rows) {
     const response = await ask(behavior);
-    t.equal(response.status, behavior.status ?? 200, how);
+    t.equal(response.status, behavior.status ?? 502, how);
     t.ok((await response.text()) === expected, how);
   }
 });

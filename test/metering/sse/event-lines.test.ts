@@ -35,6 +35,7 @@ class Notes implements StreamMeter {
   readonly usage = undefined;
   readonly kept = {};
   readonly pieces = 0;
+  readonly hasAnswer = true;
   event(event: string): EventAction {
     const data = eventData(event);
     if (data) this.data.push(data.n);

@@ -1,0 +1,93 @@
+import { type Form, formOf, formOfSound, isPage } from '../../metering/answer.ts';
+import type { ReadCall } from '../call.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { Reading, Relay } from './recipient.ts';
+
+type DecideForm = (text: string, isEnd: boolean) => Form | undefined;
+
+/** Whether the answer should be sound: bytes that can look like anything. */
+export function isSound({ headers }: UpstreamAnswer, { endpoint, body }: ReadCall): boolean {
+  if (!endpoint.answersBytes || body.isStream) return false;
+  return !/^text\/event-stream|\bjson\b/i.test(String(headers['content-type']));
+}
+
+/** How the form of an answer is decided. The label counts only where the bytes say nothing. */
+export function formDecider(answer: UpstreamAnswer, call: ReadCall): DecideForm {
+  if (isSound(answer, call)) return formOfSound;
+  const { endpoint, body } = call;
+  // A transcript can begin with anything.
+  if (endpoint.meter.answersText?.(body) && !body.isStream) return () => 'bytes';
+  const isLabelled = /^text\/event-stream/i.test(String(answer.headers['content-type']));
+  if (!isLabelled) return formOf;
+  return (text, isEnd) => {
+    const form = formOf(text, isEnd);
+    return form === 'bytes' && !isPage(text) ? 'stream' : form;
+  };
+}
+
+/** Gives an AnswerStart its parts. */
+interface Beginning {
+  /** Decides by the first bytes (Latin-1); undefined if more are needed. */
+  readonly formOf: DecideForm;
+  /** Called with each piece of white space before anything else, which the client gets at once. */
+  blank(text: string): void;
+  /** The relay of an answer of this form; called once. */
+  relayFor(form: Form): Relay & AnswerSink;
+  /** Has the rest of the answer go to the relay directly. */
+  pipe(relay: AnswerSink): void;
+}
+
+/** The start of an answer, held until its first bytes tell what it is; then it is out of the way. */
+export class AnswerStart implements AnswerSink, Relay {
+  readonly #beginning: Beginning;
+  #held: Buffer[] = [];
+  #text = '';
+  #relay: (Relay & AnswerSink) | undefined;
+
+  constructor(beginning: Beginning) {
+    this.#beginning = beginning;
+  }
+
+  reading(): Reading | undefined {
+    if (this.#text !== '') this.#begin('json');
+    return this.#relay?.reading();
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#relay) return this.#relay.data(chunk);
+    this.#held.push(chunk);
+    this.#text += chunk.toString('latin1');
+    const form = this.#beginning.formOf(this.#text, false);
+    if (form) return this.#begin(form);
+    if (this.#text.trim() === '') {
+      this.#beginning.blank(this.#text);
+      this.#held = [];
+      this.#text = '';
+    }
+    return true;
+  }
+
+  end(): void {
+    this.#decided().end();
+  }
+
+  error(error: Error): void {
+    this.#decided().error(error);
+  }
+
+  #decided(): Relay & AnswerSink {
+    if (!this.#relay) this.#begin(this.#beginning.formOf(this.#text, true) ?? 'bytes');
+    return this.#relay as Relay & AnswerSink;
+  }
+
+  #begin(form: Form): boolean {
+    const relay = this.#beginning.relayFor(form);
+    this.#relay = relay;
+    this.#text = '';
+    this.#beginning.pipe(relay);
+    let flowing = true;
+    for (const chunk of this.#held) flowing = relay.data(chunk);
+    this.#held = [];
+    return flowing;
+  }
+}

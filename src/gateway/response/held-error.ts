@@ -1,0 +1,66 @@
+import type { AnswerSink } from '../upstream/exchange.ts';
+
+/** Most bytes of an error, and the longest wait for them: a call does not wait longer for the next target. */
+const ERROR_MAX_BYTES = 64 * 1024;
+const ERROR_WITHIN_MS = 2_000;
+
+/**
+ * An error of a provider, held until it is whole, or large, or late. `decided` is then called once; if the call goes on
+ * elsewhere it calls nothing, else `passTo`.
+ */
+export class HeldError implements AnswerSink {
+  readonly #decided: (held: HeldError) => void;
+  readonly #timer: NodeJS.Timeout;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #isDecided = false;
+  #ended: 'no' | 'end' | Error = 'no';
+  #sink: AnswerSink | undefined;
+
+  constructor(decided: (held: HeldError) => void) {
+    this.#decided = decided;
+    this.#timer = setTimeout(() => this.#decide(), ERROR_WITHIN_MS);
+  }
+
+  /** The error as far as it has come. */
+  get body(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  /** Passes on what has come, and what comes. */
+  passTo(sink: AnswerSink): void {
+    this.#sink = sink;
+    for (const chunk of this.#chunks) sink.data(chunk);
+    this.#chunks = [];
+    if (this.#ended === 'end') sink.end();
+    else if (this.#ended !== 'no') sink.error(this.#ended);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#sink) return this.#sink.data(chunk);
+    if (this.#isDecided) return true;
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > ERROR_MAX_BYTES) this.#decide();
+    return true;
+  }
+
+  end(): void {
+    if (this.#sink) this.#sink.end();
+    this.#ended = 'end';
+    this.#decide();
+  }
+
+  error(error: Error): void {
+    if (this.#sink) this.#sink.error(error);
+    this.#ended = error;
+    this.#decide();
+  }
+
+  #decide(): void {
+    if (this.#isDecided) return;
+    this.#isDecided = true;
+    clearTimeout(this.#timer);
+    this.#decided(this);
+  }
+}
