@@ -21,6 +21,8 @@ export interface CallMetrics {
   limited(owner: LimitOwner, limit: LimitName): void;
   /** A model call got 503 because the ledger could not decide in time. */
   undecided(reason: UndecidedReason): void;
+  /** A field that the price tables lack went to a provider, for the first time today. */
+  unknownMember(name: string): void;
   /** A call waits for room in call limits; `dequeued` follows once, admitted or not. */
   queued(): void;
   dequeued(waitedMs: number): void;

@@ -33,7 +33,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       }),
     );
     app.addHook('preClose', async () => parts.queue.stop());
-    const unknown = new UnknownMembers();
+    const unknown = new UnknownMembers((name) => parts.response.metrics.unknownMember(name));
     await app.register(async (scope) => jobRoutes(scope, { ...parts.response, ...parts }));
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, unknown);

@@ -1,6 +1,5 @@
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { foldName, GatewayError } from '../domain/errors.ts';
-import { isObject } from './json/value.ts';
 import type { MeteredBody } from './meter.ts';
 import { refuseModels, type Surcharge } from './plan.ts';
 
@@ -132,12 +131,6 @@ export function refuseObeyed(folded: string): void {
 
 /** Providers with complete tables: any other member of their requests is new. */
 const KNOWN_PROVIDERS: ReadonlySet<string | undefined> = new Set(['openai', 'anthropic']);
-/** Words in vendors' names and values that suggest an effect on cost. */
-const COSTLY = /agent|tool|model|tier|speed|fast|cach|background|search|fallback/;
-/** A setting rather than prose. */
-const SETTING = /^\S{1,64}$/;
-/** Most names and values examined inside an unknown member. */
-const MOST_INSIDE = 100;
 const MOST_NAME = 100;
 /** Most unknown members listed for a request. */
 const MOST_UNKNOWN = 20;
@@ -173,8 +166,6 @@ class Walk implements MemberFindings {
   readonly charges: Surcharge[] = [];
   readonly unknown: string[] = [];
   readonly #knowsAll: boolean;
-  /** Set once an unknown member is among the charges; one is enough for a refusal. */
-  #isCostly = false;
   /** Parallel stacks of unchecked objects and lists, their tables and their paths. */
   readonly #open: object[] = [];
   readonly #tables: Members[] = [];
@@ -241,38 +232,10 @@ class Walk implements MemberFindings {
     else this.#unknown(name, value, '');
   }
 
+  /** Lists a member that is in no table, which passes. */
   #unknown(name: string, value: unknown, within: string): void {
     if (!this.#knowsAll || value === undefined || value === null) return;
-    const isFull = this.unknown.length >= MOST_UNKNOWN;
-    if (isFull && this.#isCostly) return;
-    const path = (within ? `${within}.${name}` : name).slice(0, MOST_NAME);
-    if (!isFull) this.unknown.push(path);
-    if (this.#isCostly || !speaksOfCost(name, value)) return;
-    this.#isCostly = true;
-    this.charges.push({
-      param: path,
-      what: `${path}, an unknown field that could change the cost of the call`,
-      setting: 'pricing.unpriced: pass',
-    });
+    if (this.unknown.length >= MOST_UNKNOWN) return;
+    this.unknown.push((within ? `${within}.${name}` : name).slice(0, MOST_NAME));
   }
-}
-
-/** Whether a name or value, at any depth, suggests something that providers bill. */
-function speaksOfCost(name: string, value: unknown): boolean {
-  if (COSTLY.test(foldName(name))) return true;
-  const open: unknown[] = [value];
-  // The list grows while it is walked.
-  for (const inner of open) {
-    if (typeof inner === 'string') {
-      if (SETTING.test(inner) && COSTLY.test(foldName(inner))) return true;
-    } else if (Array.isArray(inner)) {
-      if (open.length < MOST_INSIDE) open.push(...inner.slice(0, MOST_INSIDE));
-    } else if (isObject(inner)) {
-      for (const inside in inner) {
-        if (COSTLY.test(foldName(inside))) return true;
-        if (open.length < MOST_INSIDE) open.push(inner[inside]);
-      }
-    }
-  }
-  return false;
 }

@@ -17,6 +17,9 @@ const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 
  * Prometheus metrics of the request path (specification section 7, "Operations"). Label values are bounded: paths of
  * the endpoint table and codes of the error table, but never a key, account, model or URL.
  */
+/** Clients can make names up. */
+const MAX_UNKNOWN_NAMES = 100;
+
 export class PrometheusCallMetrics implements CallMetrics {
   readonly #requests: Counter<'endpoint' | 'code'>;
   readonly #upstream: Histogram;
@@ -24,6 +27,8 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #firstToken: Histogram;
   readonly #added: Histogram;
   readonly #limited: Counter<'owner' | 'limit'>;
+  readonly #unknownMembers: Counter<'member'>;
+  readonly #unknownNames = new Set<string>();
   readonly #undecided: Counter<'reason'>;
   readonly #queueWait: Histogram;
   readonly #deliveries: Counter<'status'>;
@@ -74,6 +79,11 @@ export class PrometheusCallMetrics implements CallMetrics {
     for (const owner of ['key', 'account']) {
       for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
     }
+    this.#unknownMembers = counter(
+      'tollgate_unknown_members_total',
+      'Fields of requests that the price tables lack, once a day and name; beyond 100 names `other`',
+      ['member'],
+    );
     this.#undecided = counter(
       'tollgate_undecided_calls_total',
       'Calls refused with 503 because Redis did not decide in time, by reason: late (after 5 s), no_answer (in 6 s), not_connected, too_many (limits.waitingCalls), other',
@@ -132,6 +142,11 @@ export class PrometheusCallMetrics implements CallMetrics {
 
   limited(owner: LimitOwner, limit: LimitName): void {
     this.#limited.inc({ owner, limit });
+  }
+
+  unknownMember(name: string): void {
+    if (this.#unknownNames.size < MAX_UNKNOWN_NAMES) this.#unknownNames.add(name);
+    this.#unknownMembers.inc({ member: this.#unknownNames.has(name) ? name : 'other' });
   }
 
   undecided(reason: UndecidedReason): void {

@@ -37,11 +37,11 @@ test('the header that turns subagents on is refused at any place of its list bef
   t.not((await send('assistants=v2, not_responses_multi_agent=v1')).status, 400);
 });
 
-test('pricing.unpriced: pass lets subagents and unknown members through', async (t) => {
+test('pricing.unpriced: pass lets subagents through', async (t) => {
   const config = testConfig('unused', 'http://127.0.0.1').pricing;
   const world = await startGatewayInProcess(t, { config: { pricing: { ...config, unpriced: 'pass' } } });
   const { key } = await world.account();
-  t.equal((await world.chat(key, { multi_agent: { enabled: true }, agent: 1 })).status, 200);
+  t.equal((await world.chat(key, { multi_agent: { enabled: true } })).status, 200);
 });
 
 test('an unknown member is reported once a day and name; an account has 20 names a day', async (t) => {
@@ -49,7 +49,8 @@ test('an unknown member is reported once a day and name; an account has 20 names
   const none = () => {};
   const log = { debug: none, info: none, error: none, warn: (line: object) => lines.push(line) };
   const model = testCatalog('http://127.0.0.1').get('tokens') as Model;
-  const reports = new UnknownMembers();
+  const counted: string[] = [];
+  const reports = new UnknownMembers((name) => counted.push(name));
   const day = 86_400_000;
   reports.note(['a', 'b'], model, 1, log, 10 * day);
   reports.note(['a'], model, 2, log, 11 * day - 1);
@@ -59,6 +60,7 @@ test('an unknown member is reported once a day and name; an account has 20 names
   ]);
   reports.note(['a'], model, 1, log, 11 * day);
   t.equal(lines.length, 3, 'again on the next day');
+  t.same(counted, ['a', 'b', 'a'], 'the metric counts what the log says');
   const many = Array.from({ length: 2_000 }, (_, index) => `x${index}`);
   reports.note(many, model, 1, log, 11 * day);
   t.equal(lines.length, 2 + 20);

@@ -44,15 +44,21 @@ export class InspectedNames implements RootNames {
 }
 
 const DAY_MS = 86_400_000;
-/** Maximum names logged per account and day: clients can make names up. */
+/** Maximum names reported per account and day: clients can make names up. */
 const MOST_NAMES = 20;
 
-/** Logs unknown members of admitted calls: each name once a day (UTC). */
+/** Reports unknown members of admitted calls, by the log and a metric: each name once a day (UTC). */
 export class UnknownMembers {
+  readonly #count: (name: string) => void;
   readonly #reported = new Set<string>();
   /** Names reported by account. */
   readonly #counts = new Map<number, number>();
   #day = 0;
+
+  /** `count` counts a name for the metric. */
+  constructor(count: (name: string) => void) {
+    this.#count = count;
+  }
 
   note(names: readonly string[], model: Model, accountId: number, log: Log, now = Date.now()): void {
     const day = Math.floor(now / DAY_MS);
@@ -67,6 +73,7 @@ export class UnknownMembers {
       if (this.#reported.has(member)) continue;
       this.#reported.add(member);
       this.#counts.set(accountId, count + 1);
+      this.#count(member);
       log.warn(
         { member, model: model.slug },
         'a request has a field that this version of Tollgate does not know; check whether the provider bills for it',

@@ -58,27 +58,7 @@ test('multi_agent is refused in any letters and with any value, whoever the prov
   }
 });
 
-test('an unknown member named after a billed unit is refused', async (t) => {
-  for (const path of PATHS) {
-    for (const [more, param] of [
-      [{ agent: { id: 1 } }, 'agent'],
-      [{ search: true }, 'search'],
-      [{ background_completion_window: '24h' }, 'background_completion_window'],
-      [{ toolbox: 1 }, 'toolbox'],
-      [{ SubModels: 2 }, 'SubModels'],
-      [{ price_tier: 'x' }, 'price_tier'],
-      [{ fast_mode: false }, 'fast_mode'],
-      [{ caching: {} }, 'caching'],
-      [{ x_fallback: [] }, 'x_fallback'],
-      [{ execution_mode: 'background' }, 'execution_mode'],
-      [{ orchestration: { agents: 8 } }, 'orchestration'],
-      [{ options: [{ mode: 'web_search' }] }, 'options'],
-    ] as const)
-      t.equal(refusal(path, more), `unpriced_parameter ${param}`, `${path} ${JSON.stringify(more)}`);
-  }
-});
-
-test('so is one within messages, tools and options', async (t) => {
+test('an unknown member within messages, tools and options passes, and is named by its path', async (t) => {
   const chat = '/v1/chat/completions';
   const responses = '/v1/responses';
   const messages = '/v1/messages';
@@ -109,15 +89,17 @@ test('so is one within messages, tools and options', async (t) => {
       { messages: [{ role: 'user', content: [{ type: 'tool_result', content: [{ ...text, tier: 'x' }] }] }] },
       'messages.tier',
     ],
-  ] as const)
-    t.equal(refusal(path, more), `unpriced_parameter ${param}`, JSON.stringify(more));
+  ] as const) {
+    t.equal(refusal(path, more), undefined, JSON.stringify(more));
+    t.same(unknownIn(path, more), [param], JSON.stringify(more));
+  }
 });
 
-test('other unknown members pass, and are named', async (t) => {
+test('unknown members pass, whatever they are called, and are named', async (t) => {
   for (const path of PATHS) {
-    const more = { completion_window: '24h', extra_data: {}, note: 'Search for a tool in the background' };
+    const more = { completion_window: '24h', extra_data: {}, agent: { id: 1 }, price_tier: 'x' };
     t.equal(refusal(path, more), undefined, path);
-    t.same(unknownIn(path, more), ['completion_window', 'extra_data', 'note']);
+    t.same(unknownIn(path, more), ['completion_window', 'extra_data', 'agent', 'price_tier']);
     t.same(unknownIn(path, { agent: null }), [], 'null is absent');
   }
   const echoed = { role: 'assistant', content: 'a', reasoning_content: 'I search the tools', weight: 1 };
@@ -187,5 +169,4 @@ test('names that a client makes up are bounded', async (t) => {
   const unknown = unknownIn('/v1/chat/completions', many);
   t.equal(unknown.length, 20);
   t.ok(unknown.every((name) => name.length <= 100));
-  t.equal(refusal('/v1/chat/completions', { ...many, agent: 1 }), 'unpriced_parameter agent');
 });

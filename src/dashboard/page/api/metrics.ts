@@ -8,6 +8,8 @@ export interface Metrics {
   sum(name: string, labels: Readonly<Record<string, string>>): number;
   /** A label of the first value of a metric. */
   label(name: string, label: string): string | undefined;
+  /** A label of every value of a metric. */
+  labels(name: string, label: string): readonly string[];
 }
 
 /** Reads `GET /metrics`, which has Prometheus' text format: `name{label="value"} 1`. */
@@ -23,9 +25,7 @@ export async function readMetrics(signal: AbortSignal): Promise<Metrics> {
         Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)),
       )
       .reduce((total, line) => total + numberIn(line), 0);
-  return {
-    value: (name) => sum(name, {}),
-    sum,
-    label: (name, label) => new RegExp(`${label}="([^"]*)"`).exec(of(name)[0] ?? '')?.[1],
-  };
+  const labels: Metrics['labels'] = (name, label) =>
+    of(name).flatMap((line) => new RegExp(`${label}="([^"]*)"`).exec(line)?.[1] ?? []);
+  return { value: (name) => sum(name, {}), sum, label: (name, label) => labels(name, label)[0], labels };
 }

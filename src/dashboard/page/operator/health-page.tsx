@@ -45,7 +45,7 @@ export default function HealthPage() {
   );
 }
 
-function statesOf({ value, sum, label }: Metrics): readonly State[] {
+function statesOf({ value, sum, label, labels }: Metrics): readonly State[] {
   const failed = ['failed', 'timeout', 'blocked', 'unknown'].reduce(
     (total, status) => total + sum('tollgate_alert_deliveries_total', { status }),
     0,
@@ -53,6 +53,7 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
   const lag = value('tollgate_journal_lag_seconds');
   const refused = value('tollgate_journal_refused');
   const dropped = value('tollgate_refusals_dropped_total');
+  const unknown = labels('tollgate_unknown_members_total', 'member');
   return [
     {
       part: 'Redis',
@@ -102,6 +103,15 @@ function statesOf({ value, sum, label }: Metrics): readonly State[] {
       ...(dropped > 0
         ? warning('Dropped', `${count(dropped)} were dropped, because the book did not keep up.`)
         : good(`${count(value('tollgate_refusals_waiting'))} waiting to be written.`)),
+    },
+    {
+      part: 'Request fields',
+      ...(unknown.length > 0
+        ? warning(
+            'Unknown',
+            `Not in the price tables, since the start: ${unknown.join(', ')}. Check whether the provider bills for them.`,
+          )
+        : good('All are in the price tables.')),
     },
     {
       part: 'Calls',
