@@ -326,7 +326,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Rules that depend on the colour scheme. Running only these in the second scheme halves the time of a look. */
-export const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
+const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 
 interface Violation {
   readonly id: string;
