@@ -2,10 +2,10 @@ import { cachedTokens, inputTokens, type Usage } from '../../domain/units.ts';
 import { FairTable } from '../../shares/fair-table.ts';
 import type { ReadCall } from '../call.ts';
 
-/** Conversations that are remembered: some 300 bytes each. */
+/** Maximum conversations remembered, some 300 bytes each. */
 const MAX_ENTRIES = 2_000;
 const MAX_KEY_CHARS = 256;
-/** Lifetime of a cache at OpenAI that is not asked to last longer. */
+/** OpenAI's default cache lifetime. */
 const LASTS_MS = 30 * 60_000;
 
 interface Share {
@@ -42,7 +42,7 @@ export class CacheShares {
     this.#shares.set(call.compiled.key.accountId, name, share);
   }
 
-  /** The share that is likely cached of a call's input; undefined: nothing is known. */
+  /** The likely cached share of a call's input; undefined if unknown. */
   of(call: ReadCall): number | undefined {
     const name = nameOf(call);
     const share = name === undefined ? undefined : this.#shares.get(name);

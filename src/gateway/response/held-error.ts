@@ -1,12 +1,12 @@
 import type { AnswerSink } from '../upstream/exchange.ts';
 
-/** Most bytes of an error, and the longest wait for them: a call does not wait longer for the next target. */
+/** Bounds of the buffer: a call does not wait longer for its next target. */
 const ERROR_MAX_BYTES = 64 * 1024;
 const ERROR_WITHIN_MS = 2_000;
 
 /**
- * An error of a provider, held until it is whole, or large, or late. `decided` is then called once; if the call goes on
- * elsewhere it calls nothing, else `passTo`.
+ * Buffers a provider's error until it is complete, exceeds 64 KiB or is 2 s old, then calls `decided` once, which
+ * either retries elsewhere or calls `passTo`.
  */
 export class HeldError implements AnswerSink {
   readonly #decided: (held: HeldError) => void;
@@ -22,12 +22,12 @@ export class HeldError implements AnswerSink {
     this.#timer = setTimeout(() => this.#decide(), ERROR_WITHIN_MS);
   }
 
-  /** The error as far as it has come. */
+  /** The bytes received so far. */
   get body(): Buffer {
     return Buffer.concat(this.#chunks);
   }
 
-  /** Passes on what has come, and what comes. */
+  /** Passes on the bytes received so far and all that follow. */
   passTo(sink: AnswerSink): void {
     this.#sink = sink;
     for (const chunk of this.#chunks) sink.data(chunk);

@@ -12,13 +12,12 @@ import type { Reading, Recipient, Relay } from './recipient.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /**
- * Bytes of the largest answer that is held until it is settled and carries `x-tollgate-charge` (specification section
- * 4).
+ * Maximum bytes of an answer that is buffered until it is settled and has `x-tollgate-charge` (specification section 4).
  */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Bytes of the largest answer that is held after the client has left; of a larger one only what meters read is kept. */
+/** Maximum bytes buffered once the client has left; beyond it, only metered members are kept. */
 const HELD_LEFT_MAX_BYTES = 64 * 1024;
-/** Bytes of the largest answer that is written as a string, which Node joins with the head into one write. */
+/** Maximum bytes written as a string, which Node joins with the head into one write. */
 const TEXT_MAX_BYTES = 16 * 1024;
 /** Rough size of a token in bytes, used only for an answer that is large or not whole, and reports no usage. */
 const BYTES_PER_TOKEN = 4;
@@ -231,8 +230,8 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   /**
-   * The estimate for an answer that is not at hand whole. For a text model all bytes count as output; pictures are not
-   * text.
+   * Estimates an answer of which only metered members were kept. All bytes of a text model count as output; pictures are
+   * not text.
    */
   #estimateByBytes(mediaTokens?: number): Usage {
     const { call } = this.#recipient;

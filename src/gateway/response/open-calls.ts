@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A call that was sent and is not settled yet. */
 interface OpenCall {
-  /** True if it is read on for its report, because its client left. */
+  /** Its client left: it is only read on, for its usage. */
   readonly hasLeft: boolean;
-  /** Ends the call now, as the end of its own time does. */
+  /** Ends the call now, as its deadline does. */
   timeIsUp(): void;
 }
 
@@ -12,9 +12,8 @@ interface OpenCall {
 const SETTLE_WITHIN_MS = 5_000;
 
 /**
- * The calls of this process that are not settled. A stop waits for them here, because no connection of a client stands
- * for those that are read on after their client left. States: open → given up, from where on calls that are left are
- * given up at once.
+ * The unsettled calls of this process, which a stop waits for: calls that their clients abandoned have no connection to
+ * wait on. States: open → giving up (later departures are settled at once).
  */
 export class OpenCalls {
   readonly #readOnMs: number;
@@ -32,7 +31,7 @@ export class OpenCalls {
     this.#readOnMs = readOnMs;
   }
 
-  /** Longest time for which a call that its client leaves now is read on; 0: it is given up at once. */
+  /** Maximum time to read on after a client leaves now; 0: its call is settled at once. */
   get readOnMs(): number {
     return this.#isGivenUp ? 0 : this.#readOnMs;
   }
@@ -46,14 +45,14 @@ export class OpenCalls {
     return this.#free.length === this.#calls.length;
   }
 
-  /** Takes a place for the call, which `settled` gives back. */
+  /** Registers an open call. Returns its slot for `settled`. */
   began(call: OpenCall): number {
     const place = this.#free.pop() ?? this.#calls.length;
     this.#calls[place] = call;
     return place;
   }
 
-  /** Removes the call at this place; to be called once. */
+  /** Removes the call in this slot. Call it once. */
   settled(place: number): void {
     this.#calls[place] = undefined;
     this.#free.push(place);

@@ -44,8 +44,8 @@ export class PartWriter {
 }
 
 /**
- * A part that the socket holds back for now. Text that was joined of many events takes four times the memory, and bytes
- * of Node's pool keep 64 KiB.
+ * Copies a queued part to an unpooled buffer: text joined of many events takes four times the memory, and a slice of
+ * Node's pool pins 64 KiB.
  */
 function asBytes(chunk: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(chunk.length);

@@ -9,11 +9,11 @@ import type { CacheShares } from './cache-shares.ts';
 import type { PartWriter } from './part-writer.ts';
 import type { CallError } from './provider-error.ts';
 
-/** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
+/** What a relay knows of an answer that ended, complete or cut off: enough to settle the call. */
 export interface Reading {
-  /** The usage that the provider reported; undefined if it reported none, so that `estimate` is charged. */
+  /** Reported usage. Undefined: `estimate` is charged. */
   readonly usage: Usage | undefined;
-  /** What the answer reports of its bill beside the usage. */
+  /** Reported billing terms, such as the service tier. */
   readonly terms?: Terms | undefined;
   /** `usage` has tokens whose price is not known to be the model's. */
   readonly isEstimated?: boolean | undefined;
@@ -30,8 +30,7 @@ export interface Reading {
 /** Reads the answer of one call and passes it on. */
 export interface Relay {
   /**
-   * The reading of an answer that ends now, before its report; undefined if no byte of it has come, or if it is the
-   * provider's error.
+   * Reads the answer as if it ended now. Undefined before its first byte, and for provider errors.
    */
   reading(): Reading | undefined;
 }
@@ -40,41 +39,41 @@ export interface Relay {
 export interface Recipient {
   readonly call: ReadCall;
   readonly exchange: Exchange;
-  /** True if the gateway asked for usage although the client did not, so that it must be taken out of the answer. */
+  /** The gateway, not the client, asked for the usage chunk: it must not reach the client. */
   readonly injectedUsage: boolean;
   readonly raw: ServerResponse;
-  /** True once the client has left: the answer is read for its report, and nothing is written. */
+  /** The client has left: read the answer for its usage, write nothing. */
   readonly hasLeft: boolean;
   readonly hiddenTokensPerSecond: number;
   readonly cacheShares: CacheShares;
-  /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
+  /** Headers for the client: those of the upstream that may pass, then the gateway's own. */
   clientHeaders(
     answer: UpstreamAnswer,
     own?: Readonly<Record<string, string | number>>,
     isBytes?: boolean,
   ): string[];
-  /** The model has several targets: an answer that fails before it begins may go on at another. */
+  /** The model has several targets, so a call whose answer fails before it begins may move to another. */
   readonly isOfSeveral: boolean;
-  /** To be called when the answer begins to be shown, or is whole: it is the target's from here on. */
+  /** Call when the answer begins to be shown, or is complete: no other target is tried from here on. */
   begins(): void;
-  /** An answer of status 2xx failed before it began. `usage`: what it reported. True if the call goes on elsewhere. */
+  /** A 2xx answer failed before it began. `usage`: as reported. Returns true if the call moves to another target. */
   failedUnshown(message: string, usage?: Usage): boolean;
-  /** The answer broke off before it began. True if the call goes on elsewhere. */
+  /** The answer broke off before it began. Returns true if the call moves to another target. */
   brokeUnshown(error: Error): boolean;
-  /** Ends the call with a refusal; without a `reading` nothing is charged. */
+  /** Ends the call with a refusal. Without a `reading` nothing is charged. */
   fail(refusal: GatewayError, outcome: Outcome, reading?: Reading): void;
-  /** Writes a sign of life to a client whose answer has not begun. */
+  /** Writes a keep-alive before the answer has begun. */
   ping(answer: UpstreamAnswer, text: string): void;
   /** Records that the first event of a stream has arrived. */
   firstToken(): void;
-  /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
+  /** Detaches the reply from Fastify: the relay writes to the socket itself. */
   hijack(): void;
   /** Writes the head of a stream, and returns the writer of its parts. The head is written once. */
   openStream(answer: UpstreamAnswer): PartWriter;
   /**
-   * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
-   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer. `error`: the error
-   * that the answer tells the client.
+   * Settles an answer that ended regularly. Without a `reading` nothing is charged. `finish` is called with the charge
+   * in credits once the settle is on the wire to Redis, and writes the rest of the answer. `error`: the error in the
+   * answer.
    */
   complete(
     status: number,
@@ -83,8 +82,8 @@ export interface Recipient {
     error?: CallError,
   ): void;
   /**
-   * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it,
-   * its connection is broken off too.
+   * Settles an answer that broke off. No `reading`: before its first byte. If the client has seen part of it, its
+   * connection is cut too.
    */
   broken(error: Error, status: number, reading: Reading | undefined): void;
 }

@@ -34,8 +34,8 @@ import type { ResponseContext } from './response-context.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { settleBy, unanswered } from './unreported.ts';
 
-/** Why an exchange is cancelled whose call goes on at another target. */
-const HANDED_OVER = new Error('the call goes on at another target');
+/** Cancel reason: the call moved to another target. */
+const HANDED_OVER = new Error('the call moved to another target');
 
 /** Has a proxy in front, such as nginx, pass each event at once. */
 const UNBUFFERED = { 'x-accel-buffering': 'no' } as const;
@@ -44,12 +44,12 @@ const UNBUFFERED = { 'x-accel-buffering': 'no' } as const;
 const CLIENT_LEFT = new Error('the client left');
 
 /**
- * The answer to one admitted call, from sending the call upstream to its settle. States: waiting (for the upstream's
- * head) → relaying → settling → ended. While nothing of an answer has been shown, a target that fails leads back to
- * `waiting`, for the next one (specification section 12). `waiting` and `relaying` also lead straight to `settling`
- * when the upstream breaks off or the time is up. When the client leaves, the state stays as it is: the answer is read
- * on for its report (`hasLeft`), which the call is charged by, until it has come, `limits.readOnMs` are over, or the
- * upstream breaks off. `settling` is entered once, so a call is settled once, whatever happens at the same time.
+ * The answer to one admitted call, from sending the call to its settle. States: waiting (for the upstream's head) →
+ * relaying → settling → ended. Until the client has seen output, a failed target returns the call to `waiting`, for the
+ * next one (specification section 12). `waiting` and `relaying` also lead to `settling` when the upstream breaks off or
+ * the deadline passes. If the client leaves, the state stays: the answer is read for its usage (`hasLeft`) until that is
+ * reported, `limits.readOnMs` pass, or the upstream breaks off. `settling` is entered once, so a call is settled once,
+ * whatever happens at the same time.
  */
 export class ResponseLifecycle implements Answering {
   readonly trace: CallTrace | undefined;
@@ -375,7 +375,7 @@ export class ResponseLifecycle implements Answering {
 
   /** Settles the call of a client that has left by what is known now, and stops reading its answer. */
   #giveUp(): void {
-    // Settling comes first: the error that cancelling causes would otherwise be taken for the upstream's.
+    // Settle first: cancelling causes an error that would be taken for the upstream's.
     this.#settle(499, 'client_left', this.#unreported(), () => {});
     this.exchange.cancel(CLIENT_LEFT);
   }

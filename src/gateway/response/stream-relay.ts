@@ -13,7 +13,7 @@ import { callError, NO_WORDS } from './provider-error.ts';
 import type { Reading, Recipient, Relay } from './recipient.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
-/** Most characters, and then most milliseconds, that an upstream may go on after the event that ends its answer. */
+/** How much, and for how long, an upstream may send after the event that ends its answer. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
@@ -21,9 +21,9 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
 const OPENING_MAX_CHARS = 256 * 1024;
 
 /**
- * Relay for an SSE answer: it is forwarded as it comes, with back-pressure, and its usage is read on the way. The event
- * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle). Once
- * the client has left, the answer is only read.
+ * Relays an SSE answer event by event, with back-pressure, and reads its usage. The event that ends the answer is held
+ * back until the settle is on the wire to Redis (specification section 5, Settle). Once the client has left, the answer
+ * is only read.
  *
  * States: held → shown → ended (its end has come, and perhaps not its report) → settling → settled. Until the answer
  * begins, the client sees nothing of it but signs of life, so that a failure can go to another target. It begins with
@@ -118,7 +118,7 @@ export class StreamRelay implements AnswerSink, Relay {
     else this.#broke(error);
   }
 
-  /** Writes to the client, if it is there. False asks for no more until there is room. */
+  /** Writes unless the client has left. False: wait for drain. */
   #write(part: string): boolean {
     return this.#recipient.hasLeft || !this.#parts ? true : this.#parts.write(part);
   }

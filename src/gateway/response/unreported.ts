@@ -7,8 +7,8 @@ import type { CacheShares } from './cache-shares.ts';
 import type { Reading, Recipient } from './recipient.ts';
 
 /**
- * Estimates of calls that ended without a report: left, broken off, timed out (specification section 5). They count
- * everything that the provider may have billed, and never more than the hold.
+ * Usage estimation for calls that ended without a report: abandoned, broken off, timed out (specification section 5).
+ * Counts everything that the provider may have billed, and at most the hold.
  */
 
 const MS_PER_S = 1_000;
@@ -34,7 +34,7 @@ export function hiddenTokens(
   return Math.max(said, Math.ceil(Math.max(0, seconds) * hiddenTokensPerSecond));
 }
 
-/** What was reported of the bill, without what goes with a reported usage alone. */
+/** The terms that also apply to an estimate. */
 export function termsOfEstimate({ serviceTiers, made }: Terms = {}): Terms {
   return { serviceTiers, made };
 }
@@ -49,7 +49,7 @@ interface Counted {
   readonly terms?: Terms | undefined;
 }
 
-/** The usage that is charged for a call which ended without a report. */
+/** Charged usage of a call that ended without a report. */
 export function unreported(
   { call, cacheShares }: Pick<Recipient, 'call' | 'cacheShares'>,
   { counted, merged, hidden, terms }: Counted,
@@ -59,7 +59,7 @@ export function unreported(
   if (call.endpoint.category === 'text' && counted.output !== undefined && usage.output !== undefined)
     usage.output = Math.max(usage.output, counted.output + hidden);
   const isInputReported = merged.cachedInput !== undefined || merged.input !== counted.input;
-  // What the provider has reported until then wins over the hold, as all that it reports.
+  // Reported usage may exceed the hold, as always.
   return withinHold(call, usage, terms) ?? (isInputReported ? merged : withoutRest(call, usage, terms));
 }
 
@@ -73,7 +73,7 @@ export function estimated(
   return meter.estimate({ input: text + (mediaTokens ?? media) + storedTokens, output }, body);
 }
 
-/** Reading of a call that was sent, and of whose answer nothing has come. */
+/** Reads a call that was sent and got no byte of an answer. */
 export function unanswered(recipient: Recipient): Reading {
   const { call } = recipient;
   const { body, endpoint, mediaTokens } = call;

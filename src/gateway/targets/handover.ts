@@ -27,7 +27,8 @@ type ProviderError =
   | { readonly call: HeldCall; readonly message: string };
 
 /**
- * Moves a call from one target to the next while the client has seen nothing of an answer (specification section 12).
+ * Failover: moves a call from one target to the next while the client has seen nothing of an answer (specification
+ * section 12).
  * After the last one, the client gets the last provider error.
  */
 export class Handover {

@@ -83,9 +83,9 @@ class State implements Availability {
 }
 
 /**
- * Health of this process' targets, per credential and model (specification section 12). States: up → out until a time,
- * after which calls try it → up with its first answer, or out again for twice as long. What one account's requests can
- * cause puts a target out only if it comes in a row, or also from another account.
+ * A circuit breaker for each target of this process, per credential and model (specification section 12). States: up →
+ * out until a time, after which calls try it → up with its first answer, or out again for twice as long. What one
+ * account's requests can cause puts a target out only if it comes in a row, or also from another account.
  */
 export class TargetHealth {
   readonly #log: Log;

@@ -78,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (statusCode < 200) return;
-    // They would keep the piece that they came with as long as the exchange.
+    // rawHeaders pins the read buffer until the exchange ends.
     controller.rawHeaders = null;
     this.#answer(null, { statusCode, headers, body: this });
   }

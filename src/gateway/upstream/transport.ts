@@ -77,8 +77,8 @@ const PIECE_BYTES = 16 * 1024;
 /** Read buffer of all connections: each read is copied out of it in the same tick. */
 const pieceBuffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 /**
- * Has a connection read one piece until it is taken: undici joins several by copying them. By itself, Node reads up to
- * 64 KiB, which all parts of an answer that wait, and all text that is kept of it, would keep in memory.
+ * Reads one chunk at a time, because undici concatenates queued chunks. Node's default of 64 KiB would stay in memory
+ * with every part of an answer that waits.
  */
 const ONE_PIECE = {
   highWaterMark: PIECE_BYTES,

@@ -34,7 +34,7 @@ const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
- * Reads a JSON stream of any size in parts split anywhere (Latin-1 text, one character a byte), and keeps the members
+ * Streaming projection: reads JSON of any size in parts split anywhere (Latin-1 text, one character a byte), and keeps the members
  * of a shape: a few members at any depth, and an empty object for each element of a counted array.
  *
  * Follows the grammar instead of matching patterns, so a name inside a string is never taken for a member. A native
