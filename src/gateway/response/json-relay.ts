@@ -216,7 +216,9 @@ export class JsonRelay implements AnswerSink, Relay {
         ? () => this.#estimateByBytes(answer)
         : () => {
             const output = isText ? tokensIn(body.toString('utf8')) : meter.outputTokens(answer);
-            return this.#merged(estimated(call, output), answer);
+            const counted = estimated(call, output);
+            // Of a whole report an estimate is made only if no account could pay it.
+            return reported.usage ? counted : this.#merged(counted, answer);
           },
     };
   }

@@ -203,7 +203,8 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   #merged(counted: Usage): Usage {
-    return this.#meter.mergeReported?.(counted) ?? counted;
+    // Of a whole report an estimate is made only if no account could pay it.
+    return this.#meter.usage ? counted : (this.#meter.mergeReported?.(counted) ?? counted);
   }
 
   /**
