@@ -53,10 +53,11 @@ export function formOfSound(text: string, isEnd: boolean): Form | undefined {
 function formOfJson(text: string, from: number, isEnd: boolean): Form | undefined {
   const end = text.indexOf('\n', from);
   if (end < 0) return isEnd || text.length > FIRST_LINE_MAX_CHARS ? 'json' : undefined;
-  const next = skipSpace(text, end);
   if (!isJson(text.slice(from, end))) return 'json';
-  if (next < text.length) return 'stream';
-  return isEnd ? 'json' : undefined;
+  const next = skipSpace(text, end);
+  if (next === text.length) return isEnd ? 'json' : undefined;
+  // Anything but a value behind it is ignored.
+  return /^(?:\{|\[(?!DONE))/.test(text.slice(next, next + '[DONE]'.length)) ? 'stream' : 'json';
 }
 
 /** Whether a text is one JSON value. */
@@ -160,14 +161,31 @@ export function hasAnswer(answer: unknown): boolean {
   if (Array.isArray(answer)) return answer.some((part) => Array.isArray(part) || hasAnswer(part));
   if (!isObject(answer)) return false;
   if (listOf(answer.choices).some(hasChoice)) return true;
+  const { output, embeddings } = answer;
   // A response that ended without an output ended as one with an empty text does.
-  if (Array.isArray(answer.output) && (answer.output.length > 0 || isText(answer.status))) return true;
-  if (LISTS.some((name) => listOf(answer[name]).length > 0) || isText(answer.stop_reason)) return true;
+  if (Array.isArray(output) && (output.length > 0 || isText(answer.status))) return true;
+  // DashScope's and Cohere's.
+  if ([output, embeddings].some((part) => isObject(part) && Object.keys(part).length > 0)) return true;
+  if (LISTS.some((name) => listOf(answer[name]).some(isPart)) || isText(answer.stop_reason)) return true;
   return typeof answer.text === 'string' || typeof answer.input_tokens === 'number';
 }
 
-/** Blocks of a message; embeddings and pictures; parts of a transcript; moderations. */
-const LISTS = ['content', 'data', 'segments', 'words', 'results'] as const;
+/** Blocks of a message; embeddings and pictures, also Ollama's and llama.cpp's; parts of a transcript; moderations. */
+const LISTS = [
+  'content',
+  'data',
+  'embeddings',
+  'embedding',
+  'images',
+  'segments',
+  'words',
+  'results',
+] as const;
+
+/** Whether an entry of a list is a part of an answer. Volcengine has errors among the pictures. */
+export function isPart(entry: unknown): boolean {
+  return !isObject(entry) || !saysError(entry.error);
+}
 
 function hasChoice(choice: unknown): boolean {
   if (!isObject(choice)) return false;
@@ -205,9 +223,12 @@ export function errorIn(answer: unknown): ToldError | undefined {
   if (Array.isArray(answer)) return errorIn(answer.find(saysFailed));
   if (!isObject(answer)) return undefined;
   const response = isObject(answer.response) ? answer.response : undefined;
-  const error = answer.error ?? response?.error ?? answer;
+  const choice = listOf(answer.choices).find((one) => isObject(one) && saysError(one.error));
+  const ofChoice = isObject(choice) ? choice.error : undefined;
+  const error = answer.error ?? response?.error ?? ofChoice ?? answer;
   if (typeof error === 'string') return { code: null, message: error, param: null };
   if (!isObject(error)) return undefined;
+  if (saysError(error.error)) return errorIn(error);
   const { code, type, param } = error;
   return { code: code === undefined ? type : code, message: messageOf(error), param };
 }
@@ -215,7 +236,9 @@ export function errorIn(answer: unknown): ToldError | undefined {
 function messageOf(error: Readonly<Record<string, unknown>>): string | undefined {
   const { message, msg, error_message: told, detail, base_resp: base } = error;
   const minimax = isObject(base) ? base.status_msg : undefined;
-  return [message, msg, told, detail, minimax].find(isText);
+  // FastAPI's list of faults.
+  const [fault] = listOf(detail);
+  return [message, msg, told, detail, isObject(fault) ? fault.msg : fault, minimax].find(isText);
 }
 
 function isText(value: unknown): value is string {

@@ -24,7 +24,7 @@ import {
 } from './usage-report.ts';
 
 /** Members of a choice with new content; a few providers send a whole `message` instead of a `delta`. */
-const CHAT_DELTAS = ['delta', 'message'] as const;
+const CHAT_DELTAS = ['delta', 'message', 'text'] as const;
 
 const NULL_AHEAD = /^"usage"\s*:\s*null/;
 const NULL_WITHIN = 20;
@@ -224,7 +224,8 @@ export class ChatStream extends TextStream {
 
 /** Whether a chunk holds nothing else that a client could want. */
 function isUsageAlone(chunk: Readonly<Record<string, unknown>>): boolean {
-  if (!Array.isArray(chunk.choices) || chunk.choices.length > 0) return false;
+  const { choices } = chunk;
+  if ((choices ?? null) !== null && !(Array.isArray(choices) && choices.length === 0)) return false;
   return Object.entries(chunk).every(
     ([name, value]) => name === 'choices' || ENVELOPE.has(name) || value === null,
   );

@@ -135,8 +135,15 @@ function readingOf(answer: unknown, body: MeteredBody): Reading {
 }
 
 function chatOutputTokens(answer: unknown): number {
-  const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
-  return outputTokensIn(choices.map((choice) => choice?.message));
+  // Also chunks, text completions, and what other formats call the answer.
+  const answers = (Array.isArray(answer) ? answer : [answer]).filter(isObject);
+  return outputTokensIn(
+    answers.flatMap(({ choices, output, content }) =>
+      Array.isArray(choices)
+        ? choices.filter(isObject).map(({ message, delta, text }) => message ?? delta ?? { text })
+        : [{ output_text: output, content }],
+    ),
+  );
 }
 
 function chatTokens(body: MeteredBody): InputTokens {

@@ -3,13 +3,14 @@ import type { Model } from '../domain/catalog.ts';
 import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
 import { priceOfVariant } from '../domain/variants.ts';
-import { saysFailed } from './answer.ts';
+import { isPart, saysFailed } from './answer.ts';
 import { pictureBound } from './bounds.ts';
 import type { Shape } from './json/sieve.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {
   countOf,
+  EVENT_SHAPE,
   type EventAction,
   type Meter,
   type MeteredBody,
@@ -22,9 +23,14 @@ import { eventData, eventName, namesError, saysDone, sifted } from './sse/event.
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
 import {
+  type Counts,
+  isAbove0,
+  mergeCounts,
   type Reading,
   type ReportedUsage,
   reportedUsage,
+  reportIn,
+  usageOf,
   wholeUsage,
   withOutputAs,
   withReported,
@@ -46,6 +52,9 @@ const REQUEST_OVERHEAD = 64;
 const COMPLETED = /^image_(generation|edit)\.completed$/;
 const PICTURE = /image_(generation|edit)\.(completed|partial_image)/;
 const PARTIAL = /^image_(generation|edit)\.partial_image$/;
+/** Volcengine's, for each of several pictures. */
+const SUCCEEDED = /^image_(generation|edit)\.partial_succeeded$/;
+const FAILED_PICTURE = /^image_(generation|edit)\.partial_failed$/;
 
 /** Number of images requested; defaults to 1, as at the providers. */
 function imagesAsked(body: MeteredBody): number {
@@ -79,7 +88,7 @@ export const images: Meter = {
   usage(answer: unknown, body: MeteredBody): Usage | undefined {
     const made = picturesIn(answer);
     const tokens = wholeUsage(reportedUsage(answer, readingOf(body, made)));
-    if (made === 0 || (!tokens && isPricedByToken(body.model.price))) return undefined;
+    if (!isObject(answer) || (!tokens && isPricedByToken(body.model.price))) return undefined;
     return { images: made, ...tokens };
   },
   terms: (answer, body) => variantTerms(body, answer),
@@ -87,7 +96,7 @@ export const images: Meter = {
   mergeReported(estimate, answer, body) {
     const made = picturesIn(answer);
     const output = pictureTokens(body.model, body.value) * made;
-    const counted = made > 0 ? { ...estimate, images: made, output } : estimate;
+    const counted = answer === undefined ? estimate : { ...estimate, images: made, output };
     return withReported(withOutputAs('outputImage', counted), reportedUsage(answer, readingOf(body, made)));
   },
   outputTokens: () => 0,
@@ -106,7 +115,7 @@ export const images: Meter = {
 };
 
 function picturesIn(answer: unknown): number {
-  return isObject(answer) && Array.isArray(answer.data) ? answer.data.length : 0;
+  return isObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isPart).length : 0;
 }
 
 function readingOf({ model: { price } }: PaintedBody, made: number): Reading {
@@ -115,9 +124,13 @@ function readingOf({ model: { price } }: PaintedBody, made: number): Reading {
 
 type PaintedBody = Pick<MeteredBody, 'model' | 'value'>;
 
+/** Longest event that is read whole; of a longer one, which has a picture, the members in `kept`. */
+const SMALL_CHARS = 16 * 1024;
+
 /**
  * Measures an image stream: `image_generation.partial_image` and `image_generation.completed` (or `image_edit.…`), the
- * latter with `usage`. An event can be megabytes long; only the members in `kept` are read.
+ * latter with `usage`. Volcengine sends `partial_succeeded` with each picture, and `completed` with the usage of all. An
+ * event can be megabytes long; only the members in `kept` are read then.
  *
  * An image counts as soon as its first event starts to arrive, even a partial one: the provider bills it in full by
  * then.
@@ -130,20 +143,23 @@ export class ImageStream implements StreamMeter {
   #completed = 0;
   /** An image has started to arrive and is not complete. */
   #isBegun = false;
+  #hasEnd = false;
+  /** Each picture has its own event before the last one. */
+  #hasPieces = false;
   pieces = 0;
   readonly kept: Shape = {
-    type: 'all',
-    usage: 'all',
-    error: 'all',
-    code: 'all',
+    ...EVENT_SHAPE,
     message: 'all',
     size: 'all',
     quality: 'all',
+    data: [{ error: 'all' }],
   };
   /** The last completed image, without its bytes. */
   #last: unknown;
   /** What was reported of each completed image. */
   readonly #reports: ReportedUsage[] = [];
+  /** What was reported of all images together. */
+  #counts: Counts | undefined;
   failed = false;
   readonly outputTokens = 0;
 
@@ -154,10 +170,16 @@ export class ImageStream implements StreamMeter {
   }
 
   get usage(): Usage | undefined {
+    const whole = wholeUsage(this.#reported);
+    if (whole) return { images: this.#images, ...whole };
     if (this.#images === 0) return undefined;
     const tokens = this.#reports.flatMap((report) => wholeUsage(report) ?? []);
     if (tokens.length < this.#images && isPricedByToken(this.#body.model.price)) return undefined;
     return tokens.reduce<Usage>(addUsage, { images: this.#images });
+  }
+
+  get #reported(): ReportedUsage {
+    return this.#counts ? usageOf(this.#counts, readingOf(this.#body, this.#images)) : {};
   }
 
   /** Counts the images received instead of those requested, each at the maximum if its tokens were not reported. */
@@ -168,7 +190,7 @@ export class ImageStream implements StreamMeter {
     const counted = withOutputAs('outputImage', { images: this.#images, input: estimate.input ?? 0, output });
     const isReported = inputs.length > 0;
     const usage = withReported(counted, isReported ? { input: inputs.reduce<Usage>(addUsage, {}) } : {});
-    return outputs.reduce(addUsage, usage);
+    return withReported(outputs.reduce(addUsage, usage), this.#reported);
   }
 
   get terms(): Terms {
@@ -180,7 +202,7 @@ export class ImageStream implements StreamMeter {
   }
 
   get isWhole(): boolean {
-    return this.#completed > 0 && !this.#isBegun;
+    return this.#hasEnd || (this.#completed > 0 && !this.#isBegun);
   }
 
   unfinished(event: string, isLarge: boolean): void {
@@ -192,24 +214,44 @@ export class ImageStream implements StreamMeter {
 
   event(event: string): EventAction {
     if (saysDone(event)) return 'end';
-    const small = sifted(event, this.kept);
+    const small = event.length > SMALL_CHARS ? sifted(event, this.kept) : event;
     const data = eventData(small);
     const type = String(data?.type ?? eventName(small));
-    if (namesError(small) || saysFailed(data)) {
-      this.failed = true;
-      return 'end';
+    if (!FAILED_PICTURE.test(type) && (namesError(small) || saysFailed(data))) this.failed = true;
+    const made = this.#picturesOf(type, data);
+    if (made > 0) {
+      this.#completed += made;
+      this.pieces += made;
+      this.#last = data;
+      this.#isBegun = false;
     }
+    this.#take(data, made === 1 && COMPLETED.test(type));
+    if (COMPLETED.test(type)) this.#hasEnd = made === 0 || this.#completed >= this.#asked;
+    return this.failed || this.#hasEnd ? 'end' : 'pass';
+  }
+
+  /** Whole pictures in an event. */
+  #picturesOf(type: string, data: Record<string, unknown> | undefined): number {
     if (PARTIAL.test(type)) {
       this.#isBegun = true;
       this.pieces++;
     }
-    if (!COMPLETED.test(type)) return 'pass';
-    this.#completed++;
-    this.pieces++;
-    this.#last = data;
-    this.#isBegun = false;
-    this.#reports.push(reportedUsage(data, readingOf(this.#body, 1)));
-    return this.#completed >= this.#asked ? 'end' : 'pass';
+    if (SUCCEEDED.test(type)) {
+      this.#hasPieces = true;
+      return 1;
+    }
+    if (COMPLETED.test(type)) return this.#hasPieces ? 0 : 1;
+    return picturesIn(data);
+  }
+
+  #take(data: unknown, isOfOne: boolean): void {
+    if (isOfOne) {
+      this.#reports.push(reportedUsage(data, readingOf(this.#body, 1)));
+      return;
+    }
+    const report = reportIn(data);
+    if (!report || (this.failed && !isAbove0(report.counts))) return;
+    this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
   }
 
   get #images(): number {

@@ -1,12 +1,13 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Usage } from '../domain/units.ts';
+import { hasAnswer } from './answer.ts';
 import type { Shape } from './json/sieve.ts';
-import { isObject } from './json/value.ts';
+import { asText, isObject } from './json/value.ts';
 import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import type { EventAction, MeteredBody } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { HiddenThinking } from './reasoning.ts';
-import { eventData, eventFailed, eventName } from './sse/event.ts';
+import { eventData, eventFailed, eventName, saysDone } from './sse/event.ts';
 import { asksLongCache, type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
 import { addUsage, withSearches } from './usage.ts';
 import {
@@ -74,7 +75,7 @@ export class MessagesStream extends TextStream {
 
   /** A block or a `stop_reason` has come. */
   get hasAnswer(): boolean {
-    return this.#blocks > 0 || this.isWhole || this.text.pieces > 0;
+    return this.#blocks > 0 || (this.isWhole && !this.failed) || this.text.pieces > 0;
   }
 
   get terms(): Terms {
@@ -124,6 +125,7 @@ export class MessagesStream extends TextStream {
   }
 
   event(event: string): EventAction {
+    if (saysDone(event)) return 'end';
     switch (eventName(event)) {
       case 'content_block_delta':
         this.#contentDelta(event);
@@ -146,17 +148,37 @@ export class MessagesStream extends TextStream {
       case 'message_stop':
         this.#take(eventData(event));
         return 'end';
+      case 'content_block_stop':
+      case 'ping':
+        return 'pass';
       default:
         return this.#other(event);
     }
   }
 
-  /** An error, which is held back like the end, because clients leave once they have read it; or a report by itself. */
+  /**
+   * An error, which is held back like the end, because clients leave once they have read it; a whole message; or a
+   * report by itself.
+   */
   #other(event: string): EventAction {
     const data = eventData(event);
     this.failed = eventFailed(event);
+    const isMessage = hasAnswer(data);
+    if (isMessage) {
+      this.#blocks++;
+      this.text.collectValue(asText(data?.content));
+    }
+    if (isMessage || this.failed) this.#stopped(data?.stop_reason);
     this.#take(data);
     return this.failed ? 'end' : 'pass';
+  }
+
+  /** Usage that comes from here on counts all output. */
+  #stopped(reason: unknown): void {
+    this.isWhole = true;
+    this.#stoppedAt = this.text.pieces;
+    this.#isRefused = reason === 'refusal';
+    this.#isBelieved = false;
   }
 
   #contentDelta(event: string): void {
@@ -173,12 +195,8 @@ export class MessagesStream extends TextStream {
 
   #delta(data: unknown): void {
     const delta = isObject(data) ? data.delta : undefined;
-    if (isObject(delta) && typeof delta.stop_reason === 'string' && delta.stop_reason !== '') {
-      this.isWhole = true;
-      this.#stoppedAt = this.text.pieces;
-      this.#isRefused = delta.stop_reason === 'refusal';
-      this.#isBelieved = false;
-    }
+    if (isObject(delta) && typeof delta.stop_reason === 'string' && delta.stop_reason !== '')
+      this.#stopped(delta.stop_reason);
     this.#take(data);
     if (isObject(delta)) this.#note(messagesResourceIds(delta));
   }

@@ -23,6 +23,8 @@ export interface StreamMeter {
   readonly hiddenTokens?: number;
   /** The last usage report has arrived, although the stream continues. Default: false. */
   readonly isReported?: boolean;
+  /** `usage` is measured: a report may still come. Default: false. */
+  readonly isMeasured?: boolean;
   /** Reported usage so far; undefined without a usable report. */
   readonly usage: Usage | undefined;
   /** Reported billing terms so far. */
@@ -99,6 +101,25 @@ export interface Meter {
   resourceIds?(answer: unknown, body: MeteredBody): readonly string[];
 }
 
+/** Where reports can stand in an event, and what says that the call failed. */
+export const EVENT_SHAPE = {
+  type: 'all',
+  usage: 'all',
+  choices: [{ usage: 'all', finish_reason: 'all' }],
+  x_groq: { usage: 'all' },
+  response: { usage: 'all' },
+  'amazon-bedrock-invocationMetrics': 'all',
+  error: 'all',
+  error_type: 'all',
+  error_message: 'all',
+  base_resp: 'all',
+  success: 'all',
+  code: 'all',
+  msg: 'all',
+  detail: 'all',
+  object: 'all',
+} as const satisfies Shape;
+
 /** Members to keep of a whole answer that is too large to hold: all that meters read except output text. */
 export const ANSWER_SHAPE: Shape = {
   id: 'all',
@@ -122,7 +143,7 @@ export const ANSWER_SHAPE: Shape = {
   // Images: their number and kind.
   size: 'all',
   quality: 'all',
-  data: [{}],
+  data: [{ error: 'all' }],
 };
 
 const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;

@@ -2,7 +2,6 @@ import type { Price } from '../domain/catalog.ts';
 import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
-import { isObject } from './json/value.ts';
 import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
 import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
@@ -66,7 +65,6 @@ const PASSES: StreamMeter = {
 export const perRequest: Meter = {
   plan: ({ model }) => fixedCost(holdFor(model.price, {})),
   usage: () => ({}),
-  hasAnswer: (answer) => isObject(answer) && Object.keys(answer).length > 0,
   outputTokens: () => 0,
   stream: () => PASSES,
   inputTokens: () => NO_TOKENS,

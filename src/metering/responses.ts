@@ -29,7 +29,7 @@ import {
   wholeNumberOf,
 } from './plan.ts';
 import { encryptedBytes, encryptedId, encryptedIds, tokensOfEncrypted } from './reasoning.ts';
-import { eventData, eventFailed, eventName, mayFail } from './sse/event.ts';
+import { eventData, eventFailed, eventName, mayFail, saysDone } from './sse/event.ts';
 import {
   asksLongCache,
   CacheLife,
@@ -249,6 +249,7 @@ export class ResponsesStream extends TextStream {
     const kept = {
       id: 'all',
       store: 'all',
+      status: 'all',
       error: 'all',
       usage: 'all',
       tool_usage: 'all',
@@ -265,28 +266,32 @@ export class ResponsesStream extends TextStream {
   }
 
   event(event: string): EventAction {
+    if (saysDone(event)) return 'end';
     const name = eventName(event);
     if (name.endsWith('.delta')) {
       if (!AUDIO.test(name)) this.text.collect(event, '"delta"');
       return 'pass';
     }
-    const isTerminal = TERMINAL.has(name);
-    if (!isTerminal && name !== '' && !mayFail(event) && !event.includes('"usage"')) {
+    const isNamedEnd = TERMINAL.has(name);
+    if (!isNamedEnd && name !== '' && !mayFail(event) && !event.includes('"usage"')) {
       this.#item(name, event);
       return 'pass';
     }
     const data = eventData(event);
-    const response = isObject(data) ? data.response : undefined;
+    // A response may also come whole, without a name.
+    const isResponse = name === '' && Array.isArray(data?.output);
+    const response = isResponse ? data : data?.response;
     const status = isObject(response) ? response.status : undefined;
+    const isTerminal = isNamedEnd || isResponse;
     this.failed = eventFailed(event) || name === 'response.failed' || (isTerminal && status === 'failed');
     const report = reportIn(data);
     if (report && !(this.failed && !isAbove0(report.counts)))
       this.#counts = mergeCounts(this.#counts, report.counts);
+    this.#isEnded ||= isTerminal || this.failed;
     if (!isTerminal) {
       this.#item(name, event);
       return this.failed ? 'end' : 'pass';
     }
-    this.#isEnded = true;
     const output = isObject(response) ? response.output : undefined;
     this.terms = openaiTerms(response, this.#body.model.price);
     this.#searches = searchesOf(response, this.#searches);

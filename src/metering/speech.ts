@@ -7,6 +7,7 @@ import { surrogatePairs } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
 import {
+  EVENT_SHAPE,
   type EventAction,
   type HeardAnswer,
   type Meter,
@@ -19,7 +20,9 @@ import { eventData, eventFailed, mayFail, saysDone } from './sse/event.ts';
 import {
   type Counts,
   mergeCounts,
+  type Reading,
   type ReportedUsage,
+  reportedUsage,
   reportIn,
   usageOf,
   wholeUsage,
@@ -111,10 +114,12 @@ export const speech: Meter = {
       price: isPricedByToken(model.price) ? soundPrice(model.price) : model.price,
     });
   },
-  usage: (answer, body) => (answer === undefined ? knownUsage(body) : undefined),
+  usage: (answer, body) =>
+    answer === undefined ? knownUsage(body) : wholeUsage(reportedUsage(answer, readingOf(body))),
   // JSON is no sound.
   failed: () => true,
-  mergeReported: (estimate) => withOutputAs('outputAudio', estimate),
+  mergeReported: (estimate, answer, body) =>
+    withReported(withOutputAs('outputAudio', estimate), reportedUsage(answer, readingOf(body))),
   outputTokens: () => 0,
   heard: (body) => (isPricedByToken(body.model.price) ? new Heard(body) : undefined),
   stream: (_injectedUsage, body) => new SpeechStream(body),
@@ -127,12 +132,16 @@ export const speech: Meter = {
   estimate: ({ input }, body) => ({ characters: charactersOf(body), input, output: mostTokens(body) }),
 };
 
+function readingOf({ model: { price } }: MeteredBody, wrote = () => false): Reading {
+  return { price, unit: 'outputAudio', wrote };
+}
+
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
 class SpeechStream implements StreamMeter {
   readonly #body: MeteredBody;
   #counts: Counts | undefined;
   pieces = 0;
-  readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
+  readonly kept: Shape = { ...EVENT_SHAPE, message: 'all' };
   failed = false;
   /** Always false: read only before the final event. */
   readonly isWhole = false;
@@ -154,9 +163,12 @@ class SpeechStream implements StreamMeter {
   }
 
   get #reported(): ReportedUsage {
-    const { price } = this.#body.model;
-    const reading = { price, unit: 'outputAudio', wrote: () => this.pieces > 0 } as const;
-    return this.#counts ? usageOf(this.#counts, reading) : {};
+    return this.#counts
+      ? usageOf(
+          this.#counts,
+          readingOf(this.#body, () => this.pieces > 0),
+        )
+      : {};
   }
 
   get hasAnswer(): boolean {

@@ -7,13 +7,14 @@ import { above0 } from './input-split.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { type EventAction, type Meter, type MeteredBody, textTokens } from './meter.ts';
+import { EVENT_SHAPE, type EventAction, type Meter, type MeteredBody, textTokens } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { plainPlan } from './plain-plan.ts';
-import { eventData, eventFailed, mayFail, saysDone } from './sse/event.ts';
+import { eventData, eventFailed, saysDone } from './sse/event.ts';
 import { tokensIn } from './text-tokens.ts';
 import {
   type Counts,
+  isAbove0,
   mergeCounts,
   type ReportedUsage,
   reportIn,
@@ -146,12 +147,21 @@ function transcriptionUsage(
   return { ...(seconds === undefined ? {} : { audioSeconds: seconds }), ...tokens };
 }
 
-/** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
+/** The last event of OpenAI's and of Mistral's streams, which repeats the text. */
+const LAST = /^transcript(?:\.text|ion)\.done$/;
+
+/**
+ * Measures a stream of a transcript: OpenAI's `transcript.text.delta` and `transcript.text.done` with `usage`, Mistral's
+ * `transcription.text.delta` and `transcription.done`, vLLM's chunks of chat completions, and Speaches' bare texts.
+ */
 class TranscriptionStream extends TextStream {
   readonly #body: MeteredBody;
   #counts: Counts = {};
-  /** The last event. */
-  #done: Record<string, unknown> | undefined;
+  /** The last event that says so. */
+  #last: Record<string, unknown> | undefined;
+  /** Nothing marks the end of a stream of bare texts. */
+  #isBare = false;
+  #isDone = false;
 
   constructor(body: MeteredBody) {
     super();
@@ -160,9 +170,8 @@ class TranscriptionStream extends TextStream {
 
   /** Reported usage, or else the measured length: the provider bills all the audio, once there is any output. */
   get usage(): Usage | undefined {
-    if (!this.hasAnswer) return undefined;
-    const seconds = secondsOf(this.#counts, this.#done, this.#body);
-    return transcriptionUsage(seconds, this.#reported, this.#body);
+    if (!this.hasAnswer && this.isMeasured) return undefined;
+    return transcriptionUsage(secondsOf(this.#counts, this.#last, this.#body), this.#reported, this.#body);
   }
 
   get #reported(): ReportedUsage {
@@ -170,33 +179,49 @@ class TranscriptionStream extends TextStream {
   }
 
   get hasAnswer(): boolean {
-    return this.text.pieces > 0 || this.#done !== undefined;
+    return this.text.pieces > 0 || (this.#last !== undefined && !this.failed);
   }
 
-  /** Always false: read only before the final event. */
-  readonly isWhole = false;
+  get isMeasured(): boolean {
+    return !isAbove0(this.#counts);
+  }
+
+  get isWhole(): boolean {
+    return this.#isDone || this.#last !== undefined || this.#isBare;
+  }
 
   get kept(): Shape {
-    return { type: 'all', error: 'all', delta: this.text, usage: 'all', duration: 'all' };
+    return { ...EVENT_SHAPE, message: 'all', delta: this.text, duration: 'all' };
   }
 
   mergeReported(estimate: Usage): Usage {
-    return (this.#done ? withReported : withEarlyReport)(withSound(estimate), this.#reported);
+    return (this.#last ? withReported : withEarlyReport)(withSound(estimate), this.#reported);
   }
 
   event(event: string): EventAction {
-    if (saysDone(event)) return 'end';
-    const isDelta = event.includes('transcript.text.delta');
-    if (isDelta) this.text.collect(event, '"delta"');
-    if (isDelta ? mayFail(event) && eventFailed(event) : eventFailed(event)) {
-      this.failed = true;
+    if (saysDone(event)) {
+      this.#isDone = true;
       return 'end';
     }
-    const data = isDelta && !event.includes('"usage"') ? undefined : eventData(event);
+    const data = eventData(event);
+    const type = data?.type;
+    if (!event.includes('"delta"')) this.#takeText(data);
+    else this.text.collect(event, '"delta"');
+    this.failed = eventFailed(event);
     const report = reportIn(data);
-    if (report) this.#counts = mergeCounts(this.#counts, report.counts);
-    if (data?.type !== 'transcript.text.done') return 'pass';
-    this.#done = data;
-    return 'end';
+    if (report && !(this.failed && !isAbove0(report.counts)))
+      this.#counts = mergeCounts(this.#counts, report.counts);
+    if (this.failed) return 'end';
+    const [choice] = Array.isArray(data?.choices) ? data.choices : [];
+    if (LAST.test(String(type)) || (isObject(choice) && choice.finish_reason)) this.#last = data;
+    return LAST.test(String(type)) ? 'end' : 'pass';
+  }
+
+  /** Text that comes without a delta, and was not there before. */
+  #takeText(data: Record<string, unknown> | undefined): void {
+    if (typeof data?.text !== 'string') return;
+    const isLast = LAST.test(String(data.type));
+    if (!isLast) this.#isBare = data.type === undefined;
+    if (!isLast || this.text.pieces === 0) this.text.collectValue(JSON.stringify(data.text));
   }
 }

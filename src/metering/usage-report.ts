@@ -35,9 +35,11 @@ export interface Counts {
   readonly seconds?: number;
   /** Cache counts have Anthropic's names, by which they stand beside the input of a message. */
   readonly isBeside?: true;
+  /** The input has OpenAI's name, which includes the cache. */
+  readonly isWhole?: true;
 }
 
-type Count = Exclude<keyof Counts, 'isBeside'>;
+type Count = Exclude<keyof Counts, 'isBeside' | 'isWhole'>;
 type MutableCounts = { -readonly [Name in keyof Counts]: Counts[Name] };
 type Names = readonly (readonly [name: string, count: Count])[];
 
@@ -170,7 +172,7 @@ export function reportIn(answer: unknown): Report | undefined {
 }
 
 /** Whether a report counts anything. */
-export function isAbove0({ isBeside: _, ...counts }: Counts): boolean {
+export function isAbove0({ isBeside: _, isWhole: __, ...counts }: Counts): boolean {
   return Object.values(counts).some((count) => count > 0);
 }
 
@@ -199,7 +201,9 @@ export function countsOf(raw: Readonly<Record<string, unknown>>): Counts {
   // Of OpenAI's transcripts, and of Mistral's.
   const seconds = secondsIn(raw.seconds) ?? secondsIn(raw.prompt_audio_seconds);
   if (seconds !== undefined) counts.seconds = seconds;
-  if (isBesideByName(raw)) counts.isBeside = true;
+  if (raw.prompt_tokens) counts.isWhole = true;
+  // Beside `prompt_tokens`, as LiteLLM has them, the names say nothing.
+  else if (BESIDE.some((name) => (raw[name] ?? null) !== null)) counts.isBeside = true;
   return counts;
 }
 
@@ -226,12 +230,6 @@ function takeDivision(counts: MutableCounts, from: Readonly<Record<string, unkno
   }
 }
 
-/** Beside `prompt_tokens`, as LiteLLM has them, the names say nothing. */
-function isBesideByName(raw: Readonly<Record<string, unknown>>): boolean {
-  if (raw.prompt_tokens) return false;
-  return BESIDE.some((name) => (raw[name] ?? null) !== null);
-}
-
 /**
  * Merges what two events of an answer report: of each count the larger. Anthropic's events are cumulative, and gateways
  * that translate to its format (Envoy, vLLM, Bedrock's) fill later ones with zeros. A later division of the written
@@ -239,15 +237,19 @@ function isBesideByName(raw: Readonly<Record<string, unknown>>): boolean {
  */
 export function mergeCounts(earlier: Counts, later: Counts): Counts {
   const merged: MutableCounts = { ...earlier };
-  if (later.writtenShort !== undefined || later.writtenLong !== undefined) {
+  if (later.writtenShort || later.writtenLong) {
     delete merged.writtenShort;
     delete merged.writtenLong;
   }
-  if (later.isBeside) merged.isBeside = true;
   for (const name of Object.keys(later) as (keyof Counts)[]) {
-    if (name === 'isBeside') continue;
-    merged[name] = Math.max(merged[name] ?? 0, later[name] ?? 0);
+    if (name === 'isBeside' || name === 'isWhole') merged[name] = true;
+    else merged[name] = Math.max(merged[name] ?? 0, later[name] ?? 0);
   }
+  // One event counts the cache beside the input, another within it.
+  const beside = earlier.isBeside ? earlier : later;
+  const whole = earlier.isWhole ? earlier : later;
+  if (beside !== whole && beside.isBeside && whole.isWhole && beside.input !== undefined)
+    merged.input = Math.max(beside.input, (whole.input ?? 0) - sumOf(merged.cached, merged.written));
   return merged;
 }
 

@@ -1,27 +1,34 @@
-import { type Form, formOf, formOfSound, isPage } from '../../metering/answer.ts';
+import { type Form, formOf, formOfSound } from '../../metering/answer.ts';
 import type { ReadCall } from '../call.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { Reading, Relay } from './recipient.ts';
 
 type DecideForm = (text: string, isEnd: boolean) => Form | undefined;
 
-/** Whether the answer should be sound: bytes that can look like anything. */
-export function isSound({ headers }: UpstreamAnswer, { endpoint, body }: ReadCall): boolean {
-  if (!endpoint.answersBytes || body.isStream) return false;
-  return !/^text\/event-stream|\bjson\b/i.test(String(headers['content-type']));
+const EVENT_STREAM = /^text\/event-stream/i;
+const JSON_TYPE = /\bjson\b/i;
+
+function labelOf({ headers }: UpstreamAnswer): string {
+  return String(headers['content-type']);
 }
 
-/** How the form of an answer is decided. The label counts only where the bytes say nothing. */
-export function formDecider(answer: UpstreamAnswer, call: ReadCall): DecideForm {
-  if (isSound(answer, call)) return formOfSound;
-  const { endpoint, body } = call;
+/** Whether the answer should be sound: bytes that can look like anything. */
+export function isSound(answer: UpstreamAnswer, { endpoint, body }: ReadCall): boolean {
+  if (!endpoint.answersBytes || body.isStream) return false;
+  return !EVENT_STREAM.test(labelOf(answer)) && !JSON_TYPE.test(labelOf(answer));
+}
+
+/** How the form of an answer is decided. */
+export function formDecider(answer: UpstreamAnswer, { endpoint, body }: ReadCall): DecideForm {
   // A transcript can begin with anything.
   if (endpoint.meter.answersText?.(body) && !body.isStream) return () => 'bytes';
-  const isLabelled = /^text\/event-stream/i.test(String(answer.headers['content-type']));
-  if (!isLabelled) return formOf;
+  if (!endpoint.answersBytes) return formOf;
+  const { isStream } = body;
+  const isSaidStream = isStream || EVENT_STREAM.test(labelOf(answer));
+  const isSaidJson = isStream || JSON_TYPE.test(labelOf(answer));
   return (text, isEnd) => {
-    const form = formOf(text, isEnd);
-    return form === 'bytes' && !isPage(text) ? 'stream' : form;
+    const form = isSaidStream || isSaidJson ? formOf(text, isEnd) : 'bytes';
+    return form === 'bytes' || (form === 'json' && !isSaidJson) ? formOfSound(text, isEnd) : form;
   };
 }
 
@@ -29,8 +36,8 @@ export function formDecider(answer: UpstreamAnswer, call: ReadCall): DecideForm 
 interface Beginning {
   /** Decides by the first bytes (Latin-1); undefined if more are needed. */
   readonly formOf: DecideForm;
-  /** Called with each piece of white space before anything else, which the client gets at once. */
-  blank(text: string): void;
+  /** Called with each piece of white space before anything else, which the client gets at once. Absent for sound. */
+  readonly blank: ((text: string) => void) | undefined;
   /** The relay of an answer of this form; called once. */
   relayFor(form: Form): Relay & AnswerSink;
   /** Has the rest of the answer go to the relay directly. */
@@ -59,8 +66,9 @@ export class AnswerStart implements AnswerSink, Relay {
     this.#text += chunk.toString('latin1');
     const form = this.#beginning.formOf(this.#text, false);
     if (form) return this.#begin(form);
-    if (this.#text.trim() === '') {
-      this.#beginning.blank(this.#text);
+    const { blank } = this.#beginning;
+    if (blank && this.#text.trim() === '') {
+      blank(this.#text);
       this.#held = [];
       this.#text = '';
     }

@@ -53,7 +53,7 @@ export class JsonRelay implements AnswerSink, Relay {
     if (this.#length === 0 || this.#status >= 300) return undefined;
     const { call } = this.#recipient;
     const hidden = hiddenTokens(this.#recipient, this.#visibleAt);
-    const answer = this.#sieve?.value;
+    const answer = this.#sieve?.value ?? projected(Buffer.concat(this.#chunks));
     const reported: Omit<Reading, 'estimate'> =
       reportIn(answer) === undefined ? { usage: undefined } : this.#reported(answer);
     const terms = reported.usage ? reported.terms : termsOfEstimate(reported.terms);
@@ -61,7 +61,7 @@ export class JsonRelay implements AnswerSink, Relay {
       ...reported,
       terms,
       estimate: () => {
-        const counted = this.#estimateByBytes(call.mediaTokens);
+        const counted = this.#estimateByBytes(answer, call.mediaTokens);
         return unreported(this.#recipient, { counted, merged: counted, hidden, terms });
       },
     };
@@ -81,7 +81,10 @@ export class JsonRelay implements AnswerSink, Relay {
   end(): void {
     const whole = Buffer.concat(this.#chunks);
     this.#chunks = [];
-    const answer = this.#sieve ? this.#sieve.value : parseAnswer(whole.toString('utf8'));
+    const parsed = this.#sieve ? this.#sieve.value : parseAnswer(whole.toString('utf8'));
+    // Brackets that close around what can't be read are an answer; its usage may be readable.
+    const isUnread = parsed === null && this.#form === 'json';
+    const answer = isUnread ? (projected(whole) ?? {}) : parsed;
     // Without a Content-Length, a broken connection looks like a regular end.
     const isWhole = this.#sieve ? this.#sieve.isWhole : answer !== undefined;
     if (this.#status < 300 && this.#form === 'json' && !isWhole) {
@@ -93,7 +96,7 @@ export class JsonRelay implements AnswerSink, Relay {
       this.#finish(whole, { status: this.#status, error: callError(errorIn(answer), upstream) });
       return;
     }
-    const reading = this.#readWhole(answer, whole);
+    const reading = this.#readWhole(answer, whole, isUnread);
     const { meter, makesJob } = this.#recipient.call.endpoint;
     // A job that failed at once is a job all the same, which its owner may read.
     const isFailedJob = reading.failed && makesJob && meter.hasAnswer?.(answer);
@@ -115,7 +118,8 @@ export class JsonRelay implements AnswerSink, Relay {
     const error = callError(errorIn(answer), upstream);
     const message = error?.message || NO_WORDS;
     // What was shown may be charged by estimate.
-    const charged = isReported(answer) || this.#sieve ? reading : undefined;
+    const asReported = { ...reading, estimate: () => this.#merged({}, answer) };
+    const charged = this.#sieve ? reading : isReported(answer) ? asReported : undefined;
     if (!this.#sieve && this.#recipient.failedUnshown(message, charged?.usage)) return;
     const isWithinEvents = this.#recipient.raw.headersSent && body.isStream;
     if (whole.length === 0 || isWithinEvents)
@@ -145,7 +149,15 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   error(error: Error): void {
-    this.#recipient.broken(error, this.#status, this.reading());
+    // What is missing behind a whole value is nothing.
+    if (this.#isWhole()) this.end();
+    else this.#recipient.broken(error, this.#status, this.reading());
+  }
+
+  #isWhole(): boolean {
+    if (this.#form !== 'json' || this.#status >= 300) return false;
+    if (this.#sieve) return this.#sieve.isWhole;
+    return parseAnswer(Buffer.concat(this.#chunks).toString('utf8')) !== undefined;
   }
 
   /** The body of an error that was answered as a success. */
@@ -187,7 +199,7 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   /** Reading of a whole answer. One that was held, and has neither a report nor any part of an answer, failed. */
-  #readWhole(answer: unknown, body: Buffer): Reading {
+  #readWhole(answer: unknown, body: Buffer, isUnread: boolean): Reading {
     const { call } = this.#recipient;
     const { meter } = call.endpoint;
     const isText = meter.answersText?.(call.body) === true;
@@ -195,15 +207,18 @@ export class JsonRelay implements AnswerSink, Relay {
     const has = isText
       ? this.#status !== 204 && !isPage(body.toString('latin1'))
       : (meter.hasAnswer ?? hasAnswer)(answer);
-    const isEmpty = !this.#sieve && !has && !isReported(answer);
+    const isPartial = isUnread || this.#sieve !== undefined;
+    const isEmpty = !isPartial && !has && !isReported(answer);
     return {
       ...reported,
       ...(isEmpty ? { failed: true } : {}),
-      estimate: this.#sieve
-        ? () => this.#estimateByBytes()
+      estimate: isPartial
+        ? () => this.#estimateByBytes(answer)
         : () => {
             const output = isText ? tokensIn(body.toString('utf8')) : meter.outputTokens(answer);
-            return this.#merged(estimated(call, output), answer);
+            const counted = estimated(call, output);
+            // Of a whole report an estimate is made only if no account could pay it.
+            return reported.usage ? counted : this.#merged(counted, answer);
           },
     };
   }
@@ -233,12 +248,19 @@ export class JsonRelay implements AnswerSink, Relay {
    * Estimates an answer of which only metered members were kept. All bytes of a text model count as output; pictures are
    * not text.
    */
-  #estimateByBytes(mediaTokens?: number): Usage {
+  #estimateByBytes(answer: unknown, mediaTokens?: number): Usage {
     const { call } = this.#recipient;
-    const usage = this.#merged(estimated(call, 0, mediaTokens), this.#sieve?.value);
+    const usage = this.#merged(estimated(call, 0, mediaTokens), answer);
     const isText = call.endpoint.category === 'text' && usage.output !== undefined;
     return isText ? { ...usage, output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : usage;
   }
+}
+
+/** The metered members of an answer that is not whole, or that no parser reads; undefined if there are none. */
+function projected(bytes: Buffer): unknown {
+  const sieve = new JsonSieve(ANSWER_SHAPE);
+  sieve.push(bytes.toString('latin1'));
+  return sieve.value;
 }
 
 function isReported(answer: unknown): boolean {

@@ -173,7 +173,7 @@ export class ResponseLifecycle implements Answering {
   #startOf(answer: UpstreamAnswer, source: Source): AnswerStart {
     const start = new AnswerStart({
       formOf: formDecider(answer, this.call),
-      blank: (text) => this.ping(answer, text),
+      blank: isSound(answer, this.call) ? undefined : (text) => this.ping(answer, text),
       relayFor: (form) => this.#relayFor(answer, form),
       pipe: (relay) => source.pipe(relay),
     });

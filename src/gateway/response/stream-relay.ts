@@ -3,7 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/units.ts';
 import { BYTE_ORDER_MARK } from '../../metering/answer.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
-import { errorOfEvent, kindOf } from '../../metering/sse/event.ts';
+import { errorOfEvent, isPing } from '../../metering/sse/event.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
 import { wordsOf } from '../targets/failures.ts';
 import { shownError } from '../upstream/credential.ts';
@@ -145,15 +145,19 @@ export class StreamRelay implements AnswerSink, Relay {
   /** Holds what precedes the beginning of the answer. */
   #opening(event: string, text: string): string {
     const { isOfSeveral, call } = this.#recipient;
-    // What the client has of a single target can't be taken back, blank lines neither.
-    const kind = isOfSeveral && !this.#events.isLarge ? kindOf(event) : 'content';
-    if (kind === 'ping') {
-      this.#recipient.ping(this.#answer, text);
+    const mark = this.#held === BYTE_ORDER_MARK ? BYTE_ORDER_MARK : '';
+    // A line end may belong to what is held.
+    const isAlone = this.#held === mark || event.trim() !== '';
+    // With a single target everything begins the answer.
+    const mayWait = isOfSeveral && !this.#events.isLarge && !this.#meter.hasAnswer;
+    if (mayWait && isAlone && isPing(event)) {
+      if (mark !== '') this.#held = '';
+      this.#recipient.ping(this.#answer, mark + text);
       return '';
     }
     this.#held += text;
     const { length } = this.#held;
-    if (kind === 'opening' && length <= OPENING_MAX_CHARS && call.memory.holdAnswer(length)) return '';
+    if (mayWait && length <= OPENING_MAX_CHARS && call.memory.holdAnswer(length)) return '';
     return this.#begin();
   }
 
@@ -199,7 +203,8 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   #merged(counted: Usage): Usage {
-    return this.#meter.mergeReported?.(counted) ?? counted;
+    // Of a whole report an estimate is made only if no account could pay it.
+    return this.#meter.usage ? counted : (this.#meter.mergeReported?.(counted) ?? counted);
   }
 
   /**
@@ -219,7 +224,8 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** Some providers report behind the event that ends the answer, so an answer without a report is read to its end. */
   #awaitReport(): void {
-    const isReported = this.#meter.failed || this.#meter.usage !== undefined;
+    const { failed, usage, isMeasured } = this.#meter;
+    const isReported = failed || (usage !== undefined && !isMeasured);
     if (isReported || this.#afterEndChars > AFTER_END_MAX_CHARS) this.#finish();
     else this.#afterEnd ??= setTimeout(() => this.#finish(), AFTER_END_MS);
   }

@@ -58,7 +58,11 @@ export function upstreamJson(
   const isRenamed = naming !== undefined && naming.text !== naming.was;
   const sent = edited(bytes, isRenamed ? edits : edits.filter((edit) => edit !== naming));
   const injectedUsage = asking !== undefined;
-  const form = { bytes: sent, injectedUsage, addedOptions: injectedUsage && !read.spanOf('stream_options') };
+  const form = {
+    bytes: sent,
+    injectedUsage,
+    addedOptions: injectedUsage && (body.value.stream_options ?? null) === null,
+  };
   if (!asking && !body.model.targets) return form;
   return { ...form, formOf: formsOf(form, exchanger(bytes, sent, edits), naming, asking) };
 }

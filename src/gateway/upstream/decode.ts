@@ -109,6 +109,7 @@ interface Layers extends Pick<Decoding, 'isBinary'> {
 }
 
 const FIRST_BYTES = 2;
+const GZIP = 0x1f;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -132,7 +133,13 @@ class DecodingSink implements AnswerSink, Source {
   data(chunk: Buffer): boolean {
     if (this.#decoder) return this.#isOver || this.#decoder.write(chunk);
     this.#first = this.#first.length === 0 ? chunk : Buffer.concat([this.#first, chunk]);
-    return this.#first.length < FIRST_BYTES || this.#begin();
+    return this.#isUndecided() || this.#begin();
+  }
+
+  /** A single byte says enough if it can't be gzip's. */
+  #isUndecided(): boolean {
+    if (this.#first.length >= FIRST_BYTES) return false;
+    return this.#layers.codings.length > 0 || (this.#layers.mayHideGzip && this.#first[0] === GZIP);
   }
 
   end(): void {
@@ -211,7 +218,7 @@ class DecodingSink implements AnswerSink, Source {
 function decoderOf(coding: Coding, [a = 0, b = 0]: Buffer, isBinary: boolean): Transform | undefined {
   // Without it, an answer whose trailer is missing is an error, although all of its content has come.
   const options = isBinary ? {} : { finishFlush: constants.Z_SYNC_FLUSH };
-  if (coding === 'gzip') return a === 0x1f && b === 0x8b ? createGunzip(options) : undefined;
+  if (coding === 'gzip') return a === GZIP && b === 0x8b ? createGunzip(options) : undefined;
   if (coding === 'zstd') return a === 0x28 && b === 0xb5 ? createZstdDecompress() : undefined;
   if (coding === 'br') return createBrotliDecompress();
   // RFC 1950: the method, and a check of both bytes. Some servers send deflate without this frame.

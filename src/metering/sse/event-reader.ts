@@ -8,6 +8,8 @@ export class EventReader {
   readonly #splitter = new EventSplitter();
   /** The current event, if it is too large to hold and passes in parts. */
   #large: LargeEvent | undefined;
+  /** The line that names the next event, where each line is one. */
+  #name = '';
   /** Verdict on the last result of `next` or `end`. The beginning of a large event has always been forwarded. */
   verdict: EventAction = 'pass';
 
@@ -41,10 +43,14 @@ export class EventReader {
       this.verdict = this.#meter.event(event);
       return;
     }
-    const isBare = /^\s*[{[]/.test(event);
-    const action = event.trim() === '' ? 'pass' : this.#meter.event(isBare ? `data: ${event}` : event);
     // Such a stream passes as it came.
-    this.verdict = action === 'end' ? 'end' : 'pass';
+    this.verdict = 'pass';
+    if (event.startsWith('event:')) this.#name = event;
+    const isBare = /^\s*[{[]/.test(event);
+    if (!isBare && !event.startsWith('data:') && !event.startsWith('error:')) return;
+    const whole = `${this.#name}${isBare ? 'data: ' : ''}${event}`;
+    this.#name = '';
+    if (this.#meter.event(whole) === 'end') this.verdict = 'end';
   }
 
   /** Reads the last event, which lacks its blank line. */
@@ -157,7 +163,7 @@ export class EventSplitter {
 
   /** Decides once for each event, when its first line of data has ended and the next line has begun. */
   #beginsLines(found: string): boolean {
-    if (this.#firstLine === 'open' && found.includes('\n')) this.#firstLine = 'ended';
+    if (this.#firstLine === 'open' && /[\r\n]/.test(found)) this.#firstLine = 'ended';
     if (this.#firstLine === 'decided' || (this.#firstLine === 'open' && !/^\s*[{[]/.test(found)))
       return false;
     const event = this.#heldChars === 0 ? found : this.held + found;
@@ -245,15 +251,25 @@ export class EventSplitter {
   }
 }
 
-const FIELD_CHARS = 'event:'.length;
+const LINE = /([^\r\n]*)(\r\n|\n|\r)/y;
+/** A line of data that is not empty. */
+const DATA = /^data: *\S/;
 
-/** Whether an event, or its beginning, is of lines that are events of their own; undefined if too little has come. */
+/**
+ * Whether an event, or its beginning, is of lines that are events of their own: its first line of data is whole JSON, and
+ * another line of data follows. Undefined if too little has come.
+ */
 function areLines(event: string): boolean | undefined {
   if (/^\s*[{[]/.test(event)) return true;
-  const at = event.startsWith('data:') ? 0 : event.indexOf('\ndata:') + 1;
-  const end = event.startsWith('data:', at) ? event.indexOf('\n', at) : -1;
-  if (end < 0) return undefined;
-  const next = event.slice(end + 1, end + 1 + FIELD_CHARS);
-  if (next.length < FIELD_CHARS && !/^\r?\n/.test(next)) return undefined;
-  return /^(?:data|event|id):/.test(next) && isJson(event.slice(at + 'data:'.length, end));
+  let first: string | undefined;
+  for (let at = 0; ; at = LINE.lastIndex) {
+    LINE.lastIndex = at;
+    // The rest of a line may still come, but its beginning shows what it is.
+    const line = LINE.exec(event)?.[1];
+    const isData = DATA.test(line ?? event.slice(at));
+    if (isData && first !== undefined) return isJson(first);
+    if (line === undefined) return undefined;
+    if (line === '' && first !== undefined) return false;
+    if (isData) first = line.slice('data:'.length);
+  }
 }

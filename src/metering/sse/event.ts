@@ -1,4 +1,4 @@
-import { errorIn, hasAnswer, parseAnswer, saysFailed, type ToldError } from '../answer.ts';
+import { errorIn, parseAnswer, saysFailed, type ToldError } from '../answer.ts';
 import { closingQuote } from '../json/lexer.ts';
 import { JsonSieve, type Shape } from '../json/sieve.ts';
 
@@ -150,25 +150,11 @@ export function sifted(event: string, kept: Shape): string {
   return large.toString();
 }
 
-/** What an event at the start of a stream is: a sign of life, an opening of the answer, or content. */
-type EventKind = 'ping' | 'opening' | 'content';
-
 const PINGS: ReadonlySet<string> = new Set(['ping', 'keepalive']);
-const OPENINGS: ReadonlySet<string> = new Set([
-  'message_start',
-  'response.created',
-  'response.queued',
-  'response.in_progress',
-]);
 
-/** The kind of an event of any format that doesn't say that the call failed (specification section 12, Hand-over). */
-export function kindOf(event: string): EventKind {
-  if (isComment(event)) return 'ping';
-  const name = eventName(event);
-  if (PINGS.has(name)) return 'ping';
-  if (OPENINGS.has(name)) return 'opening';
-  const data = eventData(event);
-  return Array.isArray(data?.choices) && !hasAnswer(data) ? 'opening' : 'content';
+/** Whether an event is a sign of life alone: a comment, blank lines or a ping of any format. */
+export function isPing(event: string): boolean {
+  return isComment(event) || PINGS.has(eventName(event));
 }
 
 /** Whether an event has only comments and empty lines, and so no effect (WHATWG HTML, "Server-sent events"). */
@@ -178,8 +164,7 @@ function isComment(event: string): boolean {
 
 /** The error that an event tells. */
 export function errorOfEvent(event: string): ToldError | undefined {
-  const [, field] = ERROR_FIELD.exec(event) ?? [];
-  if (field === undefined) return errorIn(eventData(event));
-  const words = Buffer.from(field, 'latin1').toString('utf8');
-  return errorIn(parseAnswer(words)) ?? errorIn({ error: words });
+  const field = ERROR_FIELD.exec(event)?.[1] ?? dataOf(event);
+  const words = Buffer.from(field, 'latin1').toString('utf8').trim();
+  return errorIn(parseAnswer(words)) ?? (words === '' ? undefined : errorIn({ error: words }));
 }

@@ -58,7 +58,7 @@ interface Cell {
 }
 
 const HEADERS = { 'content-type': 'application/json' };
-const PARTS = ['{"id":"x_1","usage":{"input_tokens":9,"output_tokens":9},', '"data":[{}],', '"text":""}'];
+const PARTS = ['{"id":"x_1",', '"data":[{}],', '"text":""}'];
 const HALF: Behavior = { headers: HEADERS, body: PARTS };
 const LEFT = { status: 499, outcome: 'client_left' };
 const BROKE = { status: 502, outcome: 'upstream_broke' };

@@ -85,7 +85,7 @@ const BROKEN: Readonly<Record<string, Act>> = {
   'length and chunks': ok(`${LENGTH}Transfer-Encoding: chunked\r\n`, CHUNK),
   'a negative length': ok('Content-Length: -5\r\n'),
   'a length in words': ok('Content-Length: abc\r\n'),
-  'a body that is shorter than its length': ok('Content-Length: 500\r\n'),
+  'a body that is shorter than its length': ok('Content-Length: 500\r\n', '{"id":"x",'),
   'chunks without a size': ok('Transfer-Encoding: chunked\r\n', 'zz\r\n'),
   'a head of a megabyte': ok(`X-A: ${'a'.repeat(1_000_000)}\r\n${LENGTH}`),
   'a head of 65 KiB': ok(`X-A: ${'a'.repeat(65 * 1024)}\r\n${LENGTH}`),

@@ -64,7 +64,7 @@ const LIES: readonly Taken[] = [
   lie({ usage: { prompt_tokens: -1, completion_tokens: 'many', total_tokens: 1e300 } }),
   FAILED_STREAM,
   lie({ usage: { prompt_tokens: 1e12, completion_tokens: 0.5, total_tokens: null } }),
-  lie({ headers: { 'content-type': 'text/html' }, body: '<html>Welcome to nginx!</html>' }),
+  { ...FAILED_STREAM, behavior: { headers: { 'content-type': 'text/html' }, body: '<html>Welcome!</html>' } },
   lie({ headers: { 'content-type': 'application/json' }, body: '{"choices":[{"message":{"content":"hi' }),
   lie({ headers: { location: '/elsewhere' }, body: '' }, 302, OUT_MS),
 ];
