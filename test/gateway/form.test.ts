@@ -65,6 +65,7 @@ test('the provider gets the parts that were read, and nothing else of a form', a
   for (const [what, body, received = body, type = TYPE] of [
     ['plain', plain],
     ['a file with a type', headed(FILE, 'Content-Type: audio/webm; codecs="opus"') + MODEL + END],
+    ['a field with a type', FILE + headed(MODEL, 'Content-Type: text/plain; charset=UTF-8') + END],
     ['an empty field', FILE + MODEL + field('prompt', '') + END],
     ['empty names', field('file', 'x', '; filename=""') + MODEL + field('', 'x') + END],
     [

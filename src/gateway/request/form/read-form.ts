@@ -61,8 +61,8 @@ export async function readForm(body: ByteSource, contentType: string | undefined
       throw invalidJson('The text fields of the form are too large.', part.name.slice(0, 100));
     const bytes = await body.read(part.start, end);
     if (!isUtf8(bytes)) throw malformed('has a text field that is not UTF-8');
-    // Without its charset, which few servers honor: its text is read as UTF-8.
-    const [type] = part.type?.split(';', 1) ?? [];
+    // Its text is read as UTF-8, so another charset, which few servers honor, is left out.
+    const [type] = /^[^;]+(?:;[ \t]*charset=utf-8$)?/i.exec(part.type ?? '') ?? [];
     parts.push({ ...part, type, text: bytes.toString() });
   }
 }
