@@ -182,5 +182,5 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
  */
 function sentType({ headers }: FastifyRequest, { body }: HeldCall): string {
   const type = headers['content-type'] ?? '';
-  return body.kind === 'form' || PLAIN_JSON.test(type) ? type : 'application/json';
+  return body.contentType ?? (PLAIN_JSON.test(type) ? type : 'application/json');
 }

@@ -212,7 +212,7 @@ export class Pipeline {
     const others = otherPlans(body, meter);
     const named = referencedIds(body.value);
     request.body = undefined;
-    // The model's name was replaced while the form was read, so that the form is not in memory twice.
+    // The form was written anew while it was read, so that it is not in memory twice.
     const sent = formBody(body);
     const read = { ...entered, body, upstreamBody: sent };
     return await this.#bounded(request, read, { plan, others, findings, named });

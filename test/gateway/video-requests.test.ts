@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { codeOf, counted, create, made, PATH, scripted } from '../helper/clients/films.ts';
 import { type Behavior, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { startGatewayInProcess, testConfig } from '../helper/start/gateway-in-process.ts';
 import { mediaCatalog, startMediaGateway, withMedia } from '../helper/start/media-gateway.ts';
 
 function rawStatus(url: string, path: string, key: string): Promise<number | undefined> {
@@ -188,6 +188,29 @@ test('who leaves within the content ends the upstream’s answer, and a broken o
   t.equal(await (await world.provider.request(1)).ended, 'broken');
   behavior.now = { body: ['x', 'y'], breakAfter: 1 };
   await t.rejects((await world.api('GET', path, key)).text());
+});
+
+test('a job that takes too long to answer gets 504, and its content breaks off', async (t) => {
+  const { limits } = testConfig('', '');
+  const world = await startMediaGateway(
+    t,
+    ({ method, url }) => {
+      if (method === 'POST') return undefined;
+      return url.includes('/content')
+        ? { body: ['begun', 'never'], stallAfter: 1 }
+        : { stallAfter: 'nothing' };
+    },
+    { limits: { ...limits, requestTimeoutMs: 3_000 } },
+  );
+  const { key } = await world.account();
+  const path = `${PATH}/${await made(world, key)}`;
+  const [state, content] = await Promise.all([
+    world.api('GET', path, key),
+    world.api('GET', `${path}/content`, key),
+  ]);
+  t.equal(await codeOf(state), '504 upstream_timeout');
+  t.equal(content.status, 200);
+  await t.rejects(content.text());
 });
 
 test('answers of the upstream that are the gateway’s concern are not passed on', async (t) => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { foldName, invalidJson } from '../../domain/errors.ts';
 import { type RootNames, readJson } from '../../gateway/request/json/json-reader.ts';
-import { faultIn, notJson } from '../../gateway/request/json/not-json.ts';
+import { NotJson } from '../../gateway/request/json/not-json.ts';
 import { checkEncoding } from '../../gateway/request/request-head.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { OPERATOR } from './long-answer.ts';
@@ -42,7 +42,7 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw notJson(faultIn(body));
+    throw new NotJson(body);
   }
 }
 

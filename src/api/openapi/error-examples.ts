@@ -42,7 +42,8 @@ const EXAMPLES: Readonly<Record<ErrorCode, string | ErrorExample>> = {
     'The model "demo-chat" is not in the allowed_models of this API key. List the models it can use with GET /v1/models.',
   management_not_allowed:
     "This key can't manage keys or the account. Use a key that has can_manage set to true.",
-  invalid_json: 'The request body is not valid JSON: expected "," or "}" at line 1, column 15.',
+  invalid_json:
+    "The request body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
   invalid_field: {
     message: 'limit must be a whole number from 1 to 1000.',
     param: 'limit',

@@ -48,7 +48,7 @@ const createImage = modelCall({
 const editImage = modelCall({
   operationId: 'editImage',
   summary: 'Edit images',
-  description: 'Passes the form on byte for byte.',
+  description: 'Passes the form on with the same parts.',
   reference: `${REFERENCE}/images/createEdit`,
   bodies: ['multipart/form-data'],
   required: ['image', 'prompt'],
@@ -66,7 +66,7 @@ const editImage = modelCall({
 const varyImage = modelCall({
   operationId: 'varyImage',
   summary: 'Create image variations',
-  description: 'Passes the form on byte for byte.',
+  description: 'Passes the form on with the same parts.',
   reference: `${REFERENCE}/images/createVariation`,
   bodies: ['multipart/form-data'],
   required: ['image'],
@@ -110,7 +110,7 @@ const createTranscription = modelCall({
   operationId: 'createTranscription',
   summary: 'Transcribe',
   description:
-    'Charged by the second, as reported by the provider, else as measured. Passes the form on byte for byte.',
+    'Charged by the second, as reported by the provider, else as measured. Passes the form on with the same parts.',
   reference: `${REFERENCE}/audio/createTranscription`,
   bodies: ['multipart/form-data'],
   required: ['file'],

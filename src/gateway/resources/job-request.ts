@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderResource } from '../../book/resources.ts';
 import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
@@ -8,10 +9,15 @@ import type { AdmitParts } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { CallMetrics, EndCode } from '../observers.ts';
 import { resourceKind } from '../settle.ts';
-import { ErrorFilter, shownError, unmeasured, withoutCredential } from '../upstream/credential.ts';
-import { type AnswerSink, Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
+import { shownError, withoutCredential } from '../upstream/credential.ts';
 import { failureOf, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
-import { fetchAnswer, send, type UpstreamRequest, type WholeAnswer } from '../upstream/fetch.ts';
+import {
+  fetchAnswer,
+  type StreamedAnswer,
+  type UpstreamRequest,
+  type WholeAnswer,
+  wholeAnswer,
+} from '../upstream/fetch.ts';
 import { clientHeaders, sourceOf, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
 import { admitRead } from './admit-read.ts';
@@ -103,36 +109,48 @@ export class JobRequest {
 
   /** Fetches the upstream's whole answer. Throws the GatewayError for the client if it is unusable. */
   fetch(method: UpstreamRequest['method'], job: OwnJob): Promise<WholeAnswer> {
-    return this.#fetch(this.#requestOf(method, job, ''));
+    return this.#whole(this.#requestOf(method, job, ''));
   }
 
   /** Fetches the state of the job, if the client asked for something else. */
   state(job: OwnJob): Promise<WholeAnswer> {
-    const { upstream, upstreamModel } = job;
-    const endpoint = this.#endpoint.path;
-    const path = `${endpoint}/${job.resource.id}`;
-    return this.#fetch({
-      upstream,
-      upstreamModel,
-      method: 'GET',
-      path,
-      endpoint,
-      query: '',
-      client: undefined,
-    });
+    return this.#whole({ ...this.#requestOf('GET', job, ''), query: '', client: undefined });
   }
 
-  async #fetch(request: UpstreamRequest): Promise<WholeAnswer> {
-    const { transport, requestTimeoutMs } = this.#parts;
-    const exchange = this.#exchange();
+  #whole(request: UpstreamRequest): Promise<WholeAnswer> {
+    return this.#within((signal) => this.#ask(request, signal).then(wholeAnswer));
+  }
+
+  /** The head of the upstream's answer, if it is usable. */
+  async #ask(request: UpstreamRequest, signal: AbortSignal): Promise<StreamedAnswer> {
+    const answer = await fetchAnswer(this.#parts.transport, request, signal);
+    const unfit = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
+    if (!unfit) return answer;
+    answer.body.destroy();
+    throw unfit;
+  }
+
+  /**
+   * Runs work with the upstream, and counts its time. The signal ends it when it takes too long or the client leaves.
+   * Throws the GatewayError for the client.
+   */
+  async #within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { raw } = this.#reply;
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new RequestTimeout()), this.#parts.requestTimeoutMs);
+    const left = () => abort.abort(new ClientLeft());
+    if (raw.destroyed) left();
+    raw.once('close', left);
     const sentAt = performance.now();
-    const answer = await fetchAnswer(transport, request, exchange, requestTimeoutMs).catch((error: Error) => {
-      throw failureOf(error, false)[0];
-    });
-    this.#upstreamMs += performance.now() - sentAt;
-    const unfit = unforwardableStatus(answer.status);
-    if (unfit && answer.status !== 304) throw unfit;
-    return answer;
+    try {
+      return await work(abort.signal);
+    } catch (error) {
+      throw error instanceof GatewayError ? error : failureOf(error as Error, false)[0];
+    } finally {
+      clearTimeout(timer);
+      raw.off('close', left);
+      this.#upstreamMs += performance.now() - sentAt;
+    }
   }
 
   /** Refunds the charge of a failed job. Rejects if the refund is uncertain, so that the client retries. */
@@ -161,39 +179,42 @@ export class JobRequest {
     return reply;
   }
 
-  /** Streams the upstream's answer for the job's path and `suffix`. Rejects with the refusal if it is unusable. */
-  pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
-    const { transport, requestTimeoutMs } = this.#parts;
-    const exchange = this.#exchange();
-    const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), requestTimeoutMs);
-    const sentAt = performance.now();
-    const { promise, resolve, reject } = Promise.withResolvers<FastifyReply>();
-    const fail = (refusal: GatewayError) => {
-      clearTimeout(timer);
-      this.end();
-      reject(refusal);
-    };
-    send(transport, this.#requestOf('GET', job, suffix), exchange, (error, answer) => {
-      if (!answer) return fail(failureOf(error as Error, false)[0]);
-      const unfit = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
-      if (unfit) {
-        fail(unfit);
-        exchange.cancel(unfit);
-        return;
-      }
-      const { upstream } = job;
-      const mayQuote = answer.statusCode >= 400;
-      const head = mayQuote ? unmeasured(answer) : answer;
-      const relay = new ContentRelay(this.#reply, exchange, head, upstream, (how) => {
-        clearTimeout(timer);
-        this.#upstreamMs = performance.now() - sentAt;
-        this.end();
-        this.#ended(how);
+  /**
+   * Streams the upstream's answer for the job's path and `suffix`, with back-pressure. Rejects with the refusal if it is
+   * unusable.
+   */
+  async pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
+    const request = this.#requestOf('GET', job, suffix);
+    try {
+      const answered = await this.#within(async (signal) => {
+        const answer = await this.#ask(request, signal);
+        // An error may quote the credential.
+        return answer.statusCode < 400 ? await this.#relay(answer, job.upstream) : await wholeAnswer(answer);
       });
-      answer.body.pipe(mayQuote ? new ErrorFilter(relay, upstream) : relay);
-      resolve(this.#reply);
-    });
-    return promise;
+      if (typeof answered !== 'string') return this.answer(job, answered);
+      this.#ended(answered);
+      return this.#reply;
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Never rejects: the reply is no longer Fastify's. */
+  async #relay({ statusCode, headers, body }: StreamedAnswer, upstream: Upstream): Promise<EndCode> {
+    const reply = this.#reply;
+    const length = headers['content-length'];
+    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    const head = clientHeaders(headers, upstream, { reply: reply.getHeaders(), own, isBytes: true });
+    reply.hijack();
+    reply.raw.writeHead(statusCode, head);
+    // Before the end of the answer, so that the next poll finds the slot free.
+    body.once('end', () => this.end());
+    try {
+      await pipeline(body, reply.raw);
+      return 'ok';
+    } catch (error) {
+      return hasLeft(error as Error) ? 'client_left' : 'upstream_broke';
+    }
   }
 
   #requestOf(
@@ -208,15 +229,6 @@ export class JobRequest {
     // The client's request body is dropped.
     const client = { headers: this.#request.headers, accountId, contentType: undefined };
     return { upstream, upstreamModel, method, path, endpoint, query, client };
-  }
-
-  /** Creates an exchange that is cancelled when the client leaves. */
-  #exchange(): Exchange {
-    const exchange = new Exchange();
-    const left = () => exchange.cancel(new Error('the client left'));
-    if (this.#reply.raw.destroyed) left();
-    this.#reply.raw.once('close', left);
-    return exchange;
   }
 
   #ended(code: EndCode): void {
@@ -242,48 +254,8 @@ function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
   }
 }
 
-/** Outcome of relaying an answer. */
-type Passed = 'ok' | 'client_left' | 'upstream_broke';
+class ClientLeft extends Error {}
 
-/** Relay for answers that are neither read nor charged, such as a finished video. Has back-pressure. */
-class ContentRelay implements AnswerSink {
-  readonly #raw: FastifyReply['raw'];
-  readonly #ended: (how: Passed) => void;
-
-  /** Takes over the reply from Fastify and writes the head. */
-  constructor(
-    reply: FastifyReply,
-    exchange: Exchange,
-    answer: UpstreamAnswer,
-    upstream: Upstream,
-    ended: (how: Passed) => void,
-  ) {
-    this.#raw = reply.raw;
-    this.#ended = ended;
-    const length = answer.headers['content-length'];
-    const own = {
-      ...(typeof length === 'string' ? { 'content-length': length } : {}),
-      ...sourceOf(answer.statusCode),
-    };
-    reply.hijack();
-    const isBytes = answer.statusCode < 400;
-    const head = clientHeaders(answer.headers, upstream, { reply: reply.getHeaders(), own, isBytes });
-    this.#raw.writeHead(answer.statusCode, head);
-    this.#raw.on('drain', () => exchange.resume());
-  }
-
-  data(chunk: Buffer): boolean {
-    return this.#raw.write(chunk);
-  }
-
-  end(): void {
-    this.#ended('ok');
-    this.#raw.end();
-  }
-
-  /** Destroys the client's connection. Also called when the exchange is cancelled because the client left. */
-  error(): void {
-    this.#ended(this.#raw.destroyed ? 'client_left' : 'upstream_broke');
-    this.#raw.destroy();
-  }
+function hasLeft(error: NodeJS.ErrnoException): boolean {
+  return error instanceof ClientLeft || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -214,8 +214,8 @@ class DecodingSink implements AnswerSink, Source {
   }
 }
 
-/** Undefined if the first bytes show that the coding was not applied: some proxies decode and leave the header. */
-function decoderOf(coding: Coding, [a = 0, b = 0]: Buffer, isBinary: boolean): Transform | undefined {
+/** Decoder of a coding. Undefined if the first bytes show that the coding was not applied: some proxies decode and leave the header. */
+export function decoderOf(coding: Coding, [a = 0, b = 0]: Buffer, isBinary: boolean): Transform | undefined {
   // Without it, an answer whose trailer is missing is an error, although all of its content has come.
   const options = isBinary ? {} : { finishFlush: constants.Z_SYNC_FLUSH };
   if (coding === 'gzip') return a === GZIP && b === 0x8b ? createGunzip(options) : undefined;

@@ -1,10 +1,10 @@
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import type { Upstream } from '../../domain/catalog.ts';
 import { addressOf } from './address.ts';
-import { codingsOf, decode } from './decode.ts';
-import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
-import { RequestTimeout } from './failure.ts';
+import { codingsOf, decoderOf } from './decode.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
-import { EXCHANGE, type UpstreamTransport } from './transport.ts';
+import type { UpstreamTransport } from './transport.ts';
 
 /** Maximum bytes of an answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -25,105 +25,60 @@ export interface UpstreamRequest {
   readonly client: ClientRequest | undefined;
 }
 
+export type StreamedAnswer = Dispatcher.ResponseData;
+
 export interface WholeAnswer {
   readonly status: number;
-  readonly headers: UpstreamAnswer['headers'];
+  readonly headers: StreamedAnswer['headers'];
   readonly body: Buffer;
 }
 
-/**
- * Sends the request once. Calls `onHead` once, with the head of the answer or the error; it must pipe the answer to a
- * sink before it returns.
- */
-export function send(
-  transport: UpstreamTransport,
-  request: UpstreamRequest,
-  exchange: Exchange,
-  onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
-): void {
-  const { upstream, upstreamModel, endpoint, client } = request;
-  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
-  const queries = [query, request.query].filter((part) => part !== '').join('&');
-  exchange.headers = upstreamHeaders(client, upstream);
-  transport.request(
-    {
-      origin,
-      path: queries === '' ? path : `${path}?${queries}`,
-      method: request.method,
-      headers: { [EXCHANGE]: exchange },
-      body: null,
-    },
-    onHead,
-  );
-}
-
-/**
- * Sends the request and resolves with the whole, decoded answer. Rejects if the answer breaks off, is too large, or
- * exceeds `timeoutMs`.
- */
+/** Sends the request once. Rejects without an answer's head; `signal` ends the answer too. */
 export async function fetchAnswer(
   transport: UpstreamTransport,
-  question: UpstreamRequest,
-  exchange: Exchange,
-  timeoutMs: number,
-): Promise<WholeAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
-  const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), timeoutMs);
-  send(transport, question, exchange, (error, answer) => {
-    if (!answer) return reject(error);
-    const codings = codingsOf(answer);
-    if (codings) {
-      const open = (head: UpstreamAnswer) => new Gathering(head, exchange, resolve, reject);
-      decode(answer, { codings, isBinary: false, open });
-      return;
-    }
-    const unreadable = new Error('the answer about a job is in an encoding that cannot be read');
-    reject(unreadable);
-    exchange.cancel(unreadable);
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<StreamedAnswer> {
+  const { upstream, upstreamModel, method, endpoint, client } = request;
+  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
+  const queries = [query, request.query].filter((part) => part !== '').join('&');
+  const headers = upstreamHeaders(client, upstream);
+  return await transport.fetch(origin, {
+    path: queries === '' ? path : `${path}?${queries}`,
+    method,
+    headers,
+    signal,
   });
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-class Gathering implements AnswerSink {
-  readonly #answer: UpstreamAnswer;
-  readonly #exchange: Exchange;
-  readonly #resolve: (answer: WholeAnswer) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-
-  constructor(
-    answer: UpstreamAnswer,
-    exchange: Exchange,
-    resolve: (answer: WholeAnswer) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.#answer = answer;
-    this.#exchange = exchange;
-    this.#resolve = resolve;
-    this.#reject = reject;
+/** Reads and decodes an answer. Rejects if it breaks off, is too large or has an unknown coding. */
+export async function wholeAnswer({
+  statusCode: status,
+  headers,
+  body,
+}: StreamedAnswer): Promise<WholeAnswer> {
+  const codings = codingsOf({ headers });
+  const { 'content-encoding': _coding, ...decoded } = headers;
+  if (!codings) {
+    body.destroy();
+    throw new Error('the answer about a job is in an encoding that cannot be read');
   }
-
-  data(chunk: Buffer): boolean {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length <= MAX_BYTES) return true;
-    const tooLarge = new Error('the answer about a job is too large');
-    this.#reject(tooLarge);
-    this.#exchange.cancel(tooLarge);
-    return false;
+  let bytes = await wholeOf(body);
+  // Some upstreams compress without saying so.
+  for (const coding of codings.length === 0 ? (['gzip'] as const) : codings.toReversed()) {
+    const decoder = bytes.length > 0 ? decoderOf(coding, bytes, false) : undefined;
+    if (decoder) bytes = await wholeOf(decoder.end(bytes));
   }
+  return { status, headers: decoded, body: bytes };
+}
 
-  end(): void {
-    const { statusCode: status, headers } = this.#answer;
-    this.#resolve({ status, headers, body: Buffer.concat(this.#chunks) });
+async function wholeOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > MAX_BYTES) throw new Error('the answer about a job is too large');
   }
-
-  error(error: Error): void {
-    this.#reject(error);
-  }
+  return Buffer.concat(chunks);
 }

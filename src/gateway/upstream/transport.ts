@@ -40,6 +40,11 @@ export class UpstreamTransport {
     this.#to(String(options.origin)).dispatch(dispatched as Dispatched, exchange);
   }
 
+  /** Sends a request whose answer is rarely large or urgent, with undici's stream for its body. */
+  fetch(origin: string, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    return this.#to(origin).fetch(options);
+  }
+
   #to(origin: string): Connections {
     let connections = this.#upstreams.get(origin);
     if (!connections) {
@@ -144,10 +149,22 @@ class Connections {
   }
 
   dispatch(options: Dispatched, exchange: Exchange): void {
-    const connection = this.#idle.pop() ?? this.#open();
+    const connection = this.#take();
     exchange.over = () => this.#release(connection);
-    connection.filter.begin();
     connection.client.dispatch(options, exchange);
+  }
+
+  async fetch(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    const connection = this.#take();
+    try {
+      const answer = await connection.client.request(options);
+      // Nobody may be left who reads it when it breaks off.
+      answer.body.on('error', () => {}).once('close', () => this.#release(connection));
+      return answer;
+    } catch (error) {
+      this.#release(connection);
+      throw error;
+    }
   }
 
   /** Waits up to `CLOSE_WITHIN_MS` for open calls; no new call may begin. */
@@ -158,6 +175,12 @@ class Connections {
     }, CLOSE_WITHIN_MS);
     await Promise.all(clients.map((client) => client.close().catch(() => {})));
     clearTimeout(patience);
+  }
+
+  #take(): Connection {
+    const connection = this.#idle.pop() ?? this.#open();
+    connection.filter.begin();
+    return connection;
   }
 
   #open(): Connection {

@@ -1,5 +1,6 @@
 import { type Test, test } from 'tap';
 import type { Behavior } from '../../helper/stand-ins/scripted-provider.ts';
+import { silentWav } from '../../helper/start/media-gateway.ts';
 import { lastCharge, startTargetsGateway, type TargetsGateway } from '../../helper/start/targets-gateway.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -256,28 +257,28 @@ test('a job goes on only where nothing was sent', async (t) => {
   t.same(world.asked('b'), ['film-b']);
 });
 
-test('an uploaded form goes on with the other name of its model', async (t) => {
-  const world = await started(t);
-  world.behave('a', { status: 503, body: {} });
-  const form = new FormData();
-  form.set('model', 'heard');
-  form.set('file', new Blob([wav()]), 'a.wav');
-  const response = await fetch(`${world.url}/v1/audio/transcriptions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${world.key}` },
-    body: form,
+for (const seconds of [1, 200])
+  test(`an uploaded form of ${seconds} s goes on with the other name of its model`, async (t) => {
+    const world = await started(t);
+    world.behave('a', { status: 503, body: {} });
+    const form = new FormData();
+    form.set('model', 'heard');
+    form.set('file', new Blob([silentWav(seconds)]), 'a.wav');
+    form.set('language', 'en');
+    const response = await fetch(`${world.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.key}` },
+      body: form,
+    });
+    t.equal(response.status, 200);
+    t.same(askedPlaces(world), ['heard-a', 'heard-b']);
+    for (const place of ['a', 'b'] as const) {
+      const [request] = world.providers[place].requests;
+      if (!request) return t.fail(place);
+      const headers = { 'content-type': String(request.headers['content-type']) };
+      const received = await new Response(new Uint8Array(request.body), { headers }).formData();
+      t.same([...received.keys()], ['model', 'file', 'language']);
+      t.equal(received.get('model'), `heard-${place}`);
+      t.ok(silentWav(seconds).equals(Buffer.from(await (received.get('file') as File).arrayBuffer())));
+    }
   });
-  t.equal(response.status, 200);
-  t.same(askedPlaces(world), ['heard-a', 'heard-b']);
-});
-
-/** A second of silence. */
-function wav(): Buffer {
-  const head = Buffer.from(
-    'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\0\0\0\0',
-    'latin1',
-  );
-  head.writeUInt32LE(36 + 8_000, 4);
-  head.writeUInt32LE(8_000, 40);
-  return Buffer.concat([head, Buffer.alloc(8_000, 128)]);
-}

@@ -4,7 +4,7 @@ import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts'
 import { ElidedString, ElidedStrings } from '../../../metering/json/elided-strings.ts';
 import { JsonCounts } from './json-counts.ts';
 import { decoded, NamesWithin } from './names-within.ts';
-import { faultIn, notJson } from './not-json.ts';
+import { NotJson } from './not-json.ts';
 import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, SIGNS, searchable, stringEnd } from './scan.ts';
 
 /** Maximum bytes of a kept string. Relevant ids and names fit even if fully escaped. */
@@ -69,9 +69,7 @@ export function readJson(bytes: Buffer, names: RootNames): ReadJson {
     reader.push(bytes, 0, true);
     return reader.end(bytes.length);
   } catch (error) {
-    // The reader found the error; JSON.parse finds the others.
-    const fault = error instanceof GatewayError && error.code === 'invalid_json' && faultIn(bytes);
-    throw fault ? notJson(fault) : error;
+    throw error instanceof NotJson ? new NotJson(bytes) : error;
   }
 }
 
@@ -197,7 +195,7 @@ class JsonReader {
   }
 
   end(size: number): ReadJson {
-    if (this.#long) throw notJson();
+    if (this.#long) throw new NotJson();
     const text = this.#kept.length === 1 ? (this.#kept[0] as string) : this.#kept.join('');
     const marks = this.#marks;
     const offsets = this.#offsets;
@@ -235,7 +233,7 @@ class JsonReader {
   #colon(bytes: Buffer, from: number, at: number): void {
     const nameFrom = this.#nameFrom;
     const nameEnd = this.#nameEnd;
-    if (nameFrom === NO_NAME) throw notJson();
+    if (nameFrom === NO_NAME) throw new NotJson();
     this.#isType = false;
     this.#counts.name(bytes, nameFrom, nameEnd);
     if (this.#counts.depth === 1) this.#rootName(bytes, nameFrom, nameEnd, this.#indexOf(from, at + 1));
@@ -338,7 +336,7 @@ export function parseObject(text: string, body?: Buffer): Record<string, unknown
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson(body && faultIn(body));
+    throw new NotJson(body);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidJson('The request body must be a JSON object.');

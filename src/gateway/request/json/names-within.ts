@@ -1,6 +1,6 @@
 import { foldName, type GatewayError, invalidJson, otherCase } from '../../../domain/errors.ts';
 import type { JsonCounts } from './json-counts.ts';
-import { notJson } from './not-json.ts';
+import { NotJson } from './not-json.ts';
 
 /**
  * Members of the request whose objects may not repeat a name, because their content decides kind, cost or references:
@@ -279,6 +279,6 @@ export function decoded(raw: string): string {
   try {
     return JSON.parse(`"${Buffer.from(raw, 'latin1').toString()}"`) as string;
   } catch {
-    throw notJson();
+    throw new NotJson();
   }
 }

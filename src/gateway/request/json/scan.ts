@@ -1,5 +1,5 @@
 import type { JsonCounts } from './json-counts.ts';
-import { notJson } from './not-json.ts';
+import { NotJson } from './not-json.ts';
 
 // Kinds of JSON bytes outside strings; 0 is any other byte.
 export const QUOTE = 1;
@@ -96,14 +96,14 @@ function escapeEnd(bytes: Buffer, at: number): number {
   if (end > bytes.length) return ~at;
   const escaped = ESCAPED[bytes[at + 1] as number];
   if (escaped === SHORT) return end;
-  if (escaped !== HEX) throw notJson();
+  if (escaped !== HEX) throw new NotJson();
   const last = Math.min(bytes.length, end + HEX_DIGITS);
-  for (let digit = end; digit < last; digit++) if (IS_HEX[bytes[digit] as number] !== 1) throw notJson();
+  for (let digit = end; digit < last; digit++) if (IS_HEX[bytes[digit] as number] !== 1) throw new NotJson();
   return last < end + HEX_DIGITS ? ~at : last;
 }
 
 function plainEnd(byte: number, at: number): number {
-  if (byte < FIRST_PRINTABLE) throw notJson();
+  if (byte < FIRST_PRINTABLE) throw new NotJson();
   return at + 1;
 }
 
@@ -166,16 +166,16 @@ export function freeEnd(search: Searchable, open: number, counts: JsonCounts): n
       expected = sign === OPEN_LIST ? A_VALUE | AN_END : A_NAME | AN_END;
     }
   }
-  throw notJson();
+  throw new NotJson();
 }
 
 function expect(expected: number, found: number): void {
-  if ((expected & found) === 0) throw notJson();
+  if ((expected & found) === 0) throw new NotJson();
 }
 
 function scalarEnd(bytes: Buffer, from: number): number {
   const end = numberEnd(bytes, from) ?? wordEnd(bytes, from);
-  if (end === undefined) throw notJson();
+  if (end === undefined) throw new NotJson();
   return end;
 }
 

@@ -6,7 +6,6 @@ import {
   readJson,
   readJsonInPieces,
 } from '../../../../src/gateway/request/json/json-reader.ts';
-import { faultIn } from '../../../../src/gateway/request/json/not-json.ts';
 import { inMemory } from '../../../../src/metering/byte-source.ts';
 import { base64Length } from '../../../../src/metering/content-parts.ts';
 import { tokensIn } from '../../../../src/metering/text-tokens.ts';
@@ -211,52 +210,28 @@ test('a value and its name may arrive in different pieces', async (t) => {
 });
 
 test('the fault of a body is named with its line and column, and without its content', async (t) => {
-  for (const [text, expected] of [
-    ['{"model": "m" "n": 1}', '"," or "}" at line 1, column 15'],
-    ['{"model": "m",}', 'a name in double quotes at line 1, column 15'],
-    ["{'model': 1}", 'a name in double quotes or "}" at line 1, column 2'],
-    ['{"é😀": "ü",\n "b" 1}', '":" at line 2, column 6'],
-    ['{"é": "😀", secret}', 'a name in double quotes at line 1, column 12'],
-    ['{"a": [1, 2,\r\n]}', 'a value at line 2, column 1'],
-    ['{"a": [1 2]}', '"," or "]" at line 1, column 10'],
-    ['{"a": tru}', 'a value at line 1, column 7'],
-    ['{"a": 01}', '"," or "}" at line 1, column 8'],
-    ['{"a": {}', '"," or "}" at line 1, column 9'],
-    ['{"a": "x', 'a closing quote at line 1, column 9'],
-    ['{"a": "\\x"}', 'a valid escape at line 1, column 8'],
-    ['{"a": "secret\nx"}', 'an escape for a control character at line 1, column 14'],
-    ['{"a": 1} {}', 'nothing more at line 1, column 10'],
-    ['', 'a value at line 1, column 1'],
+  for (const [text, fault] of [
+    [
+      '{"model": "m" "n": 1}',
+      "Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15)",
+    ],
+    ['{"é😀": "ü",\n "b" 1}', "Expected ':' after property name in JSON at position 18 (line 2 column 6)"],
+    ['{"é": "😀", secret}', 'Expected double-quoted property name in JSON at position 12 (line 1 column 13)'],
+    ['{"a": [1 2]}', "Expected ',' or ']' after array element in JSON at position 9 (line 1 column 10)"],
+    ['{"a": "x', 'Unterminated string in JSON at position 8 (line 1 column 9)'],
+    ['{"a": {}', "Expected ',' or '}' after property value in JSON at position 8 (line 1 column 9)"],
+    ['{"a": ', 'Unexpected end of JSON input'],
+    [
+      `{"a": "${'x'.repeat(9_000)}", "b": "${'x'.repeat(9_000)}\n"}`,
+      /position 18016 \(line 1 column 18017\)\.$/,
+    ],
+    ['{"a": secret}', undefined],
+    [`{"a": "${'x'.repeat(9_000)}", "b": secret}`, undefined],
+    // What V8 quotes of this looks like a position.
+    ['{"a": [x in JSON at position 1 (line 1 column 1)', undefined],
   ] as const) {
-    t.equal(faultIn(Buffer.from(text)), `expected ${expected}`, text);
-    if (text === '') continue;
-    const message = `The request body is not valid JSON: expected ${expected}.`;
+    const message =
+      fault instanceof RegExp ? fault : `The request body is not valid JSON${fault ? `: ${fault}` : ''}.`;
     t.throws(() => readJson(Buffer.from(text), ANY_NAME).parse(), { code: 'invalid_json', message }, text);
   }
-});
-
-test('the search for a fault in a megabyte of line ends or escapes held the event loop', async (t) => {
-  for (const text of [`{${'\n'.repeat(1_300_000)}?`, `{"a":"${'\\n'.repeat(600_000)}\n"}`]) {
-    t.equal(faultIn(Buffer.from(text)), undefined, 'it ends after 128 KiB');
-  }
-  // Everything is cut in two somewhere: a word, a number, an escape, a character, a name.
-  const value = '{"é":[true,-1.5e+3,"\\u00e9"]},';
-  for (let before = 0; before < Buffer.byteLength(value); before++) {
-    const text = `[${' '.repeat(before)}${value.repeat(9_000)}1]`;
-    t.equal(faultIn(Buffer.from(text)), undefined);
-  }
-});
-
-test('a fault is found in exactly the texts that JSON.parse refuses', async () => {
-  const edited = fc
-    .tuple(
-      fc.json({ maxDepth: 3 }),
-      fc.nat(),
-      fc.constantFrom('', ',', '"', '}', ']', ':', '0', '\\', ' ', '\n'),
-    )
-    .map(([text, place, piece]) => {
-      const at = place % (text.length + 1);
-      return text.slice(0, at) + piece + text.slice(at + (place % 2));
-    });
-  fc.assert(fc.property(edited, (text) => (faultIn(Buffer.from(text)) === undefined) === isJson(text)));
 });
