@@ -73,7 +73,6 @@ async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
     model: 'demo-chat',
     category: 'text',
     endpoint: '/v1/videos/{id}',
-    isRead: true,
   });
   return key;
 }

@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderResource } from '../../book/resources.ts';
+import { fullLimits } from '../../domain/call-limits.ts';
 import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
-import type { AdmitParts } from '../admit.ts';
+import { type AdmitParts, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { setLimitHeaders } from '../limits.ts';
 import type { CallMetrics, EndCode } from '../observers.ts';
 import { resourceKind } from '../settle.ts';
 import { ErrorFilter, shownError, unmeasured, withoutCredential } from '../upstream/credential.ts';
@@ -14,7 +16,6 @@ import { failureOf, RequestTimeout, unforwardableStatus } from '../upstream/fail
 import { fetchAnswer, send, type UpstreamRequest, type WholeAnswer } from '../upstream/fetch.ts';
 import { clientHeaders, sourceOf, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
-import { admitRead } from './admit-read.ts';
 import type { ResourceOwnership } from './resource-ownership.ts';
 
 export interface JobRouteParts extends AdmitParts {
@@ -53,7 +54,6 @@ export class JobRequest {
   readonly #reply: FastifyReply;
   readonly #startedAt = performance.now();
   #upstreamMs = 0;
-  #endRead = () => {};
 
   constructor(
     parts: JobRouteParts,
@@ -69,8 +69,8 @@ export class JobRequest {
   }
 
   /**
-   * Returns the job if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in
-   * routes.ts). Throws GatewayError. Call `end` or `pass` afterwards.
+   * Returns the job if the account owns it, the key may use its model and its limits have a request left (steps 2 to 4 in
+   * routes.ts). Throws GatewayError.
    */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
@@ -86,8 +86,7 @@ export class JobRequest {
     );
     const place = places.find(({ slug }) => slug === resource.model) ?? places[0];
     if (place) {
-      const read = { callerKey, resource, endpoint: this.#endpoint, label: this.#label };
-      this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
+      await this.#takeRequest(callerKey);
       return { resource, upstream: place.upstream, upstreamModel: place.upstreamModel };
     }
     throw new GatewayError(
@@ -96,9 +95,17 @@ export class JobRequest {
     );
   }
 
-  /** Frees the request's slot. */
-  end(): void {
-    this.#endRead();
+  /** Takes a request from `rpm_limit` of key and account, so that jobs can't be polled without bound. */
+  async #takeRequest({ key, limits }: CompiledKey): Promise<void> {
+    if (!limits) return;
+    const { ledger, metrics } = this.#parts;
+    const { isTaken, limits: states } = await ledger.takeRequest(key.accountId, key.id);
+    setLimitHeaders(this.#reply, this.#endpoint.format, states);
+    if (isTaken) return;
+    throw refusalBy(
+      fullLimits(states, 0).filter(({ name }) => name === 'rpm_limit'),
+      metrics,
+    );
   }
 
   /** Fetches the upstream's whole answer. Throws the GatewayError for the client if it is unusable. */
@@ -152,8 +159,6 @@ export class JobRequest {
       ...(status === 204 || status === 304 ? {} : { 'content-length': body.length }),
       ...sourceOf(status),
     };
-    // Before the answer, so that the next poll finds the slot free.
-    this.end();
     reply.hijack();
     reply.raw.writeHead(status, clientHeaders(headers, upstream, { reply: reply.getHeaders(), own }));
     reply.raw.end(body);
@@ -170,7 +175,6 @@ export class JobRequest {
     const { promise, resolve, reject } = Promise.withResolvers<FastifyReply>();
     const fail = (refusal: GatewayError) => {
       clearTimeout(timer);
-      this.end();
       reject(refusal);
     };
     send(transport, this.#requestOf('GET', job, suffix), exchange, (error, answer) => {
@@ -187,7 +191,6 @@ export class JobRequest {
       const relay = new ContentRelay(this.#reply, exchange, head, upstream, (how) => {
         clearTimeout(timer);
         this.#upstreamMs = performance.now() - sentAt;
-        this.end();
         this.#ended(how);
       });
       answer.body.pipe(mayQuote ? new ErrorFilter(relay, upstream) : relay);
