@@ -267,7 +267,6 @@ export interface HistoryPlan {
   readonly world: WorldKind;
   /** True if calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); only for clusters. */
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in rate limits. */
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }

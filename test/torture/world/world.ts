@@ -19,7 +19,6 @@ export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 export interface WorldPlan {
   readonly world: WorldKind;
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in rate limits. */
   /** PostgreSQL of the book; undefined for SQLite. */
   readonly book: BookServer | undefined;
 }
