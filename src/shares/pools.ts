@@ -10,7 +10,11 @@ export const ALERT_POSTS = { all: 512, ofOne: 16 } as const;
 /** Records of refused calls not yet in the book: at most 10 MB (specification section 14). */
 export const WAITING_REFUSALS = { all: 10_000, ofOne: 1_250 } as const;
 
-/** Bounds of every resource of the process that accounts share. `docs/guarantees.md` lists the memory of each. */
+/**
+ * Bounds of every resource of the process that accounts share. `docs/guarantees.md` lists the memory of each. What waits
+ * is in several pools: a write holds its share of `writes` while it waits for the book, and a receiver of alerts that
+ * does not answer must not delay its account's calls.
+ */
 export function poolBounds({ callBytes, heldBytes, unreadCalls, connections, scale }: MemoryBudget) {
   const mib = (all: number, ofOne: number) => ({ all: all * MIB * scale, ofOne: ofOne * MIB * scale });
   return {
