@@ -1,8 +1,8 @@
 import type { Generated, Selectable } from 'kysely';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { Category } from '../domain/key.ts';
 import type { SettingColumns } from '../domain/key-settings.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
-import type { RefusedCode } from '../domain/refused-call.ts';
 import type { UsageColumn } from '../domain/units.ts';
 
 export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'] as const;
@@ -169,7 +169,7 @@ export interface RefusalsTable {
   endpoint: string;
   streamed: number | null;
   status: number;
-  code: RefusedCode;
+  code: ErrorCode;
   /** JSON of the other fields (`PackedFields` in refusals.ts). */
   told: string;
 }

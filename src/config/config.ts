@@ -89,9 +89,7 @@ export interface Config {
     readonly attempts?: number;
     /** Whether a call moves to the next target if the previous one may already bill. */
     readonly retryUnsure?: boolean;
-    /** Longest wait for room in call limits; 0: no waiting. */
-    readonly maxQueueMs: number;
-    /** Most calls of this process waiting for Redis, and as many for room in call limits. */
+    /** Most calls of this process waiting for Redis. */
     readonly waitingCalls: number;
     /** Memory of this process in MiB; undefined: all available. */
     readonly memoryMb?: number | undefined;

@@ -60,7 +60,9 @@ export function loadConfig({
 }): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
-  const { tree, unset, used, odd } = substitute(withPresets(readYaml(path, faults)), env);
+  const written = readYaml(path, faults);
+  const removed = takeRemoved(written);
+  const { tree, unset, used, odd } = substitute(withPresets(written), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
@@ -128,10 +130,23 @@ export function loadConfig({
     redisTimeoutMs: given.redisTimeoutMs,
     tracing: tracingOf(given),
     warnings: [
+      ...removed,
       ...warnings,
       ...(settings.alerts.allowPrivateNetworks ? [PRIVATE_NETWORKS] : []),
       ...proxyWarnings(env),
     ],
+  });
+}
+
+/** Settings of earlier releases, by section and name, with what happens now. */
+const REMOVED = [['limits', 'maxQueueMs', 'calls beyond a limit get 429 at once']] as const;
+
+/** Takes removed settings out of the file, so that an upgrade starts. Returns a warning for each. */
+function takeRemoved(file: unknown): string[] {
+  return REMOVED.flatMap(([section, name, now]) => {
+    const settings: unknown = file instanceof Map ? file.get(section) : undefined;
+    if (!(settings instanceof Map && settings.delete(name))) return [];
+    return [`${section}.${name} no longer exists and has no effect: ${now}. Remove it`];
   });
 }
 

@@ -117,15 +117,10 @@ export const limitsSection = section({
     false,
     'true: a call also goes to the next target after a timeout or a broken connection, so both providers may bill it',
   ),
-  maxQueueMs: optional(
-    number(0, 600_000),
-    0,
-    'Longest wait of a call for room in its rate limits and concurrency; 0: it gets 429 at once',
-  ),
   waitingCalls: optional(
     number(1, 1_000_000),
     5_000,
-    'Maximum calls of one gateway that wait for Redis; more get 503. As many can wait for rate limits, an eighth of them of one account; more get 429',
+    'Maximum calls of one gateway that wait for Redis; more get 503',
   ),
   memoryMb: optional(
     number(256, 10_000_000),

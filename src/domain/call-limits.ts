@@ -33,11 +33,6 @@ export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallL
   return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
 }
 
-/** Limits for calls that are exempt from the limits per minute. */
-export function placesOnly({ maxParallelRequests }: CallLimits): CallLimits {
-  return { ...NO_CALL_LIMITS, maxParallelRequests };
-}
-
 /** True if requests or tokens are limited, so that answers carry rate-limit headers. */
 export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null;
@@ -87,18 +82,8 @@ export function msUntilFull({ limit, debt }: Bucket): number {
 }
 
 /** Milliseconds, rounded up, until there is room for `units`, at most the capacity; 0: now. */
-export function msUntilRoom(bucket: Bucket, units: number): number {
-  return msUntilServed(bucket, Math.min(units, bucket.limit));
-}
-
-/** Milliseconds, rounded up, until there was room for all calls that take `units` together, each at most the capacity. */
-export function msUntilServed({ limit, debt }: Bucket, units: number): number {
-  return Math.max(0, Math.ceil((debt + (units - limit) * REFILL_MS) / limit));
-}
-
-/** The bucket `ms` milliseconds later, without further use. */
-export function drained({ limit, debt }: Bucket, ms: number): Bucket {
-  return { limit, debt: Math.max(0, debt - limit * Math.max(0, ms)) };
+export function msUntilRoom({ limit, debt }: Bucket, units: number): number {
+  return Math.max(0, Math.ceil((debt + (Math.min(units, limit) - limit) * REFILL_MS) / limit));
 }
 
 /** Tokens that a call takes from a limit: at most the capacity, or a large call could never begin. */
@@ -121,29 +106,21 @@ export interface FullLimit {
   readonly waitMs: number | undefined;
 }
 
-/** Limits without room for one more call of `tokens`; empty if all have room. */
-export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
+/**
+ * Limits without room for one more call of `tokens`; empty if all have room. Undefined tokens: it counts tokens, which
+ * takes a place alone.
+ */
+export function fullLimits(states: LimitStates, tokens: number | undefined): FullLimit[] {
   return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
 }
 
-/** Picks the limits that apply to a call. */
-export function subjectTo(
-  limits: Readonly<Record<LimitOwner, CallLimits>>,
-  full: readonly FullLimit[],
-): FullLimit[] {
-  return full.filter(({ owner, name }) => limits[owner][FIELD_OF[name]] !== null);
-}
-
-const FIELD_OF = Object.fromEntries(
-  Object.entries(CALL_LIMIT_FIELDS).map(([field, name]) => [name, field]),
-) as Readonly<Record<LimitName, keyof CallLimits>>;
-
-function fullLimitsOf(owner: LimitOwner, state: LimitState, tokens: number): FullLimit[] {
+function fullLimitsOf(owner: LimitOwner, state: LimitState, tokens: number | undefined): FullLimit[] {
   const full: FullLimit[] = [];
   const { parallel, requests, tokens: bucket } = state;
   if (parallel && parallel.open >= parallel.limit) {
     full.push({ owner, name: 'max_parallel_requests', limit: parallel.limit, waitMs: undefined });
   }
+  if (tokens === undefined) return full;
   const add = (name: LimitName, of: Bucket | undefined, units: number) => {
     const waitMs = of ? msUntilRoom(of, units) : 0;
     if (of && waitMs > 0) full.push({ owner, name, limit: of.limit, waitMs });

@@ -2,9 +2,6 @@ import type { ErrorCode, RefusalDetail } from './errors.ts';
 import type { Category } from './key.ts';
 import { maskKeys } from './mask-keys.ts';
 
-/** Code of a refused call: an error, or `client_left` if the client left while its call waited for room in limits. */
-export type RefusedCode = ErrorCode | 'client_left';
-
 /** A call that the gateway refused. It involves no money, so its record lies outside the ledger. */
 export interface RefusedCall {
   /** The request id (`x-request-id`). */
@@ -20,7 +17,7 @@ export interface RefusedCall {
   readonly streamed: boolean | null;
   /** HTTP status of the answer. */
   readonly status: number;
-  readonly code: RefusedCode;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly param: string | null;
   readonly durationMs: number;

@@ -51,8 +51,6 @@ export interface ReadCall extends EnteredCall, CallCost {
 
 /** An admitted call: the ledger has its hold until `settleCall`. */
 export interface HeldCall extends ReadCall {
-  /** Milliseconds spent waiting for room in call limits. */
-  readonly waitedMs: number;
   /** Set by `settleCall`: a hold is settled once. */
   isSettled: boolean;
 }

@@ -1,10 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import {
   type Bucket,
-  CALL_LIMIT_FIELDS,
-  type CallLimits,
   type FullLimit,
-  type LimitName,
   type LimitStates,
   msUntilFull,
   REFILL_MS,
@@ -12,7 +9,6 @@ import {
 } from '../domain/call-limits.ts';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
-import type { KeyAndAccountLimits } from '../domain/rules.ts';
 
 const MS_PER_S = 1_000;
 const S_PER_MINUTE = 60;
@@ -68,11 +64,6 @@ export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states:
   }
 }
 
-/** Removes the headers of `setLimitHeaders`: the call is admitted again, and its limits may be gone. */
-export function clearLimitHeaders(reply: FastifyReply, format: WireFormat): void {
-  for (const name of UNITS.flatMap(NAMES[format])) reply.removeHeader(name);
-}
-
 /** Whether a refusal shows limits. Strangers learn nothing, and if the gateway fails, Redis may be down. */
 export function reportsLimits(statusCode: number): boolean {
   return statusCode !== 401 && statusCode < 500;
@@ -108,8 +99,6 @@ function momentIn(ms: number): string {
   return new Date(at).toISOString().replace('.000Z', 'Z');
 }
 
-const FIELDS = Object.entries(CALL_LIMIT_FIELDS) as readonly (readonly [keyof CallLimits, LimitName])[];
-
 /** Retry hint for an unknown wait: a call in flight may end at any time. */
 const HINT_MS = 1_000;
 
@@ -123,16 +112,6 @@ export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   return full.reduce<FullLimit | undefined>(
     (longest, each) => (longest && waitOf(longest) >= waitOf(each) ? longest : each),
     undefined,
-  );
-}
-
-/** Every limit as full, with the hint as its wait. */
-export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
-  return (['key', 'account'] as const).flatMap((owner) =>
-    FIELDS.flatMap(([field, name]) => {
-      const limit = limits[owner][field];
-      return limit === null ? [] : [{ owner, name, limit, waitMs: HINT_MS }];
-    }),
   );
 }
 

@@ -15,17 +15,14 @@ export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
  * milliseconds.
  */
 export interface CallMetrics {
-  /** A model call was refused, or its client left, before it reached an upstream. */
-  refused(endpoint: string, code: ErrorCode | 'client_left'): void;
+  /** A model call was refused before it reached an upstream. */
+  refused(endpoint: string, code: ErrorCode): void;
   /** A full limit refused a model call; of several, the one with the longest wait. */
   limited(owner: LimitOwner, limit: LimitName): void;
   /** A model call got 503 because the ledger could not decide in time. */
   undecided(reason: UndecidedReason): void;
   /** A field that the price tables lack went to a provider, for the first time today. */
   unknownMember(name: string): void;
-  /** A call waits for room in call limits; `dequeued` follows once, admitted or not. */
-  queued(): void;
-  dequeued(waitedMs: number): void;
   /** An admitted call is about to be sent upstream; `settled` follows once. */
   began(): void;
   /** The answer to a call that began is a stream. */
@@ -37,7 +34,7 @@ export interface CallMetrics {
   firstByte(afterMs: number): void;
   /**
    * Counts an admitted call that has ended. `upstreamMs`: from sending it to the end of the upstream's answer.
-   * `addedMs`: time the gateway took to authorize, read, admit and settle it, without the wait for room in limits.
+   * `addedMs`: time the gateway took to authorize, read, admit and settle it.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }

@@ -14,12 +14,11 @@ import { encryptedIds } from '../metering/reasoning.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
-import type { Asked, EnteredCall, HeldCall, ReadCall } from './call.ts';
+import type { Asked, EnteredCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import { hasLimitHeaders, reportsLimits, setLimitHeaders } from './limits.ts';
-import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { type CallBody, checkJsonBody, isJson, readJsonBody, retainScalars } from './request/call-body.ts';
 import { CallMemory, largeReadsOf } from './request/call-memory.ts';
@@ -46,7 +45,6 @@ export interface PipelineParts {
   readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
   readonly response: ResponseContext;
-  readonly queue: CallQueue<HeldCall>;
   readonly bounds: Bounds;
   /** Whether requests for something without a price are refused or pass at the plain price. */
   readonly unpriced: 'refuse' | 'pass';
@@ -111,7 +109,7 @@ export class Pipeline {
    * settles.
    */
   async run(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<void> {
-    const { ledger, gatekeeper, response } = this.#parts;
+    const { ledger, gatekeeper } = this.#parts;
     let read: ReadCall;
     try {
       read = await this.#read(request, entered);
@@ -121,13 +119,6 @@ export class Pipeline {
       throw refusal;
     }
     const held = await admit(request, reply, read, this.#admitParts);
-    if (!held) {
-      // The client left while its call waited for room in its limits.
-      response.metrics.refused(this.#endpoint.path, 'client_left');
-      response.recorder.left(request, read);
-      reply.hijack();
-      return;
-    }
     const { unknown, body, compiled } = held;
     if (unknown.length > 0) this.#unknown.note(unknown, body.model, compiled.key.accountId, request.log);
     try {

@@ -32,7 +32,6 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       }),
     );
-    app.addHook('preClose', async () => parts.queue.stop());
     const unknown = new UnknownMembers((name) => parts.response.metrics.unknownMember(name));
     await app.register(async (scope) => jobRoutes(scope, { ...parts.response, ...parts }));
     for (const endpoint of ENDPOINTS) {
@@ -78,7 +77,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  *  1 authorize the key                          checks 1–8, by the current record: there is no admission to confirm it
  *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
  *  3 check the key's right to the job's model   check 10
- *  4 take a place in its limits of calls        section 11, if there are any (admit-read.ts)
+ *  4 take a request from its rpm_limit          section 11
  *  5 ask the upstream
  *  6 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
  *
@@ -121,13 +120,9 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     one,
     asking(labelOf(one), async (it) => {
       const job = await it.job();
-      try {
-        const answer = await it.fetch('GET', job);
-        await it.refundIfFailed(job, answer);
-        return it.answer(job, answer);
-      } finally {
-        it.end();
-      }
+      const answer = await it.fetch('GET', job);
+      await it.refundIfFailed(job, answer);
+      return it.answer(job, answer);
     }),
   );
 
@@ -135,17 +130,13 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     one,
     asking(labelOf(one), async (it) => {
       const job = await it.job();
-      try {
-        // A deleted job can no longer be checked for failure.
-        const state = await it.state(job);
-        if (!isGood(state) && state.status !== 404) return it.answer(job, state);
-        await it.refundIfFailed(job, state);
-        const answer = await it.fetch('DELETE', job);
-        if (isDeleted(answer)) await parts.ownership.release(job.resource);
-        return it.answer(job, answer);
-      } finally {
-        it.end();
-      }
+      // A deleted job can no longer be checked for failure.
+      const state = await it.state(job);
+      if (!isGood(state) && state.status !== 404) return it.answer(job, state);
+      await it.refundIfFailed(job, state);
+      const answer = await it.fetch('DELETE', job);
+      if (isDeleted(answer)) await parts.ownership.release(job.resource);
+      return it.answer(job, answer);
     }),
   );
 

@@ -28,11 +28,6 @@ export interface Admission {
   readonly model: string;
   readonly category: string;
   readonly endpoint: string;
-  /**
-   * True for a read of a job: it is free, checks only call limits, leaves no ledger entry, and ends by `endRead`.
-   * `hold` and `estimate` are 0.
-   */
-  readonly isRead?: boolean | undefined;
 }
 
 /** The limits of a call's key and account, and the tokens it takes from them. */
@@ -60,7 +55,6 @@ export type Admitted =
   | { readonly verdict: 'stale' }
   /** The presented value was replaced by a rotation, and its grace period has ended. */
   | { readonly verdict: 'ended' }
-  /** A call limit is full; nothing was taken. `onlyLimits`: everything else fits. `limits`: their current state. */
   | {
       /** The call counts tokens, and no count of this minute is left. */
       readonly verdict: 'counted';
@@ -69,7 +63,8 @@ export type Admitted =
       readonly limit: number;
       readonly owner: LimitOwner;
     }
-  | { readonly verdict: 'limited'; readonly limits: LimitStates; readonly onlyLimits: boolean }
+  /** A call limit is full; nothing was taken. `limits`: their current state. */
+  | { readonly verdict: 'limited'; readonly limits: LimitStates }
   | ({
       readonly verdict: 'over_limit';
       readonly spent: Micro;
@@ -140,8 +135,6 @@ export interface Ledger {
    * Returns everything the admission took, for a call that is not sent upstream. Leaves no ledger entry. Never throws.
    */
   cancel(call: HoldId): void;
-  /** Ends a read of a job and frees its place among the calls in flight; the request stays counted. Never throws. */
-  endRead(call: HoldId): void;
 
   /** Finds a key, with its account, by the SHA-256 (hex) of its value. */
   find(hash: string): Promise<Subject | undefined>;
@@ -187,4 +180,9 @@ export interface Ledger {
   keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
   /** Call limit states of a key and its account, by Redis' clock. */
   limitStates(accountId: number, keyId: number): Promise<LimitStates>;
+  /**
+   * Takes one request from the limits per minute of a key and its account, for a read of a job. `isTaken`: false if one
+   * of them has none left, and nothing was taken. Rejects with LedgerUnavailable.
+   */
+  takeRequest(accountId: number, keyId: number): Promise<{ isTaken: boolean; limits: LimitStates }>;
 }

@@ -70,10 +70,6 @@ export class RedisLedger implements Ledger {
     this.#parts.unanswered.cancelNow(call);
   }
 
-  endRead(call: HoldId): void {
-    this.#parts.unanswered.endRead(call).catch(() => undefined);
-  }
-
   find(hash: string): Promise<Subject | undefined> {
     return this.#parts.waiting.during(() => this.#find(hash));
   }
@@ -233,6 +229,17 @@ export class RedisLedger implements Ledger {
       reply === 'MISSING' ? undefined : limitStatesIn(reply),
     );
     return states ?? lost();
+  }
+
+  async takeRequest(accountId: number, keyId: number): ReturnType<Ledger['takeRequest']> {
+    const { client, waiting } = this.#parts;
+    const take = () => client.takeRequest(accountRedisKey(accountId), keyRedisKey(accountId, keyId));
+    const taken = await waiting.during(() =>
+      this.#live(accountId, keyId, take, (reply) =>
+        reply === 'MISSING' ? undefined : { isTaken: reply[0] === 1, limits: limitStatesIn(reply[1]) },
+      ),
+    );
+    return taken ?? lost();
   }
 
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {

@@ -10,7 +10,6 @@ import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 const MS_PER_S = 1_000;
 /** Histogram buckets in seconds: model calls take milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
-const QUEUE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
@@ -30,7 +29,6 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #unknownMembers: Counter<'member'>;
   readonly #unknownNames = new Set<string>();
   readonly #undecided: Counter<'reason'>;
-  readonly #queueWait: Histogram;
   readonly #deliveries: Counter<'status'>;
   /** Caches counters by metric and label, because a prom-client lookup takes a microsecond. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
@@ -38,7 +36,6 @@ export class PrometheusCallMetrics implements CallMetrics {
   #chargedMicro = 0;
   #callsInFlight = 0;
   #openStreams = 0;
-  #queuedCalls = 0;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -68,7 +65,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#added = histogram(
       'tollgate_added_seconds',
-      'Time in the gateway, without the upstream and the wait for limits',
+      'Time in the gateway, without the upstream',
       ADDED_BUCKETS_S,
     );
     this.#limited = counter(
@@ -90,11 +87,6 @@ export class PrometheusCallMetrics implements CallMetrics {
       ['reason'],
     );
     for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
-    this.#queueWait = histogram(
-      'tollgate_queue_wait_seconds',
-      'Time that calls waited for room in their limits, admitted or not',
-      QUEUE_BUCKETS_S,
-    );
     this.#deliveries = counter(
       'tollgate_alert_deliveries_total',
       'Low-credits alerts by status: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
@@ -133,10 +125,9 @@ export class PrometheusCallMetrics implements CallMetrics {
       'Calls in flight whose streamed answer has begun',
       () => this.#openStreams,
     );
-    gauge('tollgate_queued_calls', 'Calls waiting for room in their limits', () => this.#queuedCalls);
   }
 
-  refused(endpoint: string, code: ErrorCode | 'client_left'): void {
+  refused(endpoint: string, code: ErrorCode): void {
     this.#count(endpoint, code);
   }
 
@@ -151,15 +142,6 @@ export class PrometheusCallMetrics implements CallMetrics {
 
   undecided(reason: UndecidedReason): void {
     this.#undecided.inc({ reason });
-  }
-
-  queued(): void {
-    this.#queuedCalls++;
-  }
-
-  dequeued(waitedMs: number): void {
-    this.#queuedCalls--;
-    this.#queueWait.observe(waitedMs / MS_PER_S);
   }
 
   began(): void {

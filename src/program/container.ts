@@ -15,12 +15,10 @@ import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
 import type { Catalog } from '../domain/catalog.ts';
-import type { HeldCall } from '../gateway/call.ts';
 import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Tracing } from '../gateway/observers.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
-import { CallQueue } from '../gateway/queue/call-queue.ts';
 import { CallLog } from '../gateway/record/call-log.ts';
 import { CallRecorder } from '../gateway/record/call-recorder.ts';
 import { RefusalWriter } from '../gateway/record/refusal-writer.ts';
@@ -91,7 +89,6 @@ const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const OPEN_CALLS = token<OpenCalls>('OpenCalls');
-const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
 const OPERATOR_TOKENS = token<OperatorTokens>('OperatorTokens');
@@ -127,7 +124,7 @@ function registerParts(once: Once, opened: Opened): void {
   const { ledger } = opened.ledger;
   once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
   once(MEMORY, () => memoryBudget({ ...config.limits, processes: config.workers }));
-  once(POOLS, (c) => makePools({ ...config.limits, memory: c.resolve(MEMORY) }));
+  once(POOLS, (c) => makePools(c.resolve(MEMORY)));
   once(METRICS, (c) => {
     const registry = new Registry();
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), openCalls: c.resolve(OPEN_CALLS) });
@@ -207,11 +204,6 @@ function registerCalls(once: Once, opened: Opened): void {
     RESOURCE_OWNERSHIP,
     () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
   );
-  once(CALL_QUEUE, (c) => {
-    const { maxQueueMs } = config.limits;
-    const pools = c.resolve(POOLS);
-    return new CallQueue({ maxQueueMs, pools, metrics: c.resolve(CALL_METRICS) });
-  });
   once(PIPELINE, (c) => {
     return {
       gatekeeper: c.resolve(GATEKEEPER),
@@ -220,7 +212,6 @@ function registerCalls(once: Once, opened: Opened): void {
       transport: c.resolve(TRANSPORT),
       ownership: c.resolve(RESOURCE_OWNERSHIP),
       refunds: opened.ledger.refunds,
-      queue: c.resolve(CALL_QUEUE),
       response: {
         ledger,
         requestTimeoutMs: config.limits.requestTimeoutMs,
@@ -238,7 +229,6 @@ function registerCalls(once: Once, opened: Opened): void {
         openCalls: c.resolve(OPEN_CALLS),
         cacheShares: new CacheShares(),
         metrics: c.resolve(CALL_METRICS),
-        queue: c.resolve(CALL_QUEUE),
         recorder: new CallRecorder({
           gatekeeper: c.resolve(GATEKEEPER),
           catalog: opened.catalog,

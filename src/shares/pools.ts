@@ -10,18 +10,12 @@ export const ALERT_POSTS = { all: 512, ofOne: 16 } as const;
 /** Records of refused calls not yet in the book: at most 10 MB (specification section 14). */
 export const WAITING_REFUSALS = { all: 10_000, ofOne: 1_250 } as const;
 
-/** An account may have one in this many of the waiting calls (specification section 11). */
-const WAITING_SHARE = 8;
-
-interface PoolOptions {
-  /** Calls that may wait for room in a limit. */
-  readonly waitingCalls: number;
-  readonly memory: MemoryBudget;
-}
-
-/** Bounds of every resource of the process that accounts share. `docs/guarantees.md` lists the memory of each. */
-export function poolBounds({ waitingCalls, memory }: PoolOptions) {
-  const { callBytes, heldBytes, unreadCalls, connections, scale } = memory;
+/**
+ * Bounds of every resource of the process that accounts share. `docs/guarantees.md` lists the memory of each. What waits
+ * is in several pools: a write holds its share of `writes` while it waits for the book, and a receiver of alerts that
+ * does not answer must not delay its account's calls.
+ */
+export function poolBounds({ callBytes, heldBytes, unreadCalls, connections, scale }: MemoryBudget) {
   const mib = (all: number, ofOne: number) => ({ all: all * MIB * scale, ofOne: ofOne * MIB * scale });
   return {
     /** Open connections by remote address, which may be a proxy's. */
@@ -35,31 +29,15 @@ export function poolBounds({ waitingCalls, memory }: PoolOptions) {
     /** Calls whose client does not read the answer that is passed on as it arrives; without room, the call is cut off. */
     unread: { places: { all: unreadCalls, ofOne: Math.floor(0.75 * unreadCalls) } },
     /** Bodies of model calls received in memory; without room, a body goes to a file. */
-    bodies: { bytes: mib(64, 8) },
-    /** Calls that wait for room in a limit. */
-    waiting: {
-      // An eighth of fewer than eight rounds down to no call.
-      places: {
-        all: waitingCalls,
-        ofOne: waitingCalls < WAITING_SHARE ? waitingCalls : Math.floor(waitingCalls / WAITING_SHARE),
-      },
-    },
-    /** Waits that end in a refusal; each asks Redis once more. */
-    ends: { places: { all: 50, ofOne: 50 } },
+    bodies: { bytes: mib(64, 32) },
     /** Large bodies being parsed. JSON takes mostly far less memory than its size, at worst a few times its size. */
     reading: { places: { all: 4, ofOne: 1 }, bytes: mib(16, 8) },
-    /** Exports and whole lists being sent; each holds a page of the book. */
-    exports: { places: { all: 64, ofOne: 8 } },
-    /** Pages of exports being made. */
-    pages: { places: { all: 16, ofOne: 1 } },
-    /** Other answers of `/api/` over 64 KiB, until they are sent. */
-    answers: { bytes: mib(32, 8) },
+    /** Answers of `/api/` over 64 KiB until they are sent; of lists and exports, the page that is being sent. */
+    answers: { bytes: mib(64, 16) },
     /** Requests of owners to `/api/` that have a body or change something, with their bodies. */
     writes: { places: { all: 512, ofOne: 16 }, bytes: mib(64, 16) },
-    /** Their transactions in the book. */
-    transactions: { places: { all: 8, ofOne: 1 } },
-    /** Queries of entries, calls and sums in the book. */
-    queries: { places: { all: 16, ofOne: 2 } },
+    /** Their transactions in the book, and queries of entries, calls and sums. */
+    book: { places: { all: 16, ofOne: 2 } },
     alerts: { places: ALERT_POSTS },
     refusals: { places: WAITING_REFUSALS },
   } satisfies Record<string, PoolBounds>;
@@ -71,8 +49,8 @@ export type Pools = Readonly<
   Record<Exclude<PoolName, ByAddress>, FairPool> & Record<ByAddress, FairPool<string>>
 >;
 
-export function makePools(options: PoolOptions): Pools {
-  const bounds: Readonly<Record<PoolName, PoolBounds>> = poolBounds(options);
+export function makePools(memory: MemoryBudget): Pools {
+  const bounds: Readonly<Record<PoolName, PoolBounds>> = poolBounds(memory);
   const pools = Object.entries(bounds).map(([name, bound]) => [name, new FairPool(bound)] as const);
   return Object.fromEntries(pools) as unknown as Pools;
 }
@@ -86,7 +64,7 @@ const UNREAD_BYTES = 512 * 1024;
 
 /** Memory that clients' work may take in this process (`docs/guarantees.md`, "Memory is a budget"). */
 export interface MemoryBudget {
-  /** Bytes of calls in flight and waiting calls, with their bodies. */
+  /** Bytes of calls in flight, with their bodies. */
   readonly callBytes: number;
   /** Bytes of their held answers. */
   readonly heldBytes: number;

@@ -72,8 +72,7 @@ async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
     limits: { key: own, account: NO_CALL_LIMITS, tokens: undefined },
     model: 'demo-chat',
     category: 'text',
-    endpoint: '/v1/videos/{id}',
-    isRead: true,
+    endpoint: '/v1/messages/count_tokens',
   });
   return key;
 }

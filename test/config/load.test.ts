@@ -31,7 +31,6 @@ test('a minimal file gets the defaults of the specification', async (t) => {
     contextTokens: 1_000_000,
     toolRounds: 3,
     toolTokens: 50_000,
-    maxQueueMs: 0,
     waitingCalls: 5_000,
     journalEntries: 1_000_000,
   });
@@ -40,6 +39,14 @@ test('a minimal file gets the defaults of the specification', async (t) => {
   t.equal(config.redisUrl, undefined);
   t.equal(config.databaseUrl, undefined);
   t.equal(config.dataDir, resolve('data'));
+});
+
+test('a setting of an earlier release is ignored with a warning', async (t) => {
+  const { limits, warnings } = load(t, `${SMALL}\nlimits: { maxQueueMs: 60000, waitingCalls: 7 }`);
+  t.equal(limits.waitingCalls, 7);
+  t.same(warnings, [
+    'limits.maxQueueMs no longer exists and has no effect: calls beyond a limit get 429 at once. Remove it',
+  ]);
 });
 
 test('new accounts have the limits of calls that the file gives them', async (t) => {

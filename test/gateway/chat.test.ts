@@ -211,7 +211,6 @@ test('an upstream that does not answer in time gives 504 at an estimate, without
         contextTokens: 1,
         toolRounds: 3,
         toolTokens: 50_000,
-        maxQueueMs: 0,
         waitingCalls: 1_000,
         journalEntries: 1_000_000,
       },

@@ -43,7 +43,6 @@ test('a call takes a request, its tokens and a slot, and each limit refuses wher
   const before = await raw.hgetall(hash);
   t.match(await admit({ tokens: 1_000 }), {
     verdict: 'limited',
-    onlyLimits: true,
     limits: { key: { parallel: { open: 1 } } },
   });
   t.same(await raw.hgetall(hash), before, 'the refused call took nothing');
@@ -64,7 +63,7 @@ test('a call that only counts takes and gives back one slot', async (t) => {
     verdict: 'held',
     limits: { key: { requests: { limit: 1 }, parallel: { open: 2 } } },
   });
-  t.match(await admit({ isCounting: true }), { verdict: 'limited', onlyLimits: true }, 'there is no slot');
+  t.match(await admit({ isCounting: true }), { verdict: 'limited' }, 'there is no slot');
   await open.ledger.cancel({ requestId: 'counting', accountId: key.accountId, keyId: key.id });
   await until('the slot to be free', async () => (await openCalls()) === 1);
   t.match(await admit(), { verdict: 'limited' }, 'the request of the minute is taken');
@@ -88,8 +87,8 @@ test('a call that lacks credits, spending limit or a current record takes nothin
   t.same(await admit({ keyVersion: key.version + 1 }), { verdict: 'stale' });
   t.same(await raw.hgetall(hash), before);
   t.match(await admit(), { verdict: 'held' });
-  t.match(await admit({ hold: 6_000_000 }), { verdict: 'limited', onlyLimits: false });
-  t.match(await admit({ hold: 0 }), { verdict: 'limited', onlyLimits: true });
+  t.match(await admit({ hold: 6_000_000 }), { verdict: 'limited' });
+  t.match(await admit({ hold: 0 }), { verdict: 'limited' });
 });
 
 test('key and account count apart, and a call needs room in both', async (t) => {
@@ -186,30 +185,17 @@ test('an expired hold frees its slot, and its request and tokens stay taken', as
   t.equal(after.debt, Math.max(0, before.debt - 1_000 * (after.at - before.at)));
 });
 
-test('a read of a job takes a slot and a request, costs nothing, and ends without an entry, at its deadline too', async (t) => {
-  const limits = { rpmLimit: 9, tpmLimit: 1_000, maxParallelRequests: 1 };
-  const { open, admit, openCalls, book, key, raw, hash } = await startLimited(t, limits, 1);
-  const read = (requestId: string) =>
-    admit({
-      requestId,
-      isRead: true,
-      hold: 0,
-      tokens: 0,
-      endpoint: '/v1/videos/{id}',
-      spendingLimit: 0 as never,
-    });
+test('a read of a job takes a request of key and account or of neither, and no slot, tokens or credits', async (t) => {
+  const limits = { rpmLimit: 2, tpmLimit: 1_000, maxParallelRequests: 1 };
+  const { open, admit, openCalls, book, key } = await startLimited(t, limits, 1);
   await (await held(open, callWith(key, { tokens: 1_000 })))({ key: 5_000, account: 0 });
-  t.match(await read('read-1'), { verdict: 'held', limits: { key: { parallel: { open: 1 } } } });
-  t.match(await read('read-2'), { verdict: 'limited' });
-  t.match(await admit({ hold: 0, tokens: 0 }), { verdict: 'limited' });
-  const before = await storedBucket(raw, hash, 'rq');
-  open.ledger.endRead({ requestId: 'read-1', accountId: key.accountId, keyId: key.id });
-  await until('its slot to be free', async () => (await openCalls()) === 0);
-  t.match(await read('read-3'), { verdict: 'held' });
-  await open.sweep.expireHolds(Date.now() + 24 * 3_600_000);
+  const read = () => open.ledger.takeRequest(key.accountId, key.id);
+  const taken = await read();
+  t.match(taken, { isTaken: true, limits: { key: { requests: { limit: 2 }, parallel: { open: 0 } } } });
+  t.ok((taken.limits.key.requests?.debt ?? 0) > 60_000);
+  t.match(await read(), { isTaken: false });
+  t.match(await admit({ hold: 0, tokens: 0 }), { verdict: 'limited' }, 'calls lack it too');
   t.equal(await openCalls(), 0);
-  const after = await storedBucket(raw, hash, 'rq');
-  t.equal(after.debt, Math.max(0, before.debt - 9 * (after.at - before.at)) + 60_000, 'requests stay taken');
   await open.settled();
   t.same(
     (await entriesOf(book, key.accountId)).map(({ type }) => type),

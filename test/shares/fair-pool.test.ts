@@ -25,12 +25,9 @@ test('one account gets its share only, in places and in bytes', async (t) => {
 });
 
 test('many accounts that take all that they get leave room for the next', async (t) => {
-  const { waiting, alerts } = poolBounds({
-    waitingCalls: 5_000,
-    memory: memoryBudget({ memoryMb: 1_024, processes: 1 }),
-  });
+  const { refusals, alerts } = poolBounds(memoryBudget({ memoryMb: 1_024, processes: 1 }));
   for (const [bounds, accounts, whole] of [
-    [waiting, 25, 4],
+    [refusals, 25, 4],
     [alerts, 250, 16],
   ] as const) {
     const pool = new FairPool({ places: bounds.places });
@@ -43,10 +40,7 @@ test('many accounts that take all that they get leave room for the next', async 
 });
 
 test('three accounts took all the memory of calls, and every other got 503', async (t) => {
-  const { calls } = poolBounds({
-    waitingCalls: 5_000,
-    memory: memoryBudget({ memoryMb: 512, processes: 1 }),
-  });
+  const { calls } = poolBounds(memoryBudget({ memoryMb: 512, processes: 1 }));
   const pool = new FairPool(calls);
   const stream = 128 * 1024;
   for (const account of [1, 2, 3]) t.ok(takeAll(pool, account, stream).length > 20, `streams of ${account}`);

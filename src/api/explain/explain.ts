@@ -253,9 +253,7 @@ const UNITS: Readonly<Record<LimitName, string>> = {
 
 /** Checks the call limits (specification section 11), in order, for one more call of `tokens`. */
 function limitVerdicts({ limits: states, endpoint }: ExplainedCall, tokens: number): LimitVerdict[] {
-  const full = fullLimits(states, tokens).filter(
-    ({ name }) => !endpoint?.isCounting || name === 'max_parallel_requests',
-  );
+  const full = fullLimits(states, endpoint?.isCounting ? undefined : tokens);
   return LIMIT_NAMES.map((check) => {
     const facts = (['key', 'account'] as const).flatMap((owner) => factOf(check, owner, states[owner]));
     const fact = facts.length === 0 ? 'No limit.' : facts.join(' ');

@@ -65,14 +65,14 @@ class NamesOnce implements RootNames {
 }
 
 /**
- * Wraps the book so that owners take turns. Each account runs one write and two queries of entries, calls or sums at a
- * time, so an account with many connections delays others by one or two of its own. Reads of single rows don't queue.
+ * Wraps the book so that owners take turns. Each account runs two at a time of its writes and its queries of entries,
+ * calls or sums, so an account with many connections delays others by two of its own. Reads of single rows don't queue.
  */
-export function withFairTurns(book: Book, { transactions, queries }: Pools): Book {
+export function withFairTurns(book: Book, { book: turns }: Pools): Book {
   const inTurn =
     <Args extends unknown[], Result>(write: (accountId: number, ...args: Args) => Promise<Result>) =>
     (accountId: number, ...args: Args): Promise<Result> =>
-      transactions.run(accountId, () => write(accountId, ...args));
+      turns.run(accountId, () => write(accountId, ...args));
   return {
     ...book,
     createKey: inTurn(book.createKey),
@@ -81,13 +81,13 @@ export function withFairTurns(book: Book, { transactions, queries }: Pools): Boo
     endGrace: inTurn(book.endGrace),
     updateAccount: inTurn(book.updateAccount),
     createTestAlert: inTurn(book.createTestAlert),
-    calls: (query) => queries.run(query.accountId ?? OPERATOR, () => book.calls(query)),
-    ledger: (query) => queries.run(query.accountId, () => book.ledger(query)),
-    usage: (accountId, ...args) => queries.run(accountId, () => book.usage(accountId, ...args)),
+    calls: (query) => turns.run(query.accountId ?? OPERATOR, () => book.calls(query)),
+    ledger: (query) => turns.run(query.accountId, () => book.ledger(query)),
+    usage: (accountId, ...args) => turns.run(accountId, () => book.usage(accountId, ...args)),
     async *usageBy(query) {
       const rows = book.usageBy(query)[Symbol.asyncIterator]();
       for (;;) {
-        const { done, value } = await queries.run(query.accountId ?? OPERATOR, () => rows.next());
+        const { done, value } = await turns.run(query.accountId ?? OPERATOR, () => rows.next());
         if (done) return;
         yield value;
       }

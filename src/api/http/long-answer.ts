@@ -22,24 +22,23 @@ export type NextPage = () => Promise<string | undefined>;
 interface LongAnswer {
   /** The requesting account, or `OPERATOR`. */
   readonly owner: number;
-  /** True for exports and lists of any length; an account may run only a few at once. */
-  readonly isWhole: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
  * Streams an answer page by page, as fast as the client reads, with one page in memory at a time. Builds the first page
  * before the response starts, so that an unreachable book still returns a clean 503; a later fault breaks the
- * connection. Throws 429 `rate_limit_exceeded` if the owner already has the maximum of such answers in progress.
+ * connection. Throws 429 `rate_limit_exceeded` if the owner's answers in progress leave no room for another page.
  */
 export async function sendPages(
-  { exports, answers }: Pools,
+  { answers }: Pick<Pools, 'answers'>,
   reply: FastifyReply,
-  { owner, isWhole, headers }: LongAnswer,
+  { owner, headers }: LongAnswer,
   next: NextPage,
 ): Promise<FastifyReply> {
-  keepUntilSent(reply, isWhole ? exports.take(owner) : answers.take(owner, PAGE_BYTES));
+  const share = keepUntilSent(reply, answers.take(owner, PAGE_BYTES));
   let page = bytesOf(await next());
+  share.grow(Math.max(PIECE_BYTES, page?.length ?? 0) - PAGE_BYTES);
   const pieces = async function* () {
     while (page) {
       for (let at = 0; at < page.length; at += PIECE_BYTES) yield page.subarray(at, at + PIECE_BYTES);
@@ -55,7 +54,11 @@ export async function sendPages(
  * Counts whole answers over 64 KiB until they are sent, because clients that don't read them would fill the memory.
  * Beyond the limit, a request gets 429 `rate_limit_exceeded`.
  */
-export function boundAnswers(app: FastifyInstance, { answers }: Pools, gatekeeper: Gatekeeper): void {
+export function boundAnswers(
+  app: FastifyInstance,
+  { answers }: Pick<Pools, 'answers'>,
+  gatekeeper: Gatekeeper,
+): void {
   const { ofOne } = answers.bytes;
   const ownerOf = (request: FastifyRequest) =>
     gatekeeper.cached(request)?.key.accountId ??
@@ -74,13 +77,14 @@ export function boundAnswers(app: FastifyInstance, { answers }: Pools, gatekeepe
   });
 }
 
-function keepUntilSent(reply: FastifyReply, share: Share | undefined): void {
+function keepUntilSent(reply: FastifyReply, share: Share | undefined): Share {
   if (!share) {
     const message = 'Too many exports and full lists of this account are running. Try again when one ends.';
     throw new GatewayError('rate_limit_exceeded', message);
   }
   if (reply.raw.destroyed) share.release();
   else reply.raw.once('close', () => share.release());
+  return share;
 }
 
 function bytesOf(page: string | undefined): Buffer | undefined {
@@ -111,7 +115,7 @@ interface Export<Row, View extends object, Place> {
  * Streams an export. Pages continue from the place of a row, so newer rows written meanwhile don't shift them.
  */
 export async function sendExport<Row, View extends object, Place>(
-  pools: Pools,
+  pools: Pick<Pools, 'answers'>,
   reply: FastifyReply,
   exported: Export<Row, View, Place>,
 ): Promise<FastifyReply> {
@@ -138,6 +142,5 @@ export async function sendExport<Row, View extends object, Place>(
     await setImmediate();
     return text;
   };
-  const next = () => pools.pages.run(owner, nextPage);
-  return await sendPages(pools, reply, { owner, isWhole: true, headers }, next);
+  return await sendPages(pools, reply, { owner, headers }, nextPage);
 }

@@ -83,7 +83,7 @@ export async function sendKeys(
   const next = keyPages(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
   await deps.ledger.flush(accountId);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
-  return await sendPages(deps.pools, reply, { owner, isWhole: limit === undefined, headers }, next);
+  return await sendPages(deps.pools, reply, { owner, headers }, next);
 }
 
 function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined): ReadKeys {

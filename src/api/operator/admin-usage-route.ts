@@ -99,7 +99,7 @@ async function sendReport(
         'content-disposition': 'attachment; filename="usage.csv"',
       }
     : { 'content-type': 'application/json; charset=utf-8' };
-  return await sendPages(pools, reply, { owner: OPERATOR, isWhole: true, headers }, async () => {
+  return await sendPages(pools, reply, { owner: OPERATOR, headers }, async () => {
     const next = await chunks.next();
     return next.done ? undefined : next.value;
   });

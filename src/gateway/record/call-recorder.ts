@@ -1,14 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
-import type { GatewayError } from '../../domain/errors.ts';
-import {
-  type RefusedCall,
-  type RefusedCode,
-  recorded,
-  recordedUserAgent,
-} from '../../domain/refused-call.ts';
+import type { ErrorCode, GatewayError } from '../../domain/errors.ts';
+import { type RefusedCall, recorded, recordedUserAgent } from '../../domain/refused-call.ts';
 import { CALLER_CHECKS } from '../../domain/rules.ts';
-import type { EnteredCall, HeldCall } from '../call.ts';
+import type { HeldCall } from '../call.ts';
 import { answeredRefusal } from '../codex.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
@@ -26,14 +21,6 @@ interface RecorderParts {
 
 /** End of a refused call, as the client got it. */
 type Refusal = Pick<RefusedCall, 'status' | 'message' | 'param' | 'detail'>;
-
-/** Error of a call whose client left while it waited for room in its limits. */
-const LEFT: Refusal = {
-  status: 499,
-  message: 'The client left while the call waited for room in its limits.',
-  param: null,
-  detail: null,
-};
 
 /** Records the outcome of model calls, including refused ones (specification section 14). */
 export class CallRecorder {
@@ -60,16 +47,11 @@ export class CallRecorder {
     }
   }
 
-  /** Records a call whose client left before it was admitted. */
-  left(request: FastifyRequest, call: EnteredCall): void {
-    this.#refused(request, call.endpoint, 'client_left', () => LEFT, call.compiled.key);
-  }
-
   /** `refusal` is only called if it is recorded; a flood is only counted. */
   #refused(
     { id, call, headers }: FastifyRequest,
     { path }: Endpoint,
-    code: RefusedCode,
+    code: ErrorCode,
     refusal: () => Refusal,
     owner: { readonly id: number; readonly accountId: number } | undefined,
   ): void {
@@ -139,7 +121,7 @@ export class CallRecorder {
  * Codes of checks 1 to 8, which precede the body. With a cached record the body may be read first; the records of equal
  * calls must not differ by that.
  */
-const BEFORE_THE_BODY: ReadonlySet<RefusedCode> = new Set([
+const BEFORE_THE_BODY: ReadonlySet<ErrorCode> = new Set([
   'missing_api_key',
   'invalid_api_key',
   ...CALLER_CHECKS.map(({ code }) => code),

@@ -1,12 +1,16 @@
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderResource } from '../../book/resources.ts';
+import { fullLimits } from '../../domain/call-limits.ts';
 import { type Catalog, placesOf, targetName, type Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
-import type { AdmitParts } from '../admit.ts';
+import { parseAnswer } from '../../metering/answer.ts';
+import { isObject } from '../../metering/json/value.ts';
+import { type AdmitParts, refusalBy } from '../admit.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { setLimitHeaders } from '../limits.ts';
 import type { CallMetrics, EndCode } from '../observers.ts';
 import { resourceKind } from '../settle.ts';
 import { shownError, withoutCredential } from '../upstream/credential.ts';
@@ -20,7 +24,6 @@ import {
 } from '../upstream/fetch.ts';
 import { clientHeaders, sourceOf, upstreamQuery } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
-import { admitRead } from './admit-read.ts';
 import type { ResourceOwnership } from './resource-ownership.ts';
 
 export interface JobRouteParts extends AdmitParts {
@@ -59,7 +62,6 @@ export class JobRequest {
   readonly #reply: FastifyReply;
   readonly #startedAt = performance.now();
   #upstreamMs = 0;
-  #endRead = () => {};
 
   constructor(
     parts: JobRouteParts,
@@ -75,13 +77,13 @@ export class JobRequest {
   }
 
   /**
-   * Returns the job if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in
-   * routes.ts). Throws GatewayError. Call `end` or `pass` afterwards.
+   * Returns the job if the account owns it, the key may use its model and its limits have a request left (steps 2 to 4 in
+   * routes.ts). Throws GatewayError.
    */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
     const { callerKey, params } = this.#request;
-    if (!callerKey) throw new Error('a job is asked for by nobody');
+    if (!callerKey) throw new Error('job route without an authorized key');
     const resource = await ownership.ownedBy(callerKey.key, resourceKind(this.#endpoint), params.id);
     const { category } = this.#endpoint;
     const refusal = modelRefusalOf(callerKey, { slug: resource.model, category });
@@ -92,8 +94,7 @@ export class JobRequest {
     );
     const place = places.find(({ slug }) => slug === resource.model) ?? places[0];
     if (place) {
-      const read = { callerKey, resource, endpoint: this.#endpoint, label: this.#label };
-      this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
+      await this.#takeRequest(callerKey);
       return { resource, upstream: place.upstream, upstreamModel: place.upstreamModel };
     }
     throw new GatewayError(
@@ -102,9 +103,17 @@ export class JobRequest {
     );
   }
 
-  /** Frees the request's slot. */
-  end(): void {
-    this.#endRead();
+  /** Takes a request from `rpm_limit` of key and account, so that jobs can't be polled without bound. */
+  async #takeRequest({ key, limits }: CompiledKey): Promise<void> {
+    if (!limits) return;
+    const { ledger, metrics } = this.#parts;
+    const { isTaken, limits: states } = await ledger.takeRequest(key.accountId, key.id);
+    setLimitHeaders(this.#reply, this.#endpoint.format, states);
+    if (isTaken) return;
+    throw refusalBy(
+      fullLimits(states, 0).filter(({ name }) => name === 'rpm_limit'),
+      metrics,
+    );
   }
 
   /** Fetches the upstream's whole answer. Throws the GatewayError for the client if it is unusable. */
@@ -170,8 +179,6 @@ export class JobRequest {
       ...(status === 204 || status === 304 ? {} : { 'content-length': body.length }),
       ...sourceOf(status),
     };
-    // Before the answer, so that the next poll finds the slot free.
-    this.end();
     reply.hijack();
     reply.raw.writeHead(status, clientHeaders(headers, upstream, { reply: reply.getHeaders(), own }));
     reply.raw.end(body);
@@ -185,18 +192,14 @@ export class JobRequest {
    */
   async pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
     const request = this.#requestOf('GET', job, suffix);
-    try {
-      const answered = await this.#within(async (signal) => {
-        const answer = await this.#ask(request, signal);
-        // An error may quote the credential.
-        return answer.statusCode < 400 ? await this.#relay(answer, job.upstream) : await wholeAnswer(answer);
-      });
-      if (typeof answered !== 'string') return this.answer(job, answered);
-      this.#ended(answered);
-      return this.#reply;
-    } finally {
-      this.end();
-    }
+    const answered = await this.#within(async (signal) => {
+      const answer = await this.#ask(request, signal);
+      // An error may quote the credential.
+      return answer.statusCode < 400 ? await this.#relay(answer, job.upstream) : await wholeAnswer(answer);
+    });
+    if (typeof answered !== 'string') return this.answer(job, answered);
+    this.#ended(answered);
+    return this.#reply;
   }
 
   /** Never rejects: the reply is no longer Fastify's. */
@@ -207,8 +210,6 @@ export class JobRequest {
     const head = clientHeaders(headers, upstream, { reply: reply.getHeaders(), own, isBytes: true });
     reply.hijack();
     reply.raw.writeHead(statusCode, head);
-    // Before the end of the answer, so that the next poll finds the slot free.
-    body.once('end', () => this.end());
     try {
       await pipeline(body, reply.raw);
       return 'ok';
@@ -246,12 +247,8 @@ export function isDeleted(answer: WholeAnswer): boolean {
 }
 
 function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseAnswer(body.toString('utf8'));
+  return isObject(value) ? value : undefined;
 }
 
 class ClientLeft extends Error {}

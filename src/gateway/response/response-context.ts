@@ -1,7 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { HeldCall } from '../call.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
-import type { CallQueue } from '../queue/call-queue.ts';
 import type { CallRecorder } from '../record/call-recorder.ts';
 import type { TargetSettings } from '../targets/tries.ts';
 import type { CacheShares } from './cache-shares.ts';
@@ -20,9 +18,7 @@ export interface ResponseContext {
   readonly openCalls: OpenCalls;
   readonly cacheShares: CacheShares;
   readonly metrics: CallMetrics;
-  /** The queue of calls that wait for room in limits; it learns of each call that ends, which may make room. */
-  readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
-  readonly recorder: Pick<CallRecorder, 'refused' | 'left' | 'ended'>;
+  readonly recorder: Pick<CallRecorder, 'refused' | 'ended'>;
   /** Undefined if nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }

@@ -410,9 +410,7 @@ export class ResponseLifecycle implements Answering {
         openCalls.settled(this.#openPlace);
         after(charge);
         if (this.#hasLeft || this.#isClosed) this.call.memory.free();
-        const { compiled, startedAt, waitedMs } = this.call;
-        if (compiled.limits) this.#context.queue.ended(compiled.key.accountId, compiled.key.id);
-        const addedMs = performance.now() - startedAt - waitedMs - upstreamMs;
+        const addedMs = performance.now() - this.call.startedAt - upstreamMs;
         metrics.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
         metrics.settled(this.#isStream);
         this.trace?.ended(ending, code, charge, upstreamMs);

@@ -150,11 +150,7 @@ export class Admissions {
       case 'ENDED':
         return { verdict: 'ended' };
       case 'LIMITED':
-        return {
-          verdict: 'limited',
-          limits: limitStatesIn(reserved[0] as string),
-          onlyLimits: first === '1',
-        };
+        return { verdict: 'limited', limits: limitStatesIn(first as string) };
       case 'COUNTED':
         return {
           verdict: 'counted',
@@ -237,8 +233,7 @@ function admitCommand(
   now: number,
   holdTtlMs: number,
 ): HotCommand {
-  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod, isRead } =
-    admission;
+  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
   const estimate = estimateOf(admission);
   const start = periodStart(starts, spendingPeriod);
   const bucket = bucketOf(accountId);
@@ -246,7 +241,7 @@ function admitCommand(
     bucket,
     keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${isRead ? '*' : (spendingLimit ?? '-')} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
 }

@@ -48,17 +48,14 @@ export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hol
   return estimate < hold ? estimate : hold;
 }
 
-/** Prefix of the endpoint in the hold of a read of a job, which leaves no ledger entry. */
-const READ = 'GET:';
-
 /**
  * Encodes a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
  * (lua/hold-record.inc.lua). Tokens taken from per-minute limits follow the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
-  const { hold, keyId, accountId, category, endpoint, model, limits, isRead } = admission;
+  const { hold, keyId, accountId, category, endpoint, model, limits } = admission;
   const taken = limits?.tokens === undefined ? '' : ` ${takenText(admission, limits, limits.tokens)}`;
-  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${isRead ? READ : ''}${endpoint} ${model}`;
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${endpoint} ${model}`;
 }
 
 /** `<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's limit>` */
@@ -79,8 +76,6 @@ export interface StoredHold {
   readonly deadline: number;
   readonly keyId?: number;
   readonly accountId?: number;
-  /** True for a read of a job, which leaves no ledger entry. */
-  readonly isRead?: boolean;
   readonly draft?: (now: number, requestId: string) => EntryDraft;
 }
 
@@ -94,7 +89,6 @@ export function parseHold(text: string): StoredHold {
     deadline: Number(deadline),
     keyId: Number(keyId),
     accountId: Number(accountId),
-    isRead: endpoint?.startsWith(READ) === true,
     draft: (now, id) => ({
       id,
       type: 'expired_hold',

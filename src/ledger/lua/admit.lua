@@ -4,11 +4,11 @@
 -- the second implies the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, - or *> <period field d|w|m>
---         <its start (days since epoch)>'; *: a free read, which skips limit and credits. One argument, because an
---         argument costs the gateway as much as splitting this text costs here. Two words follow if key or account has
---         call limits, or the presented value expires, or the call counts tokens: the expiry (ms since epoch) or -; and the
---         estimated tokens, * to take from the buckets of counting alone, or - without limits;
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit or -> <period field d|w|m>
+--         <its start (days since epoch)>'. One argument, because an argument costs the gateway as much as splitting this
+--         text costs here. Two words follow if key or account has call limits, or the presented value expires, or the call
+--         counts tokens: the expiry (ms since epoch) or -; and the estimated tokens, * to take from the buckets of counting
+--         alone, or - without limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: the admission deadline (ms since epoch, by the clock of this Redis)
 -- Reply of each call: 1 held | {'STALE'} | {'MISSING'} live state to be rebuilt
@@ -16,7 +16,7 @@
 --       | {'LIMIT', spent, held, sum of estimates, overdraft; balance, held, sum of estimates of the account}
 --       | {'FUNDS', balance, held, sum of estimates, overdraft}
 --       and with call limits, including the states of key and account (`states` in call-limits.inc.lua):
---       {'HELD', states with this call} | {'LIMITED', 1 if everything else fits, or 0; states}
+--       {'HELD', states with this call} | {'LIMITED', states}
 --       | LIMIT and FUNDS with the states at the end
 --       | {'COUNTED', ms until a count is free, counts a minute, 'key' or 'account'}
 --       | {'ERROR', message}
@@ -93,8 +93,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
   local refusal
-  local isRead = limit == '*'
-  if limit ~= '-' and not isRead then
+  if limit ~= '-' then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
     -- Subtract first: limit plus overdraft would not be exact, because either can be almost 2^53.
@@ -107,14 +106,12 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local held, estimated = account.held, account.held - account.slack
   local missing = held + hold - account.bal
-  if not refusal and not isRead and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
+  if not refusal and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
     refusal = { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
   end
-  local asked = tokens
-  if isRead then asked = nil end
   local hasRoom = limits and (isCounting and limits.hasPlace or limits.hasRoom)
-  if tokens and not (hasRoom(keyLimits, asked) and hasRoom(accountLimits, asked)) then
-    return { 'LIMITED', refusal and 0 or 1, limits.states(keyLimits, accountLimits) }
+  if tokens and not (hasRoom(keyLimits, tokens) and hasRoom(accountLimits, tokens)) then
+    return { 'LIMITED', limits.states(keyLimits, accountLimits) }
   end
   if refusal then
     if tokens then refusal[#refusal + 1] = limits.states(keyLimits, accountLimits) end

@@ -54,14 +54,16 @@ local function callLimits(now)
     return not (limits and limits.parallel and limits.open >= limits.parallel)
   end
 
-  -- tokens: nil for a read of a job.
+  local function hasRequest(limits)
+    return not (limits and limits.rpm and limits.requests.debt > (limits.rpm - 1) * UNIT)
+  end
+
   local function hasRoom(limits, tokens)
     if not limits then return true end
-    local rpm, tpm = limits.rpm, limits.tpm
+    local tpm = limits.tpm
     -- Subtract: the sum of the debt and the call's share may not be exact.
-    return hasPlace(limits)
-      and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
-      and not (tpm and tokens and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
+    return hasPlace(limits) and hasRequest(limits)
+      and not (tpm and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
   end
 
   -- Adds to a debt; the amount may be negative. A bucket's debt can exceed its capacity, but never falls below 0.
@@ -75,10 +77,16 @@ local function callLimits(now)
     if limits.parallel then limits.open = limits.open + 1 end
   end
 
+  local function takeRequest(limits)
+    if not (limits and limits.rpm) then return end
+    limits.isMoved = true
+    add(limits.requests, UNIT)
+  end
+
   local function take(limits, tokens)
     if not limits then return end
     enter(limits)
-    if limits.rpm then add(limits.requests, UNIT) end
+    takeRequest(limits)
     if limits.tpm then add(limits.tokens, math.min(tokens, limits.tpm) * UNIT) end
   end
 
@@ -176,6 +184,7 @@ local function callLimits(now)
     return stateText(keyLimits) .. ' ' .. stateText(accountLimits)
   end
 
-  return { of = of, hasPlace = hasPlace, hasRoom = hasRoom, enter = enter, take = take, release = release, giveBack = giveBack, put = put, write = write,
+  return { of = of, hasPlace = hasPlace, hasRequest = hasRequest, hasRoom = hasRoom, enter = enter,
+    takeRequest = takeRequest, take = take, release = release, giveBack = giveBack, put = put, write = write,
     states = states }
 end

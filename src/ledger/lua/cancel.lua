@@ -1,6 +1,5 @@
--- Cancel: releases a hold that will not be settled: its admission was never answered, its client left, it is a read of a
--- job, which has no ledger entry, or it came back with an older Redis after its charge. A call that did not run also
--- returns what it took from call limits.
+-- Cancel: releases a hold that will not be settled: its admission was never answered, its client left, or it came back
+-- with an older Redis after its charge. A call that did not run also returns what it took from call limits.
 -- KEYS  1 account hash  2 key hash  3 holds hash
 -- ARGV  1 request id  2 '1' if the call ran
 -- Reply 'CANCELLED' | 'NONE' no hold | 'MISSING' live state to be rebuilt

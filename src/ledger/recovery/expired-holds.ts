@@ -103,11 +103,8 @@ export class ExpiredHolds {
       if (hold.amount === undefined && journalled.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.collect(
-        charged.has(id) || hold.isRead
-          ? this.#parts.unanswered.cancelOne(
-              { requestId: id, accountId, keyId },
-              hold.isRead ? 'read' : 'charged',
-            )
+        charged.has(id)
+          ? this.#parts.unanswered.cancelOne({ requestId: id, accountId, keyId }, 'charged')
           : this.#expire(bucket, id, hold, now),
       );
     }

@@ -18,11 +18,8 @@ const SECOND_CANCEL_AFTER_SENT_MS = 8_000;
 /** Minimum delay between the two cancels; a replica that takes over may lack later writes. */
 const SECOND_CANCEL_MIN_MS = 2_000;
 
-/**
- * Why a hold is released: the call never went to the provider, its charge is in the journal or book, or it was a read
- * of a job, which has no charge.
- */
-type CancelReason = 'not sent' | 'charged' | 'read';
+/** Why a hold is released: the call never went to the provider, or its charge is in the journal or book. */
+type CancelReason = 'not sent' | 'charged';
 
 interface ToCancel extends HoldId {
   readonly reason: CancelReason;
@@ -64,15 +61,6 @@ export class UnansweredAdmissions {
     this.add(call);
     // The sweep cancels it again, so this one may fail.
     this.cancelOne(call, 'not sent').catch(() => undefined);
-  }
-
-  /**
-   * Releases the hold of a finished read, retried until Redis answers. There is no second cancel: jobs are polled by
-   * the thousand, and a hold that comes back with a replica ends at its deadline.
-   */
-  async endRead(call: HoldId): Promise<void> {
-    this.add(call, 'read');
-    if (await this.cancelOne(call, 'read')) this.#unanswered.delete(call.requestId);
   }
 
   /**

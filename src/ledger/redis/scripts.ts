@@ -17,6 +17,7 @@ export const KEYS_OF = {
   restoreKeys: undefined,
   restoreAccount: 2,
   limitStates: 2,
+  takeRequest: 2,
 } as const;
 
 type Arg = string | number;
@@ -37,6 +38,7 @@ export interface ScriptClient {
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   limitStates(...args: Arg[]): Promise<string>;
+  takeRequest(...args: Arg[]): Promise<'MISSING' | readonly [number, string]>;
 }
 
 const texts = new Map<string, string>();

@@ -1,12 +1,6 @@
 import { test } from 'tap';
-import { until } from '../../helper/check/until.ts';
-import { startScriptedProvider, startWaitingProvider } from '../../helper/stand-ins/scripted-provider.ts';
-import {
-  ADMIN_TOKEN,
-  type InProcessGateway,
-  startGatewayInProcess,
-  testConfig,
-} from '../../helper/start/gateway-in-process.ts';
+import { startWaitingProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 const COUNTS = [
   ['/v1/messages/count_tokens', { model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }],
@@ -72,26 +66,6 @@ test('counting takes a place among the calls in flight, and gives it back', asyn
   t.equal((await first).status, 200);
   t.equal((await world.api('POST', path, key, body)).status, 200);
   t.equal((await world.chat(key)).status, 200, 'the one request of the minute is left');
-});
-
-test('counting does not wait behind calls that wait for a request of the minute', async (t) => {
-  const provider = await startScriptedProvider();
-  t.teardown(() => provider.close());
-  const { limits } = testConfig('', provider.url);
-  const config = { limits: { ...limits, maxQueueMs: 60_000 } };
-  const world = await startGatewayInProcess(t, { provider, config });
-  const { key, keyId } = await world.account({ key: { rpmLimit: 1 } });
-  t.equal((await world.chat(key)).status, 200);
-  const waiting = world.chat(key);
-  await until('a call that waits', async () =>
-    (await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text()).includes('\ntollgate_queued_calls 1\n'),
-  );
-  t.same(
-    (await countAll(world, key, 3)).map(({ status }) => status),
-    Array(6).fill(200),
-  );
-  await world.api('PATCH', `/api/keys/${keyId}/`, key, { rpm_limit: null });
-  t.equal((await waiting).status, 200);
 });
 
 test('counting has a bucket of its own: ten times rpm_limit, and 600 a minute without one', async (t) => {

@@ -19,7 +19,7 @@ class SlowFolder extends SpoolFolder {
 }
 
 test('the file of a body stayed when its client left while it was opened', async (t) => {
-  const pools = makePools({ waitingCalls: 10, memory: memoryBudget({ processes: 1 }) });
+  const pools = makePools(memoryBudget({ processes: 1 }));
   const spools = new SlowFolder(t.testdir());
   const parts = { bodyLimitBytes: 10_000_000, spools };
   const payload = new PassThrough();

@@ -98,7 +98,6 @@ export async function startScriptedGateway(
     toolRounds: 3,
     toolTokens: 50_000,
     contextTokens: 10_000,
-    maxQueueMs: 0,
     waitingCalls: 1_000,
     journalEntries: 1_000_000,
   };

@@ -145,7 +145,6 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       toolRounds: 3,
       toolTokens: 50_000,
       contextTokens: 10_000,
-      maxQueueMs: 0,
       waitingCalls: 5_000,
       journalEntries: 1_000_000,
     },

@@ -89,7 +89,6 @@ export function history(name: string, world: HistoryPlan['world'], steps: readon
     name,
     world,
     waitReplicas: false,
-    maxQueueMs: 0,
     begin: [...OWNERS, awaited(4), awaited(4), ...steps],
     steps: [],
   };

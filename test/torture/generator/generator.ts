@@ -267,8 +267,6 @@ export interface HistoryPlan {
   readonly world: WorldKind;
   /** True if calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); only for clusters. */
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in rate limits. */
-  readonly maxQueueMs: number;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
@@ -296,7 +294,6 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
   return fc.record({
     world: fc.constant(world),
     waitReplicas: world === 'cluster' ? fc.boolean() : fc.constant(false),
-    maxQueueMs: fc.constantFrom(0, 300),
     begin: fc
       .tuple(
         fc.tuple(accounts, keys, accounts, keys, limitChanges),

@@ -19,8 +19,6 @@ export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 export interface WorldPlan {
   readonly world: WorldKind;
   readonly waitReplicas: boolean;
-  /** Milliseconds that calls may wait for room in rate limits. */
-  readonly maxQueueMs: number;
   /** PostgreSQL of the book; undefined for SQLite. */
   readonly book: BookServer | undefined;
 }
@@ -69,7 +67,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   const places = indexes.map((index) => {
     const bookWire = bookWires[index];
     return makePlace(
-      { folder, index, urls: upstream.urls, maxQueueMs: plan.maxQueueMs },
+      { folder, index, urls: upstream.urls },
       {
         REDIS_URL: redis.urlFor(index),
         REDIS_TIMEOUT_MS: '',
@@ -118,10 +116,10 @@ const NOBODY = 'http://127.0.0.1:1';
 
 /** Makes a gateway's place with short limits, so that a stalled upstream delays a history by at most 6 s per call. */
 function makePlace(
-  of: { folder: string; index: number; urls: Upstream['urls']; maxQueueMs: number },
+  of: { folder: string; index: number; urls: Upstream['urls'] },
   env: NodeJS.ProcessEnv,
 ): Place {
-  const { folder, index, urls, maxQueueMs } = of;
+  const { folder, index, urls } = of;
   const config = join(folder, `gateway-${index}.yaml`);
   const targets = [GONE, 'first', 'test'].map((name, at) => `{ upstream: ${name}, priority: ${at + 1} }`);
   const model = `targets: [${targets}], category: text, maxOutputTokens: 100`;
@@ -129,7 +127,7 @@ function makePlace(
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
-limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, readOnMs: 2000, maxQueueMs: ${maxQueueMs} }
+limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, readOnMs: 2000 }
 upstreams:
   ${GONE}: { url: "${NOBODY}", ${rest} }
   first: { url: "${urls.first}", ${rest} }

@@ -116,7 +116,7 @@ function statesOf({ value, sum, label, labels }: Metrics): readonly State[] {
     {
       part: 'Calls',
       ...good(
-        `${count(value('tollgate_calls_in_flight'))} in flight, ${count(value('tollgate_open_streams'))} of them streams, ${count(value('tollgate_queued_calls'))} waiting.`,
+        `${count(value('tollgate_calls_in_flight'))} in flight, ${count(value('tollgate_open_streams'))} of them streams.`,
       ),
     },
     { part: 'Version', ...good(`Tollgate ${label('tollgate_build_info', 'version') ?? 'unknown'}`) },
