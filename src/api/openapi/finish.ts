@@ -1,12 +1,10 @@
 import { VERSION } from '../../config/version.ts';
+import { CALL_OPERATIONS } from './call-operations.ts';
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
 import type { JsonSchema } from './json-type.ts';
-import { MEDIA_OPERATIONS, VIDEO_OPERATIONS } from './media-calls.ts';
-import { MESSAGE_OPERATIONS } from './message-calls.ts';
 import { MODEL_LIST_OPERATIONS } from './model-list.ts';
 import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
-import { TEXT_OPERATIONS } from './text-calls.ts';
 
 type Methods = Record<string, Operation>;
 type Paths = Record<string, Methods>;
@@ -217,13 +215,10 @@ const LOW_CREDITS_WEBHOOK = {
 };
 
 /**
- * Operations of all routes under /v1, by `METHOD path`. The routes have no schemas: providers define the bodies, and
- * the gateway reads only the properties described here.
+ * Operations of all routes under /v1, by `METHOD path`. Fastify has no schemas for them, because providers define the
+ * bodies.
  */
 export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
   ...MODEL_LIST_OPERATIONS,
-  ...TEXT_OPERATIONS,
-  ...MESSAGE_OPERATIONS,
-  ...MEDIA_OPERATIONS,
-  ...VIDEO_OPERATIONS,
+  ...CALL_OPERATIONS,
 };
