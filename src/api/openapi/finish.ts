@@ -3,7 +3,6 @@ import { CALL_OPERATIONS } from './call-operations.ts';
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
 import type { JsonSchema } from './json-type.ts';
-import { MODEL_LIST_OPERATIONS } from './model-list.ts';
 import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
 
 type Methods = Record<string, Operation>;
@@ -87,12 +86,12 @@ function identified(answer: Answer, format: ErrorFormat): Answer {
   return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
 }
 
-/** Takes the operations of model calls from MODEL_OPERATIONS, because Fastify has no schemas for them. */
+/** Takes the operations of forwarded calls from CALL_OPERATIONS: their routes have no schemas. */
 function described(paths: Paths): Paths {
   return mapValues(paths, (methods, path) =>
     mapValues(
       methods,
-      (generated, method) => MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
+      (generated, method) => CALL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
     ),
   );
 }
@@ -212,13 +211,4 @@ const LOW_CREDITS_WEBHOOK = {
     '2XX': { description: 'Delivered, whatever the body.' },
     default: { description: 'Failed; a redirect is a failure too.' },
   },
-};
-
-/**
- * Operations of all routes under /v1, by `METHOD path`. Fastify has no schemas for them, because providers define the
- * bodies.
- */
-export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
-  ...MODEL_LIST_OPERATIONS,
-  ...CALL_OPERATIONS,
 };
