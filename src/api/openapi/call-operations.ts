@@ -99,7 +99,8 @@ function descriptionOf({ path, format, members, isCounting }: Endpoint, { descri
 }
 
 function schemaOf({ members = new Map() }: Endpoint, type: string): JsonSchema {
-  const fields = [...members].map(([name, member]) => {
+  const others = [...members].filter(([name]) => name !== 'model');
+  const fields = others.map(([name, member]) => {
     const text = describeMember(member);
     const description = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
     return [name, { ...(member.isFile && type === FORM && BYTES), description }];
@@ -107,7 +108,7 @@ function schemaOf({ members = new Map() }: Endpoint, type: string): JsonSchema {
   return {
     type: 'object',
     required: ['model'],
-    properties: { ...Object.fromEntries(fields), model: MODEL },
+    properties: { model: MODEL, ...Object.fromEntries(fields) },
     additionalProperties: true,
   };
 }
