@@ -4,6 +4,8 @@ import { type Test, test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
 import { CONFIG_FILE_SCHEMA } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
+import { ENDPOINTS } from '../src/gateway/endpoints.ts';
+import { describeMember, type Member, type Members } from '../src/metering/members.ts';
 import {
   type ApiDocument,
   type Described,
@@ -320,6 +322,44 @@ test('the settings on the configuration page are those of the schema of the conf
   const lists = settingLists(CONFIG_FILE_SCHEMA as ConfigSchema);
   t.ok(lists.length > 8, 'the sections are found');
   holdTables(t, 'docs/configuration.md', { 'settings of the config file': lists.join('\n\n') });
+});
+
+const TREATMENTS = ['held', 'priced', 'refused', 'free'];
+
+/** A row for each treatment of the fields of a request, with the nested fields that have a text. */
+function fieldTable(members: Members): string {
+  const rows = Map.groupBy([...members, ...nestedFields(members)], ([, member]) => describeMember(member));
+  const sorted = TREATMENTS.flatMap((treatment) =>
+    [...rows].filter(([, fields]) => fields.some(([, member]) => member.treatment === treatment)),
+  );
+  const lines = sorted.map(([text, fields]) => {
+    const names = new Set(fields.map(([name]) => code(name)));
+    return `| ${[...names].join(', ')} | ${text} |`;
+  });
+  return ['| Field | Treatment |', '|---|---|', ...lines].join('\n');
+}
+
+function nestedFields(members: Members): [name: string, member: Member][] {
+  const tables = new Map([[members, '']]);
+  // The map grows while it is walked.
+  for (const [table] of tables)
+    for (const [name, { within }] of table) if (within && !tables.has(within)) tables.set(within, name);
+  tables.delete(members);
+  return [...tables].flatMap(([table, name]) =>
+    [...table]
+      .filter(([, { text }]) => text !== undefined)
+      .map(([inner, member]): [string, Member] => [`${name}.${inner}`, member]),
+  );
+}
+
+test('the fields on the page of charges are those of the tables that check requests', async (t) => {
+  const paths = Map.groupBy(
+    ENDPOINTS.flatMap(({ path, members }) => (members ? [{ path, members }] : [])),
+    ({ members }) => members,
+  );
+  t.ok(paths.size > 5, 'the tables are found');
+  const tables = [...paths].map(([members, [first]]) => [`fields of ${first?.path}`, fieldTable(members)]);
+  holdTables(t, 'docs/charges.md', Object.fromEntries(tables));
 });
 
 test('the list of metrics has the help of each', async (t) => {

@@ -24,7 +24,7 @@ export function serves(endpoint: Pick<Endpoint, 'category' | 'format'>, model: M
   return endpoint.category === model.category && endpoint.format === model.upstream.format;
 }
 
-/** A forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
+/** A forwarded endpoint of specification section 4. A new one is a row here and one in api/openapi/call-docs.ts. */
 export interface Endpoint {
   readonly method: 'POST';
   readonly path: string;
@@ -58,7 +58,7 @@ const AUDIO = {
 } as const;
 const ANTHROPIC = { ...OPENAI, format: 'anthropic', asksForUsage: false } as const;
 
-export const ENDPOINTS: readonly Endpoint[] = [
+const ROWS = [
   { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true },
   { ...OPENAI, path: '/v1/completions', meter: completions, members: COMPLETIONS, asksForUsage: true },
   { ...OPENAI, path: '/v1/responses', meter: responses, members: RESPONSES, asksForUsage: false },
@@ -92,4 +92,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     asksForUsage: false,
     makesJob: true,
   },
-];
+] as const satisfies readonly Endpoint[];
+
+/** Path of an endpoint. Tables by path, such as that of the examples, don't compile without one of them. */
+export type EndpointPath = (typeof ROWS)[number]['path'];
+
+export const ENDPOINTS: readonly (Endpoint & { readonly path: EndpointPath })[] = ROWS;

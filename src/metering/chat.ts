@@ -9,8 +9,11 @@ import { PartCounts } from './media.ts';
 import {
   CACHE_BREAKPOINT,
   CACHE_CONTROL,
+  CACHE_LIFE,
+  CACHE_WRITE,
   EVERYWHERE,
   membersOf,
+  OPENAI_TEXTS,
   otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
@@ -52,9 +55,13 @@ import { type Reading, reportedUsage, wholeUsage, withReported } from './usage-r
 const MESSAGE = membersOf({
   free: 'detail id',
   held: `role type name content text refusal tool_calls.* function_call.* tool_call_id annotations.* cache_control
-    prompt_cache_breakpoint reasoning reasoning_content reasoning_details.* thinking_blocks.* provider_specific_fields.*`,
-  priced: 'audio.* image_url.* input_audio.* file.*',
+    reasoning reasoning_content reasoning_details.* thinking_blocks.* provider_specific_fields.*`,
+  priced: 'audio.* image_url.* input_audio.* file.* prompt_cache_breakpoint',
   within: { content: 'self', cache_control: CACHE_CONTROL, prompt_cache_breakpoint: CACHE_BREAKPOINT },
+  texts: {
+    audio: '`inputAudio`, else `input`; holds the tokens behind it',
+    prompt_cache_breakpoint: CACHE_WRITE,
+  },
 });
 
 /** Chat tools, all run by the client. */
@@ -90,8 +97,19 @@ export const CHAT = membersOf({
     web_search_options: membersOf({ priced: 'search_context_size', free: 'user_location.*' }),
     prediction: membersOf({ held: 'type content.*' }),
     response_format: membersOf({ held: 'type json_schema.* schema.* grammar' }),
-    prompt_cache_options: membersOf({ free: 'mode', priced: 'ttl' }),
+    prompt_cache_options: membersOf({ free: 'mode', priced: 'ttl', texts: { ttl: CACHE_LIFE } }),
     cache_control: CACHE_CONTROL,
+  },
+  texts: {
+    ...OPENAI_TEXTS,
+    'messages tools functions': 'a token for each byte, and a few for each message and tool',
+    'max_completion_tokens max_tokens n':
+      "the larger maximum, else the model's `maxOutputTokens`, times `n`; 0 names none",
+    prediction: 'its bytes as output, besides the maximum',
+    'reasoning_effort reasoning thinking response_format verbosity': 'as bytes and in the maximum',
+    'modalities audio': '`outputAudio`, if `modalities` has `audio`',
+    web_search_options: '`webSearch` for one search; holds one round of at most `limits.toolTokens`',
+    cache_control: CACHE_WRITE,
   },
 });
 

@@ -1,6 +1,6 @@
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
-import { EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
+import { EVERYWHERE, membersOf, OPENAI_TEXTS, STREAM_OPTIONS } from './members.ts';
 import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
 import { type CostPlan, NONE } from './plan.ts';
 import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
@@ -16,6 +16,13 @@ export const COMPLETIONS = membersOf({
   held: 'prompt max_tokens n best_of echo suffix',
   free: `frequency_penalty logit_bias.* logprobs presence_penalty seed stop temperature top_p user`,
   within: { stream_options: STREAM_OPTIONS },
+  texts: {
+    service_tier: OPENAI_TEXTS.service_tier,
+    'prompt suffix': 'a token for each byte',
+    'max_tokens n best_of':
+      "for each prompt the maximum, else the model's `maxOutputTokens`, times the larger of `n` and `best_of`; 0 names none",
+    echo: 'the prompt as output, too',
+  },
 });
 
 /** `/v1/completions`: reports usage in the chat format. */

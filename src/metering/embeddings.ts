@@ -3,7 +3,7 @@ import { windowOf } from './bounds.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, promptTokens } from './completions.ts';
 import { isObject } from './json/value.ts';
-import { EVERYWHERE, membersOf } from './members.ts';
+import { EVERYWHERE, membersOf, OPENAI_TEXTS } from './members.ts';
 import type { Meter } from './meter.ts';
 import { plainPlan } from './plain-plan.ts';
 import { openaiTerms } from './terms.ts';
@@ -15,6 +15,7 @@ export const EMBEDDINGS = membersOf({
   priced: 'service_tier',
   held: 'input.*',
   free: 'dimensions encoding_format user',
+  texts: { service_tier: OPENAI_TEXTS.service_tier, input: 'a token for each byte, and a few for each text' },
 });
 
 const REQUEST_OVERHEAD = 64;

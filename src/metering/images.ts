@@ -45,6 +45,14 @@ export const IMAGES = membersOf({
   held: 'prompt input_fidelity partial_images complexity frame_count',
   refused: 'output_format svg.*',
   free: 'background frame_duration_ms moderation output_compression response_format safety_identifier style user',
+  texts: {
+    'image mask markup': '`inputImage`, else `input`, if tokens are priced',
+    'n size quality':
+      '`n` times `image`, by size and quality if its price is, or `outputImage` for their tokens',
+    prompt: 'a token for each byte, if tokens are priced',
+    'input_fidelity partial_images complexity frame_count': 'as tokens of the pictures',
+    'output_format svg': 'an SVG, which another model writes',
+  },
 });
 
 /** Approximate tokens that a template adds to a prompt. */

@@ -9,8 +9,12 @@ import { refuseModels, type Surcharge } from './plan.ts';
  */
 export type Treatment = 'priced' | 'held' | 'refused' | 'free';
 
-interface Member {
+export interface Member {
   readonly treatment: Treatment;
+  /** Text after the treatment in docs/charges.md and OpenAPI: the unit of a price, the bound of a hold, the reason. */
+  readonly text?: string;
+  /** An uploaded file of a form. */
+  readonly isFile?: true;
   /** Checks or holds read the value, so a body must not repeat it in any letter case. */
   readonly isRead: boolean;
   /** Refused by presence alone; absent: the endpoint's code decides by value. */
@@ -45,6 +49,8 @@ interface Lists {
   readonly always?: string;
   /** Tables for nested objects, by name. `self`: this table. */
   readonly within?: Readonly<Record<string, Members | 'self'>>;
+  /** `Member.text` by space-separated names. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 const LISTS: readonly (readonly [keyof Lists, Omit<Member, 'isOpen' | 'within'>])[] = [
@@ -52,17 +58,33 @@ const LISTS: readonly (readonly [keyof Lists, Omit<Member, 'isOpen' | 'within'>]
   ['held', { treatment: 'held', isRead: true }],
   ['free', { treatment: 'free', isRead: false }],
   ['read', { treatment: 'free', isRead: true }],
-  ['files', { treatment: 'priced', isRead: false }],
+  ['files', { treatment: 'priced', isRead: false, isFile: true }],
   ['refused', { treatment: 'refused', isRead: true }],
-  ['otherModels', { treatment: 'refused', isRead: true, refusal: 'other model' }],
-  ['fees', { treatment: 'refused', isRead: true, refusal: 'fee' }],
-  ['unreported', { treatment: 'refused', isRead: true, refusal: 'unreported' }],
-  ['always', { treatment: 'refused', isRead: false, refusal: 'always' }],
+  ['otherModels', { treatment: 'refused', isRead: true, refusal: 'other model', text: 'another model' }],
+  ['fees', { treatment: 'refused', isRead: true, refusal: 'fee', text: 'unknown price' }],
+  [
+    'unreported',
+    {
+      treatment: 'refused',
+      isRead: true,
+      refusal: 'unreported',
+      text: 'the answer would not report the usage',
+    },
+  ],
+  [
+    'always',
+    {
+      treatment: 'refused',
+      isRead: false,
+      refusal: 'always',
+      text: 'nothing limits the number of agents',
+    },
+  ],
 ];
 
 const OPEN = '.*';
 
-/** Builds the table. Throws if a name is in two lists, or only in `within`. */
+/** Builds the table. Throws if a name is in two lists, or only in `within` or `texts`. */
 export function membersOf(lists: Lists): Members {
   const table = new Map<string, Member>();
   for (const [list, member] of LISTS) {
@@ -80,7 +102,19 @@ export function membersOf(lists: Lists): Members {
     if (!member) throw new Error(`${name} stands in no list`);
     table.set(name, { ...member, within: within === 'self' ? table : within });
   }
+  for (const [names, text] of Object.entries(lists.texts ?? {})) {
+    for (const name of names.split(' ')) {
+      const member = table.get(name);
+      if (!member) throw new Error(`${name} stands in no list`);
+      table.set(name, { ...member, text });
+    }
+  }
   return table;
+}
+
+/** Describes the treatment of a member, as docs/charges.md and OpenAPI do. */
+export function describeMember({ treatment, text }: Member): string {
+  return text === undefined ? treatment : `${treatment}: ${text}`;
 }
 
 /** Names in a table that would run another model. */
@@ -89,9 +123,24 @@ export function otherModelsIn(table: Members): readonly string[] {
 }
 
 /** `cache_control` of Anthropic, and of providers that forward it. */
-export const CACHE_CONTROL = membersOf({ free: 'type', priced: 'ttl' });
+export const CACHE_CONTROL = membersOf({
+  free: 'type',
+  priced: 'ttl',
+  texts: { ttl: '`cacheWrite1h`, unless `5m`' },
+});
+/** Text of members that mark what the provider caches. */
+export const CACHE_WRITE = '`cacheWrite`, else `input`';
+/** Text of `ttl` in OpenAI's cache options and breakpoints. */
+export const CACHE_LIFE = '`cacheWrite1h`, unless `30m`';
 /** `prompt_cache_breakpoint` of OpenAI. */
-export const CACHE_BREAKPOINT = membersOf({ free: 'mode', priced: 'ttl' });
+export const CACHE_BREAKPOINT = membersOf({ free: 'mode', priced: 'ttl', texts: { ttl: CACHE_LIFE } });
+
+/** Texts of members with one meaning in several formats of OpenAI. */
+export const OPENAI_TEXTS = {
+  service_tier:
+    '`serviceTiers`, unless `auto`, `default`, `standard` or null; none or `auto` holds the highest',
+  prompt_cache_options: CACHE_WRITE,
+} as const;
 
 export const STREAM_OPTIONS = membersOf({ read: 'include_usage', free: 'include_obfuscation' });
 

@@ -3,7 +3,7 @@ import { TIMES_ONE } from '../domain/price.ts';
 import { type ContentPart, contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
-import { CACHE_CONTROL, EVERYWHERE, membersOf } from './members.ts';
+import { CACHE_CONTROL, CACHE_WRITE, EVERYWHERE, membersOf } from './members.ts';
 import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import { type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
@@ -99,7 +99,10 @@ export const MESSAGES = membersOf({
     messages: BLOCK,
     tools: MESSAGES_TOOL,
     cache_control: CACHE_CONTROL,
-    thinking: membersOf({ held: 'type budget_tokens display block_binding.*' }),
+    thinking: membersOf({
+      held: 'type budget_tokens display block_binding.*',
+      texts: { budget_tokens: 'counts if it is larger than the maximum' },
+    }),
     output_config: membersOf({ held: 'effort format.* task_budget.*' }),
     output_format: membersOf({ held: 'type schema.*' }),
     diagnostics: membersOf({ free: 'previous_message_id' }),
@@ -116,6 +119,24 @@ export const MESSAGES = membersOf({
         }),
       },
     }),
+  },
+  texts: {
+    'system messages tools output_config output_format':
+      'a token for each byte, a few for each message, and the prompts that Anthropic adds for tools',
+    'max_tokens thinking': "the maximum, else the model's `maxOutputTokens`; 0 names none",
+    'service_tier speed inference_geo':
+      '`serviceTiers`: the tier, `fast` and the region multiply each other, unless `auto`, `standard_only`, `standard`, ' +
+      '`global` or null; none holds the highest',
+    cache_control: CACHE_WRITE,
+    context_management:
+      'one more context and answer for `compact_…` edits, if the input can reach the trigger (default 150,000 tokens); ' +
+      'nothing for `clear_…` edits',
+    compaction: 'one more context and answer',
+    mcp_servers: 'ten rounds, each pass a whole context, no fee',
+    container: 'container hours',
+    thread:
+      "the provider would keep the conversation. The `details` of the error tell Anthropic's tool runners to go on without it",
+    billing_policy: 'another payer',
   },
 });
 

@@ -7,7 +7,15 @@ import { contentParts, readable } from './content-parts.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { PartCounts } from './media.ts';
-import { CACHE_BREAKPOINT, EVERYWHERE, membersOf, STREAM_OPTIONS } from './members.ts';
+import {
+  CACHE_BREAKPOINT,
+  CACHE_LIFE,
+  CACHE_WRITE,
+  EVERYWHERE,
+  membersOf,
+  OPENAI_TEXTS,
+  STREAM_OPTIONS,
+} from './members.ts';
 import {
   countOf,
   type EventAction,
@@ -100,6 +108,7 @@ const ITEM = membersOf({
     reasoning: membersOf({ held: 'effort' }),
     prompt_cache_breakpoint: CACHE_BREAKPOINT,
   },
+  texts: { prompt_cache_breakpoint: CACHE_WRITE },
 });
 
 /** Responses: `ResponseCreateParams` of openai. */
@@ -120,12 +129,33 @@ export const RESPONSES = membersOf({
     input: ITEM,
     tools: RESPONSES_TOOL,
     stream_options: STREAM_OPTIONS,
-    reasoning: membersOf({ held: 'effort summary generate_summary context', refused: 'mode' }),
+    reasoning: membersOf({
+      held: 'effort summary generate_summary context',
+      refused: 'mode',
+      texts: { mode: 'any but `standard`' },
+    }),
     text: membersOf({ held: 'format.* verbosity' }),
     access_programs: membersOf({ free: 'cyber' }),
     image: membersOf({ free: 'context_compression' }),
     context_management: membersOf({ held: 'type compact_threshold' }),
-    prompt_cache_options: membersOf({ free: 'mode comparison_response_id', priced: 'ttl', held: 'prewarm' }),
+    prompt_cache_options: membersOf({
+      free: 'mode comparison_response_id',
+      priced: 'ttl',
+      held: 'prewarm',
+      texts: { ttl: CACHE_LIFE },
+    }),
+  },
+  texts: {
+    ...OPENAI_TEXTS,
+    'input instructions text tools': 'a token for each byte, and a few for each item and tool',
+    'max_output_tokens reasoning':
+      "the maximum, which includes reasoning, else the model's `maxOutputTokens`; 0 names none",
+    max_tool_calls:
+      'that many rounds of tools that the provider runs; 0 names none. Without it, the gateway sends `limits.toolRounds` (3)',
+    previous_response_id: 'the tokens behind it, or a whole context if unknown',
+    context_management:
+      'one more context and answer, if the input can reach `compact_threshold` (default 150,000 tokens)',
+    'prompt conversation': 'no account owns one here (404 `object_not_found`)',
   },
 });
 

@@ -35,6 +35,7 @@ export const SPEECH = membersOf({
   read: 'model stream_format',
   priced: 'input instructions speed',
   free: 'voice.* response_format',
+  texts: { 'input instructions speed': '`character` of `input`, or `input` and `outputAudio`' },
 });
 
 /**

@@ -33,6 +33,10 @@ export const TRANSCRIPTION = membersOf({
   held: 'prompt',
   free: `chunking_strategy.* include keywords known_speaker_names known_speaker_references language languages temperature
     timestamp_granularities`,
+  texts: {
+    file: '`audioSecond`, or `inputAudio`; the only file, whose length the gateway measures',
+    prompt: 'a token for each byte, if tokens are priced',
+  },
 });
 
 /** Lowest bit rate, in bytes per second (6 kbit/s), to bound audio in an unknown format. MP3 has at least 8 kbit/s. */

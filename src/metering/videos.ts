@@ -14,6 +14,11 @@ export const VIDEOS = membersOf({
   files: 'input_reference.*',
   priced: 'seconds size quality',
   free: 'prompt',
+  texts: {
+    'seconds size quality':
+      '`videoSecond` for each of `seconds` (default 4, at most 3,600), by size and quality if its price is',
+    input_reference: 'in the seconds; a file or a URL, not an id',
+  },
 });
 
 /** Default length of a video in seconds (OpenAI API reference, "Create video"). */

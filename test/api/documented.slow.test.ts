@@ -23,6 +23,8 @@ const OPERATIONS_AT_ONCE = 6;
 /** Statuses on a machine so busy that Redis, the journal or the provider is late. */
 const LATE = [503, 504];
 const LATE_MAX = 20;
+/** Statuses of refusals that pass with time. */
+const TEMPORARY: ReadonlySet<number> = new Set([429, 503]);
 
 const world = await startDocumentedGateway(t);
 const caller = await world.account();
@@ -81,8 +83,10 @@ async function refusesWith(
   const copy = response.clone();
   t.equal(response.status, ERRORS[code][0], `${code}: status`);
   t.same(await faultsOf(document, validate, operation, response), [], code);
-  const { error } = (await copy.json()) as { error?: { code?: string } };
+  const { error } = (await copy.json()) as { error?: { code?: string; message?: string } };
   t.equal(error?.code, code);
+  // Some clients retry if they read these words.
+  if (!TEMPORARY.has(response.status)) t.notMatch(error?.message, /try again|rate.?limit/i, code);
 }
 
 /** Repeats a request that gets a status of a busy machine, unless that is the status that is `meant`. */

@@ -150,7 +150,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   unsupported_media_type: raw('name=x', 'text/plain'),
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
   invalid_field: wrongField,
-  unpriced_parameter: changed({ service_tier: 'of nobody' }),
+  unpriced_parameter: changed({ litellm_params: 'of nobody' }),
   key_not_found: (request, _by, operation) =>
     operation.path.includes('{key_id}')
       ? { ...request, path: { ...request.path, key_id: NOBODY } }

@@ -1,5 +1,7 @@
-import type { Category } from '../../domain/key.ts';
-import type { Unit } from '../../domain/units.ts';
+import { CATEGORIES } from '../../domain/key.ts';
+import { UNIT_NAMES, type Unit } from '../../domain/units.ts';
+import { orNull, words } from '../openapi/fields.ts';
+import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 
 /**
  * A unit's price in credits: a number, or by input length, shortest first, or by the output's size and quality.
@@ -8,6 +10,28 @@ export type UnitPriceView =
   | number
   | readonly { readonly above?: number; readonly price: number }[]
   | Readonly<Record<string, number>>;
+
+const AMOUNT = Type.Number({ minimum: 0 });
+const AMOUNTS: Schema<Readonly<Record<string, number>>> = { type: 'object', additionalProperties: AMOUNT };
+
+const UnitPrice: Schema<UnitPriceView> = {
+  title: 'UnitPrice',
+  description:
+    'Credits per 1,000,000 tokens or characters, 1,000 searches, or one image, second or request. A list if the length of ' +
+    'the input decides: the last entry whose `above` all input tokens of the request exceed prices the whole request. An ' +
+    'object if size and quality of a picture or video decide.',
+  oneOf: [
+    AMOUNT,
+    { ...AMOUNTS, minProperties: 1 },
+    Type.Array(
+      Type.Object({
+        above: Type.Optional(Type.Integer({ minimum: 0, description: 'Absent in the first entry.' })),
+        price: AMOUNT,
+      }),
+      { minItems: 2 },
+    ),
+  ],
+};
 
 /**
  * Prices under OpenRouter's names, as strings: credits for one token, image, search or request. Clients read these to
@@ -32,57 +56,119 @@ export type OpenRouterPrice = keyof typeof OPENROUTER_PRICES;
 /** Fields that OpenRouter's clients require. */
 export const ALWAYS_PRICED: readonly OpenRouterPrice[] = ['prompt', 'completion'];
 
-/**
- * A model of `GET /v1/models` with the fields of OpenAI and of Anthropic, its category and prices. Written by hand,
- * because the schemas of /v1 (openapi/model-list.ts) are plain JSON.
- */
-export interface ModelView {
-  readonly id: string;
-  readonly object: 'model';
-  /** Always 0, because OpenAI's clients require the field and the catalog has no dates. */
-  readonly created: number;
-  /** Anthropic's fields. The catalog has no dates; the epoch stands for that. */
-  readonly type: 'model';
-  readonly display_name: string;
-  readonly created_at: string;
-  /** Context window and longest answer, in tokens; null if not configured. */
-  readonly context_length: number | null;
-  readonly max_output_tokens: number | null;
-  /** Name of the upstream in the configuration. */
-  readonly owned_by: string;
-  readonly category: Category;
-  /** Other names that calls may use. */
-  readonly aliases: readonly string[];
-  /** Paths that accept calls of the model. */
-  readonly endpoints: readonly string[];
-  /** Credits by unit, as configured; {} if free. */
-  readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
-  readonly pricing: Readonly<Partial<Record<OpenRouterPrice, string>>>;
-  /** Multipliers of the price by service tier. */
-  readonly service_tiers: Readonly<Record<string, number>>;
-}
-
-export interface ModelListView {
-  readonly object: 'list';
-  readonly data: readonly ModelView[];
-  /** Anthropic's fields of a page. */
-  readonly has_more: boolean;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
-}
-
-/** A model for the operator: with its price's source, its provider's price, and its targets. */
-export type OperatorModelView = ModelView & {
-  readonly source: 'config' | 'list' | 'free';
-  /** Provider's price in the list, in credits at markup 1; null if not listed. */
-  readonly list_price: ModelView['price'] | null;
-  /** Names of its targets. */
-  readonly targets: readonly string[];
-  /** Last day of the provider's promised price, if configured. */
-  readonly price_until: string | null;
+const ModelPrice: Schema<Readonly<Partial<Record<Unit, UnitPriceView>>>> = {
+  title: 'ModelPrice',
+  type: 'object',
+  description:
+    'Price by unit. An absent unit costs as much as the unit it refines (`cachedInput` as `input`), else nothing.',
+  properties: Object.fromEntries(UNIT_NAMES.map((unit) => [unit, UnitPrice])),
 };
 
+const ModelPricing: Schema<Readonly<Partial<Record<OpenRouterPrice, string>>>> = {
+  title: 'ModelPricing',
+  type: 'object',
+  description:
+    "Prices in OpenRouter's form: credits for one token, image, search or request, as text. Has the first price by length " +
+    'and the highest by size and quality.',
+  required: [...ALWAYS_PRICED],
+  properties: Object.fromEntries(
+    Object.entries(OPENROUTER_PRICES).map(([name, unit]) => [
+      name,
+      Type.String({
+        pattern: String.raw`^\d+(\.\d+)?$`,
+        description: `The price of one ${unit}, in credits.`,
+      }),
+    ]),
+  ),
+};
+
+const REQUIRED = { description: 'For clients that require it.' };
+
+/** A model of `GET /v1/models` with the fields of OpenAI and of Anthropic, its category and prices. */
+export const ModelSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Name for `model` in calls and for `allowed_models`.' }),
+    object: Type.Literal('model', REQUIRED),
+    // The catalog has no dates; 0 stands for that.
+    created: Type.Integer({ const: 0, ...REQUIRED }),
+    type: Type.Literal('model', { description: "Anthropic's name for `object`." }),
+    display_name: Type.String({ description: 'Same as `id`.' }),
+    created_at: Type.String({ const: '1970-01-01T00:00:00Z', ...REQUIRED }),
+    context_length: orNull(Type.Integer({ minimum: 1 }), 'Tokens it can read in one pass; null if unknown.'),
+    max_output_tokens: orNull(
+      Type.Integer({ minimum: 1 }),
+      'Longest answer in tokens; null if it does not count.',
+    ),
+    owned_by: Type.String({ description: 'Name of the upstream in the configuration.' }),
+    category: words(CATEGORIES, 'What `allowed_categories` lists.'),
+    aliases: Type.Array(Type.String(), { description: 'Other names that calls can use.' }),
+    endpoints: Type.Array(Type.String(), { description: 'Paths that serve it.' }),
+    price: ModelPrice,
+    pricing: ModelPricing,
+    service_tiers: {
+      ...AMOUNTS,
+      description: 'Factors of service tiers on the price; requests for other tiers are refused.',
+    },
+  },
+  { title: 'Model' },
+);
+
+export type ModelView = Static<typeof ModelSchema>;
+
+export const ModelList = Type.Object(
+  {
+    object: Type.Literal('list', REQUIRED),
+    data: Type.Array(ModelSchema),
+    has_more: Type.Boolean({ description: 'Whether there are more models.' }),
+    first_id: orNull(Type.String(), 'The first of `data`; null if it is empty.'),
+    last_id: orNull(Type.String(), 'The last of `data`; null if it is empty.'),
+  },
+  { title: 'ModelList' },
+);
+
+export type ModelListView = Static<typeof ModelList>;
+
+/** A model for the operator: with its price's source, its provider's price, and its targets. */
+const OperatorModel = Type.Object(
+  {
+    ...ModelSchema.properties,
+    source: Type.Enum(['config', 'list', 'free'], {
+      description: 'Source of its price: the configuration, the price list, or free.',
+    }),
+    list_price: orNull(ModelPrice, 'List price of the provider, in credits at markup 1; null: unknown.'),
+    targets: Type.Array(Type.String(), {
+      description: 'The upstreams that serve it; `name#2` is a second credential.',
+    }),
+    price_until: orNull(
+      Type.String({ format: 'date' }),
+      'Last day of the price that the provider promised; null: the configuration names none.',
+    ),
+  },
+  { title: 'OperatorModel', description: 'A model with the source of its price and where it runs.' },
+);
+
+export type OperatorModelView = Static<typeof OperatorModel>;
+
 /** The answer of `GET /api/admin/models/`. */
-export interface OperatorModelListView {
-  readonly models: readonly OperatorModelView[];
-}
+export const OperatorModelList = Type.Object({ models: Type.Array(OperatorModel) });
+
+export type OperatorModelListView = Static<typeof OperatorModelList>;
+
+/** The demo model of a first start. */
+export const MODEL_EXAMPLE: ModelView = {
+  id: 'demo-chat',
+  object: 'model',
+  created: 0,
+  type: 'model',
+  display_name: 'demo-chat',
+  created_at: '1970-01-01T00:00:00Z',
+  context_length: null,
+  max_output_tokens: 1024,
+  owned_by: 'demo',
+  category: 'text',
+  aliases: [],
+  endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/responses/compact'],
+  price: { input: 1, output: 2, request: 0.01 },
+  pricing: { prompt: '0.000001', completion: '0.000002', request: '0.01' },
+  service_tiers: {},
+};

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifySchema } from 'fastify';
 import { type Catalog, type Model, modelOf, type Price, placesOf, targetName } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { modelRefusalOf } from '../../domain/rules.ts';
@@ -7,9 +7,15 @@ import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../..
 import { ENDPOINTS, serves } from '../../gateway/endpoints.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import { limitParam, queryOf, textParam } from '../http/query.ts';
+import { pageLimit } from '../openapi/fields.ts';
+import { Type } from '../openapi/json-type.ts';
+import { BY_KEY, KEY_REFUSALS } from '../openapi/operation.ts';
 import {
   ALWAYS_PRICED,
+  MODEL_EXAMPLE,
+  ModelList,
   type ModelListView,
+  ModelSchema,
   type ModelView,
   OPENROUTER_PRICES,
   type OpenRouterPrice,
@@ -18,10 +24,55 @@ import {
   type UnitPriceView,
 } from './model-view.ts';
 
+const LIST: FastifySchema = {
+  tags: ['Models'],
+  security: BY_KEY,
+  operationId: 'listModels',
+  summary: 'List models',
+  description:
+    "Returns the models that the key can use, with the fields of OpenAI's and Anthropic's lists. With the header " +
+    "`anthropic-version`, errors have Anthropic's shape.",
+  querystring: Type.Object({
+    limit: pageLimit('Maximum number of models. Default: all.'),
+    after_id: Type.Optional(
+      Type.String({ description: 'Starts after this model: `last_id` of the previous page.' }),
+    ),
+    before_id: Type.Optional(
+      Type.String({ description: 'Ends before this model: `first_id` of the next page.' }),
+    ),
+  }),
+  response: { 200: ModelList },
+  'x-docs': {
+    refusals: [...KEY_REFUSALS, 'invalid_field'],
+    answer: {
+      object: 'list',
+      data: [MODEL_EXAMPLE],
+      has_more: false,
+      first_id: MODEL_EXAMPLE.id,
+      last_id: MODEL_EXAMPLE.id,
+    },
+  },
+};
+
+const READ: FastifySchema = {
+  tags: ['Models'],
+  security: BY_KEY,
+  operationId: 'readModel',
+  summary: 'Read a model',
+  params: Type.Object({
+    id: Type.String({
+      description: 'Name of the model, or an alias. It can contain slashes.',
+      examples: [MODEL_EXAMPLE.id],
+    }),
+  }),
+  response: { 200: ModelSchema },
+  'x-docs': { refusals: [...KEY_REFUSALS, 'model_not_found'], answer: MODEL_EXAMPLE },
+};
+
 /** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, for clients of OpenAI and of Anthropic. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
   return async (app) => {
-    app.get('/v1/models', async (request): Promise<ModelListView> => {
+    app.get('/v1/models', { schema: LIST }, async (request): Promise<ModelListView> => {
       const compiled = await parts.gatekeeper.authorize(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
       const query = queryOf(request);
@@ -31,7 +82,7 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
         beforeId: textParam(query, 'before_id'),
       });
     });
-    app.get<{ Params: { '*': string } }>('/v1/models/*', async (request) => {
+    app.get<{ Params: { '*': string } }>('/v1/models/*', { schema: READ }, async (request) => {
       const compiled = await parts.gatekeeper.authorize(request);
       const model = modelOf(parts.catalog(), request.params['*']);
       if (!model || modelRefusalOf(compiled, model)) {

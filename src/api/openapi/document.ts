@@ -45,9 +45,10 @@ const DOCUMENT = {
     {
       name: 'Models',
       description:
-        "Calls that are metered and forwarded to a provider, once. Bodies are the provider's; this page describes the " +
-        'fields that the gateway reads, and all others pass unchanged. The examples use the demo models of the default ' +
-        'configuration.',
+        "Calls that are metered and forwarded to a provider, once. Bodies are the provider's; this page has the treatment of " +
+        'each field. Held: it costs tokens at the plain price, and the hold has a bound of them. Priced: it costs the ' +
+        "model's price of the unit named. Refused, or free. Other fields pass unchanged. The examples use the demo models " +
+        'of the default configuration.',
     },
     {
       name: 'Operator',

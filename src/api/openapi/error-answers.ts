@@ -1,7 +1,6 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
 import { reportsLimits } from '../../gateway/limits.ts';
 import { refusalText } from '../../gateway/refuse.ts';
-import { exampleOf } from './error-examples.ts';
 import type { JsonSchema } from './json-type.ts';
 import type { Answer, Reference, RouteDocs } from './operation.ts';
 
@@ -197,15 +196,15 @@ export function errorAnswers(
   return answers;
 }
 
-/** Examples for `errorAnswers`, by name: each refusal as the gateway writes it in `format`. */
+/** Examples for `errorAnswers`, by name: each refusal in the shape of `format`. docs/api.md says what to do about it. */
 export function errorExamples(format: ErrorFormat): Record<string, { summary: string; value: unknown }> {
   const { prefix, url } = FORMATS[format];
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return Object.fromEntries(
     codes.map((code) => {
-      const { message, param, metadata } = exampleOf(code);
-      const error = new GatewayError(code, message, param, undefined, metadata && { metadata });
-      const value: unknown = JSON.parse(refusalText(error, url));
+      const value: unknown = JSON.parse(
+        refusalText(new GatewayError(code, 'What happened, and what to do.'), url),
+      );
       return [`${prefix}${code}`, { summary: `${ERRORS[code][0]} ${code}`, value }];
     }),
   );

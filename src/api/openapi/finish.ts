@@ -1,12 +1,9 @@
 import { VERSION } from '../../config/version.ts';
+import { CALL_OPERATIONS } from './call-operations.ts';
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
 import type { JsonSchema } from './json-type.ts';
-import { MEDIA_OPERATIONS, VIDEO_OPERATIONS } from './media-calls.ts';
-import { MESSAGE_OPERATIONS } from './message-calls.ts';
-import { MODEL_LIST_OPERATIONS } from './model-list.ts';
 import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
-import { TEXT_OPERATIONS } from './text-calls.ts';
 
 type Methods = Record<string, Operation>;
 type Paths = Record<string, Methods>;
@@ -89,12 +86,12 @@ function identified(answer: Answer, format: ErrorFormat): Answer {
   return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
 }
 
-/** Takes the operations of model calls from MODEL_OPERATIONS, because Fastify has no schemas for them. */
+/** Takes the operations of forwarded calls from CALL_OPERATIONS: their routes have no schemas. */
 function described(paths: Paths): Paths {
   return mapValues(paths, (methods, path) =>
     mapValues(
       methods,
-      (generated, method) => MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
+      (generated, method) => CALL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
     ),
   );
 }
@@ -214,16 +211,4 @@ const LOW_CREDITS_WEBHOOK = {
     '2XX': { description: 'Delivered, whatever the body.' },
     default: { description: 'Failed; a redirect is a failure too.' },
   },
-};
-
-/**
- * Operations of all routes under /v1, by `METHOD path`. The routes have no schemas: providers define the bodies, and
- * the gateway reads only the properties described here.
- */
-export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
-  ...MODEL_LIST_OPERATIONS,
-  ...TEXT_OPERATIONS,
-  ...MESSAGE_OPERATIONS,
-  ...MEDIA_OPERATIONS,
-  ...VIDEO_OPERATIONS,
 };

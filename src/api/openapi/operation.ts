@@ -129,6 +129,7 @@ export const MODEL_CALL_REFUSALS = [
   'model_not_found',
   'endpoint_mismatch',
   'invalid_field',
+  'unpriced_parameter',
   'invalid_request',
   'request_timeout',
   'body_too_large',

@@ -3,39 +3,10 @@ import type { Book } from '../../book/book.ts';
 import { type Catalog, type Model, placesOf, targetName } from '../../domain/catalog.ts';
 import { periodStarts, timestamp } from '../../domain/period.ts';
 import type { TargetHealth, TargetReport } from '../../gateway/targets/target-health.ts';
+import { MODEL_EXAMPLE, OperatorModelList } from '../models/model-view.ts';
 import { operatorModelListView } from '../models/models-route.ts';
-import { DEMO_CHAT, MODEL } from '../openapi/model-list.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { PROVIDERS_EXAMPLE, ProviderList, type ProviderListView } from './providers-view.ts';
-
-const OPERATOR_MODEL = {
-  ...MODEL,
-  title: 'OperatorModel',
-  description: 'A model with the source of its price and where it runs.',
-  required: [...MODEL.required, 'source', 'list_price', 'targets', 'price_until'],
-  properties: {
-    ...MODEL.properties,
-    source: {
-      type: 'string',
-      enum: ['config', 'list', 'free'],
-      description: 'Source of its price: the configuration, the price list, or free.',
-    },
-    list_price: {
-      anyOf: [MODEL.properties.price, { type: 'null' }],
-      description: 'List price of the provider, in credits at markup 1; null: unknown.',
-    },
-    targets: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'The upstreams that serve it; `name#2` is a second credential.',
-    },
-    price_until: {
-      type: ['string', 'null'],
-      format: 'date',
-      description: 'Last day of the price that the provider promised; null: the configuration names none.',
-    },
-  },
-};
 
 const MODELS: FastifySchema = {
   tags: ['Operator'],
@@ -43,17 +14,13 @@ const MODELS: FastifySchema = {
   operationId: 'listModelsOfOperator',
   summary: 'List models with their list prices and targets',
   description: 'Returns every model with the source of its price and its list price.',
-  response: {
-    200: {
-      type: 'object',
-      required: ['models'],
-      properties: { models: { type: 'array', items: OPERATOR_MODEL } },
-    },
-  },
+  response: { 200: OperatorModelList },
   'x-docs': {
     refusals: OPERATOR_REFUSALS,
     answer: {
-      models: [{ ...DEMO_CHAT, source: 'config', list_price: null, targets: ['demo'], price_until: null }],
+      models: [
+        { ...MODEL_EXAMPLE, source: 'config', list_price: null, targets: ['demo'], price_until: null },
+      ],
     },
   },
 };
