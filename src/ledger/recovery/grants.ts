@@ -48,7 +48,7 @@ export class Grants {
           return balance;
         }
       }
-      await this.#parts.live.rebuild(accountId);
+      await this.#parts.live.rebuild(accountId, {});
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -169,7 +169,7 @@ export class Refunds {
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
-      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, keyId));
+      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, { keyId }));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
