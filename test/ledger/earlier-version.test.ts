@@ -1,7 +1,9 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
+import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { rejection } from '../helper/check/rejection.ts';
 import { admissionOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 const RESTRICTED: Partial<KeyRecord> = {
@@ -37,4 +39,13 @@ test('a gateway of an earlier version beside this one lifts no restriction that 
   const epoch = await raw.hget(accountRedisKey(key.accountId), 'ep');
   await open.ledger.current(key.accountId, key.id);
   t.equal(await raw.hget(accountRedisKey(key.accountId), 'ep'), epoch, 'rebuilt once');
+});
+
+test('a key whose record stays unusable is no unknown key', async (t) => {
+  const { open, account, raw } = await startLedger(t);
+  const { key, hash } = await account({ credits: 10 });
+  // A rebuild keeps a record that is newer than the book's.
+  const { allowedIps, ...older } = { ...key, version: 9 };
+  await raw.hset(keyRedisKey(key.accountId, key.id), 'v', 9, 'rec', JSON.stringify(older));
+  t.type(await rejection(open.ledger.find(hash)), LedgerUnavailable);
 });
