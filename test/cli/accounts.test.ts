@@ -20,7 +20,7 @@ t.test('an account is created, and the key that is printed works', async (t) => 
   t.match(output, new RegExp(`^Account \\d+ \\(${email}\\) has 0\\.000003 credits\\.\n`));
   t.match(
     output,
-    /No alert is sent before a top-up takes the balance above the alert threshold of 100\.000000/,
+    /No alert is sent before a top-up takes the balance to the alert threshold of 100\.000000/,
   );
   const [, key = ''] = /^ {2}(sk-tg-\w+)$/m.exec(output) ?? [];
   const { status, body } = await apiOf(gateway, key).get<{ credits_balance: number }>('/api/account/');
@@ -32,6 +32,11 @@ t.test('with --json it prints the answer of the API', async (t) => {
   const { account, key } = await create('--credits', '12.5', '--threshold', '7', '--overdraft', '2.5');
   t.match(account, { credits_balance: 12.5, alert_threshold: 7, overdraft: 2.5 });
   t.match(key.key, /^sk-tg-/);
+});
+
+t.test('a balance at the alert threshold is no reason for a warning: the next charge sends the alert', async (t) => {
+  const { output } = await operator('account', 'create', newEmail(), '--credits', '100');
+  t.notMatch(output, 'No alert');
 });
 
 t.test('all accounts are listed, with balances to the last decimal', async (t) => {
