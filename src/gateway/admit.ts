@@ -80,7 +80,7 @@ async function tryAdmit(
         if (admitted.verdict === 'counted') throw noCountLeft(admitted, metrics);
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
-        if (admitted.verdict === 'held') return { ...call, waitedMs: 0, isSettled: false };
+        if (admitted.verdict === 'held') return { ...call, waitedMs: 0, settlement: { isDone: false } };
         if (admitted.verdict !== 'limited')
           throw shortage(admitted, call, ledger.now(call.compiled.key.accountId));
         return { limitedCall: call, limits: admitted.limits, onlyLimits: admitted.onlyLimits };

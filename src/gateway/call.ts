@@ -53,8 +53,8 @@ export interface ReadCall extends EnteredCall, CallCost {
 export interface HeldCall extends ReadCall {
   /** Milliseconds spent waiting for room in call limits. */
   readonly waitedMs: number;
-  /** Set by `settleCall`: a hold is settled once. */
-  isSettled: boolean;
+  /** Shared by the call's forms for each target, so that the hold is settled once. Set by `settleCall`. */
+  readonly settlement: { isDone: boolean };
 }
 
 declare module 'fastify' {
