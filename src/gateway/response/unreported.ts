@@ -148,7 +148,8 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
 
 /**
  * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws
- * RangeError if a usage costs more than any account can hold.
+ * RangeError, before it has settled anything, if a usage costs more than any account can hold. Other errors are thrown:
+ * the call may be settled.
  */
 export function settleBy(
   reading: Reading | undefined,
@@ -161,15 +162,17 @@ export function settleBy(
   }
   const { usage } = reading;
   if (usage && isSettled(() => settle(usage, reading.isEstimated === true))) return;
+  let estimate: Usage;
   try {
-    settle(reading.estimate(), true);
+    estimate = reading.estimate();
   } catch (error) {
     log.error({ err: error }, 'failed to estimate usage; charging the price per request');
-    settle({}, true);
+    estimate = {};
   }
+  if (!isSettled(() => settle(estimate, true))) settle({}, true);
 }
 
-/** False if the charge of a reported usage exceeds what any account can hold, so that the report is ignored. */
+/** False if the charge of a usage exceeds what any account can hold, so that the usage is ignored. */
 function isSettled(settle: () => void): boolean {
   try {
     settle();

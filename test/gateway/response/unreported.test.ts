@@ -1,9 +1,10 @@
+import { pino } from 'pino';
 import { test } from 'tap';
 import { UNITS, type Unit } from '../../../src/domain/units.ts';
 import type { ReadCall } from '../../../src/gateway/call.ts';
 import { CacheShares } from '../../../src/gateway/response/cache-shares.ts';
 import type { Recipient } from '../../../src/gateway/response/recipient.ts';
-import { hiddenTokens, unreported } from '../../../src/gateway/response/unreported.ts';
+import { hiddenTokens, settleBy, unreported } from '../../../src/gateway/response/unreported.ts';
 import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 import { readCall } from '../../helper/fixtures/read-call.ts';
 
@@ -121,5 +122,30 @@ test('every unit of output is cut before the input', (t) => {
   const estimate = { counted: usage, merged: usage, hidden: 0 };
   const none = Object.fromEntries(EVERY_OUTPUT.map((unit) => [UNITS[unit].usage, 0]));
   t.same(unreported({ call, cacheShares: new CacheShares() }, estimate), { input: 9, ...none });
+  t.end();
+});
+
+test('an error after a call was settled by an estimate does not settle it again', (t) => {
+  const settled: unknown[] = [];
+  const reading = { usage: undefined, estimate: () => ({ input: 1 }) };
+  const settle = (usage: unknown) => {
+    settled.push(usage);
+    throw new Error('a metric failed');
+  };
+  t.throws(() => settleBy(reading, settle, pino({ level: 'silent' })), { message: 'a metric failed' });
+  t.same(settled, [{ input: 1 }]);
+  t.end();
+});
+
+test('an estimate that fails is the price per request', (t) => {
+  const settled: unknown[] = [];
+  const reading = {
+    usage: undefined,
+    estimate() {
+      throw new Error('no estimate');
+    },
+  };
+  settleBy(reading, (usage, estimated) => settled.push([usage, estimated]), pino({ level: 'silent' }));
+  t.same(settled, [[{}, true]]);
   t.end();
 });
