@@ -7,7 +7,7 @@ import { insertKey, type NewKey } from './keys.ts';
 import { chunks } from './many-rows.ts';
 import { countTowardsRate } from './rates.ts';
 import type { AccountRow } from './schema.ts';
-import { isUniqueViolation, type Store, type Trx } from './store.ts';
+import { isUniqueViolation, type Store } from './store.ts';
 
 /** Absent call limits are unlimited. */
 export interface NewAccount extends Partial<CallLimits> {
@@ -16,6 +16,14 @@ export interface NewAccount extends Partial<CallLimits> {
   /** Default 0. */
   readonly overdraft?: Micro;
   readonly webhookSecret: string;
+}
+
+/** Absent fields keep their value. */
+interface AccountChange extends Partial<CallLimits> {
+  readonly email?: string;
+  readonly alertThreshold?: Micro;
+  readonly overdraft?: Micro;
+  readonly isActive?: boolean;
 }
 
 /** The email address belongs to another account. */
@@ -36,17 +44,13 @@ export interface BookAccounts {
   /** Accounts with ids above `after`, by id ascending; `emailPart` matches part of the email address, ignoring case. */
   accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
   /**
-   * Changes an account and increments its version. Undefined: no such account. Throws EmailTaken, and TooOften if the
+   * Changes an account and increments its version; without a difference, writes nothing and keeps the version.
+   * Undefined: no such account. Throws EmailTaken, and TooOften if the
    * owner (`isOwner`) changes the threshold for the eleventh time within an hour.
    */
   updateAccount(
     id: number,
-    change: {
-      email?: string;
-      alertThreshold?: Micro;
-      overdraft?: Micro;
-      isActive?: boolean;
-    } & Partial<CallLimits>,
+    change: AccountChange,
     now: number,
     isOwner?: boolean,
   ): Promise<AccountRecord | undefined>;
@@ -135,24 +139,17 @@ const updateAccount =
     const { alertThreshold } = change;
     try {
       const row = await store.transaction(async (trx) => {
-        if (isOwner && alertThreshold !== undefined && (await thresholdOf(trx, id)) !== alertThreshold) {
+        const found = trx.selectFrom('accounts').selectAll().where('id', '=', id);
+        const before = await store.lock(found).executeTakeFirst();
+        if (!before) return undefined;
+        if (isOwner && alertThreshold !== undefined && before.alert_threshold !== alertThreshold) {
           await countTowardsRate(store, trx, 'alert_threshold', id, now);
         }
+        const columns = changedColumns(change, before);
+        if (Object.keys(columns).length === 0) return before;
         return await trx
           .updateTable('accounts')
-          .set({
-            ...(change.email !== undefined && { email: change.email, email_key: emailKey(change.email) }),
-            ...(change.alertThreshold !== undefined && { alert_threshold: change.alertThreshold }),
-            ...(change.overdraft !== undefined && { overdraft: change.overdraft }),
-            ...(change.rpmLimit !== undefined && { rpm_limit: change.rpmLimit }),
-            ...(change.tpmLimit !== undefined && { tpm_limit: change.tpmLimit }),
-            ...(change.maxParallelRequests !== undefined && {
-              max_parallel_requests: change.maxParallelRequests,
-            }),
-            ...(change.isActive !== undefined && { is_active: Number(change.isActive) }),
-            version: sql<number>`version + 1`,
-            updated_at: now,
-          })
+          .set({ ...columns, version: sql<number>`version + 1`, updated_at: now })
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirst();
@@ -164,9 +161,23 @@ const updateAccount =
     }
   };
 
-async function thresholdOf(trx: Trx, id: number): Promise<number | undefined> {
-  const account = trx.selectFrom('accounts').select('alert_threshold').where('id', '=', id);
-  return (await account.executeTakeFirst())?.alert_threshold;
+/** The columns that a change sets to another value. */
+function changedColumns(change: AccountChange, before: AccountRow): Partial<AccountRow> {
+  const { email, isActive } = change;
+  const columns: { [C in keyof AccountRow]?: AccountRow[C] | undefined } = {
+    email,
+    email_key: email === undefined ? undefined : emailKey(email),
+    alert_threshold: change.alertThreshold,
+    overdraft: change.overdraft,
+    rpm_limit: change.rpmLimit,
+    tpm_limit: change.tpmLimit,
+    max_parallel_requests: change.maxParallelRequests,
+    is_active: isActive === undefined ? undefined : Number(isActive),
+  };
+  const changed = Object.entries(columns).filter(
+    ([column, value]) => value !== undefined && value !== before[column as keyof AccountRow],
+  );
+  return Object.fromEntries(changed);
 }
 
 function emailTaken(): EmailTaken {

@@ -34,7 +34,7 @@ export interface BookGrants {
   /** Removes a refused grant without a ledger entry, which frees its idempotency key. */
   withdrawGrant(id: string): Promise<void>;
   /** Grants without a ledger entry, created before `createdBefore`. */
-  pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
+  pendingGrants(createdBefore: number, limit: number, after?: Grant): Promise<Grant[]>;
   /** The account's grants recorded before this one without a ledger entry, oldest first. */
   grantsBefore(grant: Pick<Grant, 'id' | 'accountId' | 'createdAt'>): Promise<Grant[]>;
 }
@@ -72,13 +72,16 @@ export function grantQueries(store: Store): BookGrants {
       await db.deleteFrom('grants').where('id', '=', id).where('state', '=', 'pending').execute();
     },
 
-    async pendingGrants(createdBefore, limit) {
+    async pendingGrants(createdBefore, limit, after) {
       const rows = await db
         .selectFrom('grants')
         .selectAll()
         // A literal, so both engines can use the index of pending grants.
         .where('state', '=', sql.lit('pending'))
         .where('created_at', '<', createdBefore)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(created_at, id) > (${after?.createdAt}, ${after?.id})`),
+        )
         .orderBy('created_at')
         .orderBy('id')
         .limit(limit)

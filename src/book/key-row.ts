@@ -6,6 +6,7 @@ import type { Kind } from '../domain/key-readers.ts';
 import {
   KEY_FIELD_NAMES,
   type KeySettings,
+  keyField,
   type SettingColumns,
   settingsBytes,
   type WireName,
@@ -33,14 +34,17 @@ export function keyRecord(row: KeyRow): KeyRecord {
 
 function settingsOf(row: KeyRow): KeySettings {
   const settings: { [F in KeyField]?: unknown } = {};
-  for (const [field, column, kind] of FIELDS) settings[field] = fromColumn(kind, row[column]);
+  // Rows from before the column have null where no value is null.
+  for (const [field, column, kind] of FIELDS)
+    settings[field] =
+      row[column] === null ? (keyField(field).fallback ?? null) : fromColumn(kind, row[column]);
   return settings as KeySettings;
 }
 
 function fromColumn(kind: Kind, stored: unknown): unknown {
   if (kind === 'list') return JSON.parse(stored as string);
   if (kind === 'flag') return stored === 1;
-  return kind === 'credits' && stored !== null ? micro(stored as number) : stored;
+  return kind === 'credits' ? micro(stored as number) : stored;
 }
 
 export function settingColumns(settings: KeySettings): SettingColumns & { readonly bytes: number } {

@@ -8,8 +8,14 @@ import type { Store } from './store.ts';
 
 /** Tracks the key and account versions that Redis holds. */
 export interface BookPublication {
-  /** Keys and accounts whose last change is not confirmed as published to Redis. */
-  unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
+  /**
+   * Keys and accounts whose last change is not confirmed as published to Redis, of each at most `limit` with ids above
+   * `after`, by id ascending.
+   */
+  unpublished(
+    limit: number,
+    after?: { readonly key: number; readonly account: number },
+  ): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
   /** Keys and accounts changed, or first published in this version, at or after `since`. */
   changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
   /** Records that Redis holds these versions, since `now`. Never lowers a version. */
@@ -30,11 +36,12 @@ interface Noted {
 export function publicationQueries(store: Store): BookPublication {
   const { db } = store;
   return {
-    async unpublished(limit) {
+    async unpublished(limit, after = { key: 0, account: 0 }) {
       const keys = await db
         .selectFrom('keys')
         .selectAll()
         .whereRef('published_version', '<', 'version')
+        .where('id', '>', after.key)
         .orderBy('id')
         .limit(limit)
         .execute();
@@ -42,6 +49,7 @@ export function publicationQueries(store: Store): BookPublication {
         .selectFrom('accounts')
         .selectAll()
         .whereRef('published_version', '<', 'version')
+        .where('id', '>', after.account)
         .orderBy('id')
         .limit(limit)
         .execute();

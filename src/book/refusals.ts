@@ -175,12 +175,16 @@ function refusalRow(call: RefusedCall, is_rest: 0 | 1, repeated: number): Omit<R
   };
 }
 
+/** Fields that the rows of earlier versions may lack. */
+const UNKNOWN: PackedFields = { message: '', param: null, durationMs: 0, userAgent: null, detail: null };
+
 export function refusedCall(
   row: RefusalRow,
 ): RefusalRecord & { readonly id: string; readonly createdAt: number } {
   const { id, repeated } = row;
   const refused: RefusedCall = {
-    ...(JSON.parse(row.told) as PackedFields),
+    ...UNKNOWN,
+    ...(JSON.parse(row.told) as Partial<PackedFields>),
     id,
     accountId: row.account_id,
     keyId: row.key_id,

@@ -26,9 +26,13 @@ export interface ProviderResource {
 /** Tracks the owners of provider resources. */
 export interface BookResources {
   /**
-   * Resources among these ids at the upstream that the account owns, unordered; others are omitted, like unknown ones.
+   * Resources among these ids at the upstreams that the account owns, unordered; others are omitted, like unknown ones.
    */
-  resources(accountId: number, upstream: string, ids: readonly string[]): Promise<ProviderResource[]>;
+  resources(
+    accountId: number,
+    upstreams: readonly string[],
+    ids: readonly string[],
+  ): Promise<ProviderResource[]>;
   /** The account's resource of that kind and id; the newest, if two upstreams share the id. */
   resource(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined>;
   /** Ends the ownership for good, after the provider has deleted the resource. */
@@ -45,14 +49,14 @@ type ResourceQueries = BookResources;
 
 export function resourceQueries({ db }: Store): ResourceQueries {
   return {
-    async resources(accountId, upstream, ids) {
+    async resources(accountId, upstreams, ids) {
       const found = [];
       for (let from = 0; from < ids.length; from += MAX_ROWS) {
         const rows = await db
           .selectFrom('resources')
           .selectAll()
           .where('account_id', '=', accountId)
-          .where('upstream', '=', upstream)
+          .where('upstream', 'in', upstreams)
           .where('id', 'in', ids.slice(from, from + MAX_ROWS))
           .where('deleted_at', 'is', null)
           .execute();

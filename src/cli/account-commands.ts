@@ -131,9 +131,9 @@ async function create(
   if (options.json) return printJson(answer);
   const { account, key } = answer;
   print(`Account ${account.id} (${account.email}) has ${exactCredits(account.credits_balance)} credits.`);
-  if (account.credits_balance <= account.alert_threshold) {
+  if (account.credits_balance < account.alert_threshold) {
     print(
-      `No alert is sent before a top-up takes the balance above the alert threshold of ${exactCredits(account.alert_threshold)} ` +
+      `No alert is sent before a top-up takes the balance to the alert threshold of ${exactCredits(account.alert_threshold)} ` +
         `credits. Lower it: tollgate account threshold ${account.id} <credits>`,
     );
   }

@@ -34,8 +34,8 @@ export function accountViewCommands(account: Command): void {
     .option('--limit <count>', 'maximum number of entries', id)
     .option('--before <cursor>', 'continue after the previous page')
     .option('--key-id <id>', 'only entries of this key', id)
-    .option('--from <time>', 'first day or time, ISO 8601')
-    .option('--to <time>', 'last day or time, ISO 8601')
+    .option('--from <day>', 'first UTC day, such as 2026-11-01')
+    .option('--to <day>', 'last UTC day')
     .action(ledger);
   withAccountId(account.command('usage'))
     .description('report the usage of an account over whole UTC days')

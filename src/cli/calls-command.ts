@@ -9,10 +9,12 @@ import { print, printJson, printTable, shortCell } from './print.ts';
 
 const CALLS = '/api/admin/calls/';
 const FOLLOW_EVERY_MS = 1_000;
-/** Calls per page and, below, maximum pages per poll if many calls ended since the last one. */
+/** Calls per page, and maximum pages per read: a call is missed if it ends after 5,000 later ones arrived. */
 const PAGE = 200;
 const MOST_PAGES = 25;
-/** Printed call ids to remember; more than one poll can find. */
+/** One of so many reads takes all pages; the others end at the first without a new call. */
+const WHOLE_EVERY = 10;
+/** Call ids to remember; twice what a read can find. */
 const REMEMBERED = 2 * PAGE * MOST_PAGES;
 
 interface CallsOptions extends RemoteOptions {
@@ -71,38 +73,48 @@ function pageOf(api: GatewayApi, filter: Filter): Promise<Page> {
 
 /** Prints the newest calls, then each call as it ends; with --json, one JSON line per call. */
 async function follow(api: GatewayApi, filter: Filter, { json }: RemoteOptions): Promise<never> {
-  const printed = new Set<string>();
-  for (let isFirst = true; ; isFirst = false) {
-    const fresh = await unprinted(api, filter, printed, isFirst ? 1 : MOST_PAGES);
-    for (const call of fresh.reverse()) {
-      print(json ? JSON.stringify(call) : rowOf(call).join('  '));
-      printed.add(call.id);
-    }
-    for (const old of printed) {
-      if (printed.size <= REMEMBERED) break;
-      printed.delete(old);
-    }
+  const newCalls = new NewCalls((before) => pageOf(api, { ...filter, limit: PAGE, before }));
+  for (;;) {
+    for (const call of await newCalls.next()) print(json ? JSON.stringify(call) : rowOf(call).join('  '));
     await sleep(FOLLOW_EVERY_MS);
   }
 }
 
-/** Calls not printed yet, newest first, up to the first page without any. */
-async function unprinted(
-  api: GatewayApi,
-  filter: Filter,
-  printed: ReadonlySet<string>,
-  mostPages: number,
-): Promise<OperatorCallView[]> {
-  const fresh: OperatorCallView[] = [];
-  let before: string | null | undefined;
-  for (let page = 0; page < mostPages && before !== null; page++) {
-    const { calls, next } = await pageOf(api, { ...filter, limit: PAGE, before });
-    const found = calls.filter((call) => !printed.has(call.id));
-    fresh.push(...found);
-    if (found.length === 0) break;
-    before = next;
+/**
+ * Finds calls that a list did not have before. The list is by arrival and has no open calls, so a call that lasted long
+ * appears behind later ones, in any of the pages.
+ */
+export class NewCalls {
+  readonly #pageAt: (before: string | undefined) => Promise<Page>;
+  readonly #known = new Set<string>();
+  #reads = 0;
+
+  constructor(pageAt: (before: string | undefined) => Promise<Page>) {
+    this.#pageAt = pageAt;
   }
-  return fresh;
+
+  /** Returns the calls that no earlier read found, oldest first. The first read returns those of the newest page. */
+  async next(): Promise<OperatorCallView[]> {
+    const isFirst = this.#reads === 0;
+    const isWhole = this.#reads++ % WHOLE_EVERY === 0;
+    const found: OperatorCallView[] = [];
+    let newest = 0;
+    let before: string | null | undefined;
+    for (let page = 0; page < MOST_PAGES && before !== null; page++) {
+      const { calls, next } = await this.#pageAt(before);
+      const unknown = calls.filter(({ id }) => !this.#known.has(id));
+      found.push(...unknown);
+      if (page === 0) newest = found.length;
+      if (unknown.length === 0 && !isWhole) break;
+      before = next ?? null;
+    }
+    for (const { id } of found.toReversed()) this.#known.add(id);
+    for (const old of this.#known) {
+      if (this.#known.size <= REMEMBERED) break;
+      this.#known.delete(old);
+    }
+    return (isFirst ? found.slice(0, newest) : found).reverse();
+  }
 }
 
 const HEAD = [

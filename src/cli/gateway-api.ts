@@ -12,10 +12,12 @@ interface ErrorBody {
 export class GatewayApi {
   readonly #url: string;
   readonly #token: string;
+  readonly #answerWithinMs: number;
 
-  constructor(options: RemoteOptions, token: string) {
+  constructor(options: RemoteOptions, token: string, answerWithinMs = ANSWER_WITHIN_MS) {
     this.#url = urlOf(options);
     this.#token = token;
+    this.#answerWithinMs = answerWithinMs;
   }
 
   async call<Answer>(
@@ -33,16 +35,21 @@ export class GatewayApi {
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    }).catch((cause: unknown) => {
-      throw new Failure(`No gateway is running at ${this.#url}. Start it, or set its address with --url.`, {
-        cause,
-      });
+      signal: AbortSignal.timeout(this.#answerWithinMs),
+    }).catch((cause: Error) => {
+      throw new Failure(this.#unanswered(cause), { cause });
     });
     const answer: unknown = await response.json().catch(() => undefined);
     if (response.ok && typeof answer === 'object' && answer !== null) return answer as Answer;
     const refusal = this.#refusal(response.status, answer);
     throw response.status < 500 ? new Refused(refusal) : new Failure(refusal);
+  }
+
+  #unanswered({ name, cause }: Error): string {
+    if (name === 'TimeoutError')
+      return `The gateway at ${this.#url} did not answer within ${this.#answerWithinMs / 1_000} s. Try again, or see its log.`;
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    return `No gateway answers at ${this.#url}${why}. Start it, or set its address with --url.`;
   }
 
   #refusal(status: number, answer: unknown): string {

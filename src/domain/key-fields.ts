@@ -52,6 +52,7 @@ export interface Setting extends Row {
 /**
  * The fields of a key that create and PATCH take (specification section 2), a row each. A new one is a row here with a
  * type (key-readers.ts), a column in a migration and, if it restricts, its check in rules.ts, where `restricts` says.
+ * A column without a value has the fallback. A published record without the field is read from the book (keyRecordIn).
  */
 export const KEY_FIELDS = {
   name: {

@@ -1,6 +1,7 @@
 import type { CallLimits } from './call-limits.ts';
 import type { Micro } from './credits.ts';
-import type { KeySettings } from './key-settings.ts';
+import type { KeyField } from './key-fields.ts';
+import { KEY_FIELD_NAMES, type KeySettings } from './key-settings.ts';
 
 export { CATEGORIES, type Category } from './key-readers.ts';
 export { SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
@@ -23,6 +24,28 @@ export interface KeyRecord extends KeySettings {
   readonly createdAt: number;
   /** Grows by one with every change of a setting or a value; admission compares it (specification section 3, "Revocation is exact"). */
   readonly version: number;
+}
+
+const GATEWAY_FIELDS = {
+  id: true,
+  accountId: true,
+  prefix: true,
+  hash: true,
+  previousHash: true,
+  previousValidUntil: true,
+  createdAt: true,
+  version: true,
+} as const satisfies Record<Exclude<keyof KeyRecord, KeyField>, true>;
+
+const RECORD_FIELDS = [...Object.keys(GATEWAY_FIELDS), ...KEY_FIELD_NAMES];
+
+/**
+ * Reads a published record. Undefined if it lacks a field: an earlier version published it, and only the book knows the
+ * field's value. A default could lift a restriction that a gateway of this version has set.
+ */
+export function keyRecordIn(text: string): KeyRecord | undefined {
+  const record = JSON.parse(text) as object;
+  return RECORD_FIELDS.every((field) => field in record) ? (record as KeyRecord) : undefined;
 }
 
 /** Alert threshold of a new account in credits, until the owner sets another (specification section 7). */

@@ -39,7 +39,7 @@ export async function admit(
         if (admitted.verdict === 'counted') throw noCountLeft(admitted, metrics);
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
-        if (admitted.verdict === 'held') return { ...call, isSettled: false };
+        if (admitted.verdict === 'held') return { ...call, settlement: { isDone: false } };
         if (admitted.verdict === 'limited')
           throw refusalBy(fullLimits(admitted.limits, tokensOf(call)), metrics);
         throw shortage(admitted, call, ledger.now(call.compiled.key.accountId));

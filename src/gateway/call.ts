@@ -51,8 +51,8 @@ export interface ReadCall extends EnteredCall, CallCost {
 
 /** An admitted call: the ledger has its hold until `settleCall`. */
 export interface HeldCall extends ReadCall {
-  /** Set by `settleCall`: a hold is settled once. */
-  isSettled: boolean;
+  /** Shared by the call's forms for each target, so that the hold is settled once. Set by `settleCall`. */
+  readonly settlement: { isDone: boolean };
 }
 
 declare module 'fastify' {

@@ -117,21 +117,24 @@ function sendAgain(
   const { upstream } = lifecycle.call.body.model;
   exchange.headers = headersOf(request, lifecycle);
   const to = { origin, path: query === '' ? path : `${path}?${query}`, method: 'POST' } as const;
+  const answered = (error: Error | null, answer?: UpstreamAnswer) =>
+    answer ? lifecycle.head(answer) : lifecycle.noHead(error as Error);
   const send = () =>
-    transport.request({ ...to, headers: { [EXCHANGE]: exchange }, body: body ?? null }, (error, answer) =>
-      answer ? lifecycle.head(answer) : lifecycle.noHead(error as Error),
-    );
+    transport.request({ ...to, headers: { [EXCHANGE]: exchange }, body: body ?? null }, answered);
   if (!isOfCloud(upstream)) {
     send();
     return;
   }
+  // The call may end before it has a credential.
+  exchange.answered = answered;
   const signed = cloudHeaders(upstream, { ...to, body: body ?? exchange.upload });
   signed.then(
     (headers) => {
+      if (exchange.isCancelled) return;
       exchange.headers.push(...headers);
       send();
     },
-    (error: Error) => lifecycle.noHead(error),
+    (error: Error) => exchange.cancel(error),
   );
 }
 

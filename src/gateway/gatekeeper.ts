@@ -146,19 +146,18 @@ export class Gatekeeper {
     const { addresses, needsCountry } = compiled;
     const address = addresses || needsCountry ? parseAddress(this.addressOf(request)) : undefined;
     if (address) this.#parts.unnamedProxy.note(address, headers);
+    const countryOf = (at: ParsedAddress) => this.#countryOf(at);
     const caller: Caller = {
       nowMs: Date.now(),
       address,
-      country: undefined,
+      // Looked up by the check that reads it: the lookup may fail, which must not hide what an earlier check refuses.
+      get country() {
+        return needsCountry && address ? countryOf(address) : undefined;
+      },
       origin: requestOrigin(headers.origin, headers.referer),
       allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
-    const refusal = refusalOf(compiled, caller);
-    // Skip the lookup, which may fail, if any check but that of the origin (the only later one) has refused the
-    // request.
-    const isDecided = refusal && refusal.code !== 'origin_not_allowed';
-    if (!needsCountry || !address || isDecided) return refusal;
-    return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
+    return refusalOf(compiled, caller);
   }
 
   /** Throws 503: an address of unknown country can't pass a key that blocks countries. */

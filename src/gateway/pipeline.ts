@@ -166,6 +166,12 @@ export class Pipeline {
 
   /** Steps 2 and 3. Afterwards only the body's bytes and a few scalars stay in memory. */
   async #read(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
+    const [parsed, findings] = await this.#parse(request, entered);
+    // The place of a large body is free again: this can wait for the book.
+    return await this.#bounded(request, parsed, findings);
+  }
+
+  async #parse(request: FastifyRequest, entered: EnteredCall): Promise<Parsed> {
     const { body } = request;
     checkEncoding(request.headers);
     const spool = body instanceof Spool ? body : undefined;
@@ -186,7 +192,7 @@ export class Pipeline {
     return await readLarge(read.size, () => this.#readJson(request, entered, read));
   }
 
-  async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
+  async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<Parsed> {
     const { meter, members } = this.#endpoint;
     const type = request.headers['content-type'];
     const body = await readFormBody(
@@ -205,8 +211,10 @@ export class Pipeline {
     request.body = undefined;
     // The form was written anew while it was read, so that it is not in memory twice.
     const sent = formBody(body);
-    const read = { ...entered, body, upstreamBody: sent };
-    return await this.#bounded(request, read, { plan, others, findings, named });
+    return [
+      { ...entered, body, upstreamBody: sent },
+      { plan, others, findings, named },
+    ];
   }
 
   async #readJson(
@@ -214,7 +222,7 @@ export class Pipeline {
     entered: EnteredCall,
     read: ReadJson,
     spool?: Spool,
-  ): Promise<ReadCall> {
+  ): Promise<Parsed> {
     const { meter, members, asksForUsage } = this.#endpoint;
     const { catalog, bounds, response } = this.#parts;
     const { streamUsage } = response.targets;
@@ -246,13 +254,13 @@ export class Pipeline {
     const endpoint = rereading(this.#endpoint, counted);
     const scalars = retainScalars(body, plan.hints, sent.bytes);
     const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
-    return await this.#bounded(request, cut, { plan, others, findings, named, encrypted, soundTokens });
+    return [cut, { plan, others, findings, named, encrypted, soundTokens }];
   }
 
   /** End of step 3: references of the request and its unpriced features. */
   async #bounded(
     { headers }: FastifyRequest,
-    read: Omit<ReadCall, 'unknown' | 'storedTokens' | 'serviceTiers' | keyof CallCost>,
+    read: Parsed[0],
     { plan, others, findings, named, encrypted = NONE, soundTokens }: Findings,
   ): Promise<ReadCall> {
     const { ownership, bounds, unpriced } = this.#parts;
@@ -357,6 +365,9 @@ interface Findings {
   readonly encrypted?: readonly string[] | undefined;
   readonly soundTokens?: number | undefined;
 }
+
+/** A call whose body was read, before its cost is known. */
+type Parsed = [Omit<ReadCall, 'unknown' | 'storedTokens' | 'serviceTiers' | keyof CallCost>, Findings];
 
 /** Ending of a call whose forwarding failed before it began: nothing is charged. */
 const NOT_FORWARDED: Ending = {

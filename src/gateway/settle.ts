@@ -53,11 +53,11 @@ export interface TriedAttempt extends Attempt {
  * follow. Throws RangeError, leaving the hold, if the usage costs more than a safe integer of micro-credits.
  */
 export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
-  if (call.isSettled) throw new Error('a call is being settled twice');
+  if (call.settlement.isDone) throw new Error('a call is being settled twice');
   const { body, compiled } = call;
   const bill = ending.usage && billOfCall(call, ending.usage, ending.terms);
   const charge = bill?.charge ?? micro(0);
-  call.isSettled = true;
+  call.settlement.isDone = true;
   const draft: EntryDraft = {
     id: call.requestId,
     type: 'charge',

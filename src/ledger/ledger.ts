@@ -87,7 +87,7 @@ export interface Stale {
   /** A key of the account whose live state is needed too. */
   readonly keyId?: number | null | undefined;
   /** An outdated epoch: the account is live but must be rebuilt. */
-  readonly epoch?: number;
+  readonly epoch?: number | undefined;
 }
 
 /**

@@ -96,9 +96,21 @@ export class Publisher {
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }
 
-  /** Publishes records never confirmed as published, for accounts that `concerns` accepts. */
+  /**
+   * Publishes records never confirmed as published, for accounts that `concerns` accepts. Continues after failures: the
+   * records of a node that is down must not keep back those of others.
+   */
   async publishUnpublished(concerns = EVERY_ACCOUNT): Promise<void> {
-    await this.#publishAll(await this.#book.unpublished(UNPUBLISHED_AT_ONCE), concerns);
+    const failures = new Failures();
+    const after = { key: 0, account: 0 };
+    for (let isFull = true; isFull; ) {
+      const { keys, accounts } = await this.#book.unpublished(UNPUBLISHED_AT_ONCE, after);
+      await failures.collect(this.#publishAll({ keys, accounts }, concerns));
+      after.key = keys.at(-1)?.id ?? after.key;
+      after.account = accounts.at(-1)?.id ?? after.account;
+      isFull = Math.max(keys.length, accounts.length) === UNPUBLISHED_AT_ONCE;
+    }
+    failures.throwAny();
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Book } from '../book/book.ts';
 import type { LimitStates } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
+import { type AccountRecord, type KeyRecord, keyRecordIn, type SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStart, periodStarts } from '../domain/period.ts';
 import { endOfValue } from '../domain/rotation.ts';
@@ -47,6 +47,17 @@ interface RedisLedgerParts {
   readonly waiting: WaitingCalls;
   readonly clock: RedisClock;
 }
+
+/** Live state that must be rebuilt: it is absent, or, of this epoch, lacks a field that an earlier version didn't know. */
+class Unusable {
+  readonly epoch: number | undefined;
+
+  constructor(epoch?: number) {
+    this.epoch = epoch;
+  }
+}
+
+const ABSENT = new Unusable();
 
 /** The ledger over Redis scripts (lua/) and the book. */
 export class RedisLedger implements Ledger {
@@ -117,9 +128,12 @@ export class RedisLedger implements Ledger {
       ]);
     };
     return this.#live(accountId, keyId, read, ([account, key]) => {
-      if (!account[2] || !key[0] || key[1] !== account[2]) return undefined;
+      const [, , epoch] = account;
+      if (!epoch || !key[0] || key[1] !== epoch) return ABSENT;
+      const record = keyRecordIn(key[0]);
+      if (!record) return new Unusable(Number(epoch));
       return {
-        key: { ...(JSON.parse(key[0]) as KeyRecord), ...limitsIn(key[2]) },
+        key: { ...record, ...limitsIn(key[2]) },
         accountVersion: Number(account[0]),
         accountActive: account[1] === '1',
         accountLimits: limitsIn(account[3]),
@@ -127,19 +141,19 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /** Reads live state and rebuilds it when absent. Undefined if it stays absent after REBUILDS rebuilds. */
+  /** Reads live state and rebuilds it if it is unusable. Rejects with LedgerUnavailable after REBUILDS rebuilds. */
   async #live<Reply, State>(
     accountId: number,
     keyId: number | undefined,
     read: () => Promise<Reply>,
-    stateIn: (reply: Reply) => State | undefined,
-  ): Promise<State | undefined> {
+    stateIn: (reply: Reply) => State | Unusable,
+  ): Promise<State> {
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       const state = stateIn(await this.#parts.live.run(accountId, read));
-      if (state !== undefined) return state;
-      await this.#parts.live.rebuild(accountId, keyId);
+      if (!(state instanceof Unusable)) return state;
+      await this.#parts.live.rebuild(accountId, { keyId, epoch: state.epoch });
     }
-    return undefined;
+    throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   /** Bypasses the gate, which opens only after unpublished records have been published. */
@@ -171,12 +185,11 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     const read = () => client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep', 'slack', 'od');
-    const state = await this.#live(accountId, undefined, read, ([balance, held, epoch, slack, overdraft]) =>
+    return this.#live(accountId, undefined, read, ([balance, held, epoch, slack, overdraft]) =>
       epoch
         ? { balance: micro(Number(balance)), ...reserved(held, slack), overdraft: micro(Number(overdraft)) }
-        : undefined,
+        : ABSENT,
     );
-    return state ?? lost();
   }
 
   async flush(accountId: number | 'all', withinMs = FLUSH_MS): Promise<boolean> {
@@ -213,7 +226,7 @@ export class RedisLedger implements Ledger {
     let replies = await read();
     const absent = replies.findIndex(([start]) => start === null);
     if (absent >= 0) {
-      await this.#parts.live.rebuild(accountId, keys[absent]?.id);
+      await this.#parts.live.rebuild(accountId, { keyId: keys[absent]?.id });
       replies = await read();
     }
     return replies.map(([start, spent], index) => {
@@ -225,21 +238,19 @@ export class RedisLedger implements Ledger {
   async limitStates(accountId: number, keyId: number): Promise<LimitStates> {
     const { client } = this.#parts;
     const read = () => client.limitStates(accountRedisKey(accountId), keyRedisKey(accountId, keyId));
-    const states = await this.#live(accountId, keyId, read, (reply) =>
-      reply === 'MISSING' ? undefined : limitStatesIn(reply),
+    return this.#live(accountId, keyId, read, (reply) =>
+      reply === 'MISSING' ? ABSENT : limitStatesIn(reply),
     );
-    return states ?? lost();
   }
 
-  async takeRequest(accountId: number, keyId: number): ReturnType<Ledger['takeRequest']> {
+  takeRequest(accountId: number, keyId: number): ReturnType<Ledger['takeRequest']> {
     const { client, waiting } = this.#parts;
     const take = () => client.takeRequest(accountRedisKey(accountId), keyRedisKey(accountId, keyId));
-    const taken = await waiting.during(() =>
+    return waiting.during(() =>
       this.#live(accountId, keyId, take, (reply) =>
-        reply === 'MISSING' ? undefined : { isTaken: reply[0] === 1, limits: limitStatesIn(reply[1]) },
+        reply === 'MISSING' ? ABSENT : { isTaken: reply[0] === 1, limits: limitStatesIn(reply[1]) },
       ),
     );
-    return taken ?? lost();
   }
 
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
@@ -255,8 +266,4 @@ export class RedisLedger implements Ledger {
 /** Σ of holds and Σ of estimates, from the fields of an account's or key's hash (lua/post.inc.lua). */
 function reserved(held: string | null | undefined, slack: string | null | undefined) {
   return { held: micro(Number(held ?? 0)), estimated: micro(Number(held ?? 0) - Number(slack ?? 0)) };
-}
-
-function lost(): never {
-  throw new LedgerUnavailable('the live state is lost again and again');
 }

@@ -61,6 +61,14 @@ eachBook('every change of an account raises its version', async (t, book) => {
   t.same(await book.account(account.id), closed);
 });
 
+eachBook('a change without a difference writes nothing', async (t, book) => {
+  const { account } = await stored(book);
+  const { email, alertThreshold, overdraft, isActive, rpmLimit } = account;
+  t.same(await book.updateAccount(account.id, {}, NOW + 1), account);
+  const same = { email, alertThreshold, overdraft, isActive, rpmLimit };
+  t.same(await book.updateAccount(account.id, same, NOW + 1), account);
+});
+
 eachBook('limits of the calls of an account are stored, changed and lifted one by one', async (t, book) => {
   const limits = { rpmLimit: 600, tpmLimit: MAX_CALL_LIMIT, maxParallelRequests: 5 };
   const { account } = await stored(book, { account: limits });

@@ -47,7 +47,9 @@ eachBook('grants without an idempotency key are all made', async (t, book) => {
   const { account } = await stored(book);
   await book.createGrant(grant(account.id), null);
   await book.createGrant(grant(account.id, { id: 'g2' }), null);
-  t.equal((await book.pendingGrants(NOW + 1, 10)).length, 2);
+  const [first, second] = await book.pendingGrants(NOW + 1, 10);
+  t.ok(second);
+  t.same(await book.pendingGrants(NOW + 1, 10, first), [second]);
 });
 
 eachBook('pending grants are listed oldest first, up to a time and a limit', async (t, book) => {

@@ -32,7 +32,7 @@ eachBook(
     const storedIds: ResourceIds = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
     const charge = entry(account.id, { keyId: key.id, model: 'chat', storedIds });
     t.same((await book.post([charge])).results, ['posted']);
-    const found = await book.resources(account.id, 'openai', ids);
+    const found = await book.resources(account.id, ['openai'], ids);
     t.same(
       new Map(found.map(({ id, tokens }) => [id, tokens])),
       new Map([
@@ -52,7 +52,7 @@ eachBook('a job that was deleted stays deleted, also when a charge brings it aga
   await book.releaseResource({ ...JOB, accountId }, NOW);
   t.same((await book.post([second as JournalEntry])).results, ['posted']);
   t.equal(await book.resource(accountId, 'videos', 'video_1'), undefined);
-  t.same(await book.resources(accountId, 'openai', ['video_1']), []);
+  t.same(await book.resources(accountId, ['openai'], ['video_1']), []);
 });
 
 eachBook('of two jobs with one id, at two upstreams, the newer is the one', async (t, book) => {

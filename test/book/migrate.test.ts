@@ -130,3 +130,18 @@ async function keepsItsCalls(t: Test, fixture: BookFixture): Promise<void> {
 
 onNewSqlite('a book of the first schema keeps its calls', keepsItsCalls);
 onNewPostgres('a book of the first schema keeps its calls', keepsItsCalls);
+
+eachNewBook('a key from before a field has the default of a new key', async (t, book, { run, open }) => {
+  const { account, key } = await stored(book);
+  await book.close();
+  for (const [column, type] of [
+    ['allowed_origins', 'text'],
+    ['active_hours', 'text'],
+    ['rpm_limit', 'bigint'],
+  ]) {
+    await run(`alter table keys drop column ${column}`);
+    await run(`alter table keys add column ${column} ${type}`);
+  }
+  const defaults = { allowedOrigins: [], activeHours: '', rpmLimit: null };
+  t.same(await (await open()).keys(account.id), [{ ...key, ...defaults }]);
+});

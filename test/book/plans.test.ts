@@ -88,9 +88,9 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.queuedAlerts(100);
   await book.dueAlerts([accountId + 1], 100);
   await book.createTestAlert(accountId, 0, micro(1), NOW);
-  await book.resources(accountId, 'openai', ['resp_1']);
+  await book.resources(accountId, ['openai'], ['resp_1']);
   await book.updateKey(accountId, keyId, { name: 'other' }, NOW);
-  await book.updateAccount(accountId, { isActive: true }, NOW);
+  await book.updateAccount(accountId, { rpmLimit: 5 }, NOW);
   await book.published({ keys: [{ id: keyId, version: 2 }], accounts: [{ id: accountId, version: 2 }] }, NOW);
   const place = await book.snapshot(accountId, { day: TODAY, week: TODAY - 2, month: TODAY - 17 });
   const next = { keyId, epoch: place?.epoch ?? 0, seq: (place?.seq ?? 0) + 1 };

@@ -41,6 +41,7 @@ eachBook('many records are noted at once and listed up to a limit', async (t, bo
   const keys = [key];
   while (keys.length < 20) keys.push(await book.createKey(account.id, newKey(), NOW));
   t.same((await book.unpublished(5)).keys, keys.slice(0, 5));
+  t.same((await book.unpublished(5, { key: keys[4]?.id ?? 0, account: 0 })).keys, keys.slice(5, 10));
   await book.published({ keys: keys.slice(1).map(({ id, version }) => ({ id, version })) }, NOW);
   t.same((await book.unpublished(5)).keys, [key]);
 });

@@ -22,7 +22,7 @@ async function payer(book: Book) {
 eachBook('what a provider stores is the account’s that made it, and no other’s', async (t, book) => {
   const [own, other] = [await payer(book), await payer(book)];
   await own.charge(answer(['resp_1', 'msg_1']));
-  t.same(await book.resources(own.id, 'openai', ['resp_1']), [
+  t.same(await book.resources(own.id, ['openai'], ['resp_1']), [
     {
       upstream: 'openai',
       kind: 'response',
@@ -35,9 +35,9 @@ eachBook('what a provider stores is the account’s that made it, and no other�
       chargeId: `${own.id}-1`,
     },
   ]);
-  t.equal((await book.resources(own.id, 'openai', ['resp_1', 'msg_1', 'none'])).length, 2);
-  t.same(await book.resources(other.id, 'openai', ['resp_1', 'msg_1']), []);
-  t.same(await book.resources(own.id, 'another', ['resp_1']), []);
+  t.equal((await book.resources(own.id, ['openai'], ['resp_1', 'msg_1', 'none'])).length, 2);
+  t.same(await book.resources(other.id, ['openai'], ['resp_1', 'msg_1']), []);
+  t.same(await book.resources(own.id, ['another'], ['resp_1']), []);
 });
 
 eachBook('recording again changes nothing, and an id of another account stays with it', async (t, book) => {
@@ -45,17 +45,17 @@ eachBook('recording again changes nothing, and an id of another account stays wi
   await own.charge(answer(['resp_1']));
   await own.charge(answer(['resp_1'], [9, 9]));
   await other.charge(answer(['resp_1'], [7, 7]));
-  t.match(await book.resources(own.id, 'openai', ['resp_1']), [{ tokens: 5 }]);
-  t.same(await book.resources(other.id, 'openai', ['resp_1']), []);
+  t.match(await book.resources(own.id, ['openai'], ['resp_1']), [{ tokens: 5 }]);
+  t.same(await book.resources(other.id, ['openai'], ['resp_1']), []);
 });
 
 eachBook('many resources, and none', async (t, book) => {
   const own = await payer(book);
   const ids = Array.from({ length: 1_200 }, (_, index) => `id_${index}`);
   await own.charge(answer(ids));
-  t.equal((await book.resources(own.id, 'openai', ids)).length, 1_200);
+  t.equal((await book.resources(own.id, ['openai'], ids)).length, 1_200);
   await own.charge(answer([]));
-  t.same(await book.resources(own.id, 'openai', []), []);
+  t.same(await book.resources(own.id, ['openai'], []), []);
 });
 
 eachBook('what is recorded outlives the book', async (t, book, { open, engine }) => {
@@ -63,5 +63,5 @@ eachBook('what is recorded outlives the book', async (t, book, { open, engine })
   await own.charge(answer(['resp_1']));
   await book.close();
   const again = await open();
-  t.equal((await again.resources(own.id, 'openai', ['resp_1'])).length, 1, engine);
+  t.equal((await again.resources(own.id, ['openai'], ['resp_1'])).length, 1, engine);
 });

@@ -96,3 +96,12 @@ t.test('the operator lists calls, refused ones too, and follows them', async (t)
   t.equal(code, 2);
   t.match(errors, /ok, refused, failed/);
 });
+
+t.test('the ledger takes days, as its help says, and no times', async (t) => {
+  const { output } = await operator('account', 'ledger', '--help');
+  t.match(output, /--from <day>/);
+  t.match(await operator('account', 'ledger', '1', '--from', '2026-11-01T00:00:00Z'), {
+    code: 1,
+    errors: /must be a date in the form YYYY-MM-DD/,
+  });
+});

@@ -18,10 +18,7 @@ t.test('an account is created, and the key that is printed works', async (t) => 
   const { code, output, errors } = await operator('account', 'create', email, '--credits', '0.000003');
   t.same([code, errors], [0, '']);
   t.match(output, new RegExp(`^Account \\d+ \\(${email}\\) has 0\\.000003 credits\\.\n`));
-  t.match(
-    output,
-    /No alert is sent before a top-up takes the balance above the alert threshold of 100\.000000/,
-  );
+  t.match(output, /No alert is sent before a top-up takes the balance to the alert threshold of 100\.000000/);
   const [, key = ''] = /^ {2}(sk-tg-\w+)$/m.exec(output) ?? [];
   const { status, body } = await apiOf(gateway, key).get<{ credits_balance: number }>('/api/account/');
   t.equal(status, 200);
@@ -33,6 +30,14 @@ t.test('with --json it prints the answer of the API', async (t) => {
   t.match(account, { credits_balance: 12.5, alert_threshold: 7, overdraft: 2.5 });
   t.match(key.key, /^sk-tg-/);
 });
+
+t.test(
+  'a balance at the alert threshold is no reason for a warning: the next charge sends the alert',
+  async (t) => {
+    const { output } = await operator('account', 'create', newEmail(), '--credits', '100');
+    t.notMatch(output, 'No alert');
+  },
+);
 
 t.test('all accounts are listed, with balances to the last decimal', async (t) => {
   const { account } = await create('--credits', '8499999999.999999');
@@ -131,7 +136,7 @@ t.test('a wrong token, and a gateway that is not there, say so in one line', asy
   const absent = await tollgate(['account', 'list'], { ...env, PORT: '1' });
   t.match(
     [absent.code, absent.errors],
-    [1, /^tollgate: No gateway is running at http:\/\/127\.0\.0\.1:1\. .*--url\.\n$/],
+    [1, /^tollgate: No gateway answers at http:\/\/127\.0\.0\.1:1: .*--url\.\n$/],
   );
 });
 

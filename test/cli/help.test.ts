@@ -73,12 +73,12 @@ test('TOLLGATE_URL is the address of the gateway where --url is not there', asyn
     tollgate(['account', 'list'], { ADMIN_TOKEN: 'x', TOLLGATE_URL, PORT: '2' });
   t.match(await list('http://127.0.0.1:1'), {
     code: 1,
-    errors: /No gateway is running at http:\/\/127\.0\.0\.1:1\./,
+    errors: /No gateway answers at http:\/\/127\.0\.0\.1:1: /,
   });
   t.match(await list('127.0.0.1:1'), {
     code: 2,
     output: '',
     errors: /^tollgate: TOLLGATE_URL is invalid\. .*\n$/,
   });
-  t.match(await list(''), { code: 1, errors: /No gateway is running at http:\/\/127\.0\.0\.1:2\./ });
+  t.match(await list(''), { code: 1, errors: /No gateway answers at http:\/\/127\.0\.0\.1:2: / });
 });

@@ -23,6 +23,8 @@ test('a key that blocks countries gets 503 while no country can be looked up', a
   t.equal((await chat(open.key, {}, from)).status, 200, 'other keys do not need it');
   const inactive = await account({ key: { blockedCountries: ['DE'], isActive: false } });
   t.equal((await chat(inactive.key, {}, from)).status, 401, 'what an earlier check refuses needs no country');
+  const elsewhere = await account({ key: { blockedCountries: ['DE'], allowedIps: ['203.0.113.0/24'] } });
+  t.equal((await chat(elsewhere.key, {}, from)).status, 403);
 });
 
 test('explain says that no country can be looked up, and goes on by one that is named', async (t) => {

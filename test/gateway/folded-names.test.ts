@@ -36,6 +36,16 @@ const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
     '{"model":"tokens","messages":[],"stream":true,"stream_options":{"include_u\\u017fage":false}}',
   ],
   ['/v1/responses', '{"model":"tokens","input":"a","tools":[{"type":"function","Type":"web_search"}]}'],
+  ['/v1/responses', '{"model":"tokens","input":"a","reasoning":{"Mode":"pro"}}'],
+  [
+    '/v1/responses',
+    '{"model":"tokens","input":[{"role":"user","content":[{"type":"input_image","Image_Url":"x"}]}]}',
+  ],
+  ['/v1/responses', '{"model":"tokens","input":"a","tools":[{"type":"image_generation","Quality":"high"}]}'],
+  [
+    '/v1/messages',
+    '{"model":"claude","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","Source":{}}]}]}',
+  ],
   [
     '/v1/messages',
     '{"model":"claude","messages":[],"max_tokens":1,"tools":[{"TYPE":"web_search_20250305"}]}',

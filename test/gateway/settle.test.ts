@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import type { Model } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import type { HeldCall } from '../../src/gateway/call.ts';
@@ -7,12 +8,17 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { readCall } from '../helper/fixtures/read-call.ts';
 
+function heldCall(more: Partial<Model> = {}): HeldCall {
+  const read = readCall({ model: 'flat', more });
+  return { ...read, startedAt: 0, settlement: { isDone: false } } as unknown as HeldCall;
+}
+
 /** The entry of a call that costs the operator 0.4 credits. */
 function entryOf(attempts: readonly TriedAttempt[]): EntryDraft | undefined {
   const drafts: EntryDraft[] = [];
   const ledger = { settle: (draft: EntryDraft) => drafts.push(draft) } as unknown as Ledger;
   const cost = creditPrice({ request: 0.4 });
-  const call = { ...readCall({ model: 'flat', more: { cost } }), startedAt: 0 } as unknown as HeldCall;
+  const call = heldCall({ cost });
   settleCall(
     ledger,
     call,
@@ -31,4 +37,15 @@ test('the cost of a call includes that of failed attempts that reported usage', 
   const entry = entryOf([{ ...reported, cost: micro(100_000) }, last]);
   t.equal(entry?.cost, 500_000);
   t.same(entry?.attempts, [reported, last]);
+});
+
+test('a call is settled once, in whichever form for a target', async (t) => {
+  let settles = 0;
+  const ledger = { settle: () => settles++ } as unknown as Ledger;
+  const call = heldCall();
+  const atNextTarget = { ...call, body: { ...call.body } };
+  const ending = { status: 200, outcome: 'complete', usage: {}, estimated: false } as const;
+  settleCall(ledger, atNextTarget, ending, () => {});
+  t.throws(() => settleCall(ledger, call, ending, () => {}), { message: 'a call is being settled twice' });
+  t.equal(settles, 1);
 });

@@ -38,18 +38,26 @@ export class ResourceOwnership {
     body: CallBody,
     key: Pick<KeyRecord, 'accountId'>,
   ): Promise<{ readonly tokens: number; readonly target: string }> {
+    if (named.size > MAX_NAMED)
+      throw new GatewayError('invalid_request', 'The request refers to too many objects.');
     const { targets } = body.model;
-    const names = new Set((targets ?? [body]).map(({ model }) => targetName(model.upstream)));
-    let refusal: unknown;
-    for (const target of names) {
-      try {
-        return { tokens: await this.#tokensAt(target, named, body, key), target };
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-        refusal ??= error;
-      }
-    }
-    throw refusal;
+    const names = [...new Set((targets ?? [body]).map(({ model }) => targetName(model.upstream)))];
+    // PostgreSQL stores no U+0000, so no recorded id contains it.
+    const ids = [...named.keys()].filter((id) => !id.includes('\0'));
+    const find = async () => {
+      const found = await this.#parts.book.resources(key.accountId, names, ids);
+      return Map.groupBy(found, ({ upstream }) => upstream);
+    };
+    const whole = (found: Awaited<ReturnType<typeof find>>) =>
+      names.find((name) => found.get(name)?.length === named.size);
+    let found = await find();
+    if (whole(found) === undefined)
+      found = await this.#afterFlush(key.accountId, find, (later) => whole(later) !== undefined);
+    const target = whole(found);
+    if (target === undefined) throw notFound(named, found.get(names[0] ?? ''));
+    const unknown = body.model.contextWindow ?? this.#parts.contextTokens;
+    const tokens = (found.get(target) ?? []).reduce((sum, resource) => sum + (resource.tokens ?? unknown), 0);
+    return { tokens, target };
   }
 
   /**
@@ -63,10 +71,8 @@ export class ResourceOwnership {
   ): Promise<string | undefined> {
     const names = [...new Set(targets.map(({ model }) => targetName(model.upstream)))];
     const find = async () => {
-      const found = await Promise.all(
-        names.map((name) => this.#parts.book.resources(accountId, name, encrypted)),
-      );
-      const makers = new Map(found.flat().map(({ id, upstream }) => [id, upstream]));
+      const found = await this.#parts.book.resources(accountId, names, encrypted);
+      const makers = new Map(found.map(({ id, upstream }) => [id, upstream]));
       return makers.get(encrypted.find((id) => makers.has(id)) ?? '');
     };
     try {
@@ -75,33 +81,6 @@ export class ResourceOwnership {
       if (error instanceof BookUnavailable) return undefined;
       throw error;
     }
-  }
-
-  async #tokensAt(
-    target: string,
-    named: ReadonlyMap<string, string>,
-    body: CallBody,
-    { accountId }: Pick<KeyRecord, 'accountId'>,
-  ): Promise<number> {
-    if (named.size > MAX_NAMED)
-      throw new GatewayError('invalid_request', 'The request refers to too many objects.');
-    // PostgreSQL stores no U+0000, so no recorded id contains it.
-    const known = [...named.keys()].filter((id) => !id.includes('\0'));
-    const byId = await this.#named(accountId, target, known);
-    let tokens = 0;
-    for (const [id, member] of named) {
-      const resource = byId.get(id);
-      if (!resource) {
-        throw new GatewayError(
-          'object_not_found',
-          `This account has no ${JSON.stringify(id.slice(0, 100))}. You can only refer to objects that this account created ` +
-            'at the provider of this model.',
-          member.slice(0, 100),
-        );
-      }
-      tokens += resource.tokens ?? body.model.contextWindow ?? this.#parts.contextTokens;
-    }
-    return tokens;
   }
 
   /**
@@ -119,20 +98,6 @@ export class ResourceOwnership {
       'object_not_found',
       `This account has no ${JSON.stringify(id.slice(0, 100))}. You can only read objects that this account created.`,
     );
-  }
-
-  async #named(
-    accountId: number,
-    upstream: string,
-    ids: readonly string[],
-  ): Promise<Map<string, ProviderResource>> {
-    const find = async () => {
-      const found = await this.#parts.book.resources(accountId, upstream, ids);
-      return new Map(found.map((resource) => [resource.id, resource]));
-    };
-    const byId = await find();
-    if (byId.size === new Set(ids).size) return byId;
-    return await this.#afterFlush(accountId, find, (later) => later.size === new Set(ids).size);
   }
 
   async #find(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined> {
@@ -166,4 +131,16 @@ export class ResourceOwnership {
       );
     }
   }
+}
+
+/** 404 for the first named id that the account does not have at a target. */
+function notFound(named: ReadonlyMap<string, string>, found: readonly ProviderResource[] = []): GatewayError {
+  const known = new Set(found.map(({ id }) => id));
+  const [id = '', member = ''] = [...named].find(([id]) => !known.has(id)) ?? [];
+  return new GatewayError(
+    'object_not_found',
+    `This account has no ${JSON.stringify(id.slice(0, 100))}. You can only refer to objects that this account created ` +
+      'at the provider of this model.',
+    member.slice(0, 100),
+  );
 }

@@ -1,5 +1,5 @@
 import type { Terms } from '../../domain/bill.ts';
-import type { Usage } from '../../domain/units.ts';
+import { OUTPUT_DIMENSIONS, type Usage } from '../../domain/units.ts';
 import type { Log } from '../../log/log.ts';
 import type { ReadCall } from '../call.ts';
 import { billOfCall } from '../settle.ts';
@@ -14,8 +14,6 @@ import type { Reading, Recipient } from './recipient.ts';
 const MS_PER_S = 1_000;
 /** Parts in which a dimension is cut down to the hold. */
 const PARTS = 1_000_000;
-
-const OUTPUT = ['output', 'outputAudio', 'outputImage'] as const satisfies readonly (keyof Usage)[];
 
 /**
  * Tokens of hidden reasoning so far: the larger of the provider's own figure or text, and those that the model may have
@@ -112,12 +110,14 @@ function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage 
 function withinHold(call: ReadCall, usage: Usage, terms?: Terms): Usage | undefined {
   const fits = fitsHold(call, terms);
   if (fits(usage)) return usage;
-  return fits(cut(usage, OUTPUT, 0)) ? largest((parts) => cut(usage, OUTPUT, parts), fits) : undefined;
+  return fits(cut(usage, OUTPUT_DIMENSIONS, 0))
+    ? largest((parts) => cut(usage, OUTPUT_DIMENSIONS, parts), fits)
+    : undefined;
 }
 
 /** The part of a usage without output that the hold has room for. */
 function withoutRest(call: ReadCall, usage: Usage, terms?: Terms): Usage {
-  const withoutOutput = cut(usage, OUTPUT, 0);
+  const withoutOutput = cut(usage, OUTPUT_DIMENSIONS, 0);
   const names = Object.keys(usage) as (keyof Usage)[];
   return largest((parts) => cut(withoutOutput, names, parts), fitsHold(call, terms));
 }
@@ -148,7 +148,8 @@ function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean
 
 /**
  * Settles a call by the usage that was reported, else by an estimate; without a `reading` it is free. `settle` throws
- * RangeError if a usage costs more than any account can hold.
+ * RangeError, before it has settled anything, if a usage costs more than any account can hold. Other errors are thrown:
+ * the call may be settled.
  */
 export function settleBy(
   reading: Reading | undefined,
@@ -161,15 +162,17 @@ export function settleBy(
   }
   const { usage } = reading;
   if (usage && isSettled(() => settle(usage, reading.isEstimated === true))) return;
+  let estimate: Usage;
   try {
-    settle(reading.estimate(), true);
+    estimate = reading.estimate();
   } catch (error) {
     log.error({ err: error }, 'failed to estimate usage; charging the price per request');
-    settle({}, true);
+    estimate = {};
   }
+  if (!isSettled(() => settle(estimate, true))) settle({}, true);
 }
 
-/** False if the charge of a reported usage exceeds what any account can hold, so that the report is ignored. */
+/** False if the charge of a usage exceeds what any account can hold, so that the usage is ignored. */
 function isSettled(settle: () => void): boolean {
   try {
     settle();

@@ -167,7 +167,7 @@ export class TargetHealth {
     if (!isNews) return;
     const { target, model } = state;
     const line = cause === 'credential' ? 'target refused the credential of this gateway' : 'target failed';
-    this.#log.warn({ target, model, cause, status, error, outMs }, `${line}; sending it no calls for now`);
+    this.#log.warn({ target, model, cause, status, error, outMs }, `${line}; calls try other targets first`);
   }
 
   #answered(state: State): void {

@@ -43,11 +43,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answered = callback;
   }
 
-  /** Cancels the call at any stage; one that is not on the wire yet is never sent. */
+  /**
+   * Cancels the call at any stage. One that is not on the wire yet is never sent, and is answered at once: a credential
+   * or a connection that it waits for may never come.
+   */
   cancel(reason: Error): void {
     if (this.#cancelled) return;
     this.#cancelled = reason;
-    this.#controller?.abort(reason);
+    if (this.#controller) this.#controller.abort(reason);
+    else this.#answer(reason);
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled !== undefined;
   }
 
   /**

@@ -124,7 +124,7 @@ export class Admissions {
     since: number,
   ): Promise<void> {
     const { accountId, keyId } = admission;
-    if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, keyId);
+    if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, { keyId });
     const adjusted = orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
     const now = performance.now();
     if (now - sentAt <= LATE_MS) return await adjusted;

@@ -9,6 +9,7 @@
 -- - for none; and the state of each limit: open calls in flight, rq and tk the token buckets of requests and tokens,
 -- '<debt> <time of update, ms since epoch> <version of the record that set the limit>'.
 -- slack: sum of hold - estimate of the open calls, so the sum of estimates is held - slack.
+-- An earlier version left hashes without a newer field: a script treats such a field as absent, or replies MISSING.
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles.
 
 --- @include int

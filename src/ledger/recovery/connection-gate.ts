@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { BookUnavailable } from '../../book/store.ts';
 import type { Log } from '../../log/log.ts';
 import type { JournalDrain } from '../journal/drain.ts';
-import { BalanceBeyondBound, LedgerUnavailable } from '../ledger.ts';
+import { BalanceBeyondBound, LedgerUnavailable, type Stale } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { type RedisClient, RedisCluster } from '../redis/connect.ts';
 import { ALL_BUCKETS, bucketOf } from '../redis/redis-keys.ts';
@@ -279,10 +279,10 @@ export class LiveAccess {
     return await orUnavailable(commands);
   }
 
-  /** Rebuilds the account's live state if the account or the key `keyId` has none. */
-  async rebuild(accountId: number, keyId?: number | null): Promise<void> {
+  /** Rebuilds the account's live state if it is stale. */
+  async rebuild(accountId: number, stale: Stale): Promise<void> {
     try {
-      await this.#rebuilder.rebuild(accountId, { keyId });
+      await this.#rebuilder.rebuild(accountId, stale);
     } catch (error) {
       throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }

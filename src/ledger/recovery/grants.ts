@@ -48,7 +48,7 @@ export class Grants {
           return balance;
         }
       }
-      await this.#parts.live.rebuild(accountId);
+      await this.#parts.live.rebuild(accountId, {});
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -83,9 +83,24 @@ export class PendingGrants {
 
   /** Applies pending grants. Continues after failures and rejects at the end with all of them. */
   async apply(): Promise<void> {
-    const pending = await this.#read();
-    if (pending.length === 0) return;
     const failures = new Failures();
+    const createdBefore = Date.now() - GRANT_AGE_MS;
+    let last: Grant | undefined;
+    for (let isFull = true; isFull; ) {
+      const read = () => this.#parts.book.pendingGrants(createdBefore, AT_ONCE, last);
+      const pending = await read();
+      if (pending.length > 0) await this.#applyPage(pending, read, failures);
+      last = pending.at(-1);
+      isFull = pending.length === AT_ONCE;
+    }
+    failures.throwAny();
+  }
+
+  async #applyPage(
+    pending: readonly Grant[],
+    read: () => Promise<Grant[]>,
+    failures: Failures,
+  ): Promise<void> {
     // An applied grant may not be drained yet. If it is pending after a drain, it is not applied or has its marker.
     const undrained = new Set<number>();
     const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
@@ -96,14 +111,11 @@ export class PendingGrants {
         }),
       ),
     );
-    for (const grant of await this.#read()) {
-      if (!undrained.has(bucketOf(grant.accountId))) await failures.collect(this.#apply(grant));
+    const ids = new Set(pending.map(({ id }) => id));
+    for (const grant of await read()) {
+      if (ids.has(grant.id) && !undrained.has(bucketOf(grant.accountId)))
+        await failures.collect(this.#apply(grant));
     }
-    failures.throwAny();
-  }
-
-  #read(): Promise<Grant[]> {
-    return this.#parts.book.pendingGrants(Date.now() - GRANT_AGE_MS, AT_ONCE);
   }
 
   async #apply(grant: Grant): Promise<void> {
@@ -169,7 +181,7 @@ export class Refunds {
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
-      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, keyId));
+      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, { keyId }));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }

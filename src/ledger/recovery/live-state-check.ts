@@ -14,6 +14,8 @@ import type { Rebuilder } from './rebuild.ts';
  */
 const RECENT_MS = 3_600_000;
 const CHANGED_MS = 600_000;
+/** Accounts whose state is read from Redis at a time, which bounds the commands in flight. */
+const READ_AT_ONCE = 1_000;
 /** Maximum comparisons; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
 
@@ -75,7 +77,11 @@ export class LiveStateCheck {
 type Recent = Awaited<ReturnType<Book['recentAccounts']>>;
 
 async function behindOf(recent: Recent, reader: NodeCommands): Promise<Recent> {
-  const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')));
+  const live: (string | null)[][] = [];
+  for (let at = 0; at < recent.length; at += READ_AT_ONCE) {
+    const page = recent.slice(at, at + READ_AT_ONCE);
+    live.push(...(await Promise.all(page.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')))));
+  }
   return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
     // An absent account is rebuilt at its next use; one of a later epoch was rebuilt meanwhile.

@@ -3,6 +3,7 @@ import { test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import type { ProviderResource } from '../../../src/book/resources.ts';
 import { BookUnavailable } from '../../../src/book/store.ts';
+import type { CallBody } from '../../../src/gateway/request/call-body.ts';
 import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
 import { rejection } from '../../helper/check/rejection.ts';
 
@@ -44,4 +45,43 @@ test('a job that no journal brings does not exist', async (t) => {
 
 test('while the journal cannot be drained, no job is reported missing', async (t) => {
   t.ok((await rejection(asked({ isFlushed: false, isJournalled: true }))) instanceof BookUnavailable);
+});
+
+/** Asks for the objects behind an id at three targets, of which `owner` gets it from the journal. */
+async function behind(owner: string | undefined) {
+  const asked = { queries: 0, flushes: 0 };
+  const book = {
+    resources: async (_accountId: number, upstreams: readonly string[]) => {
+      asked.queries++;
+      return asked.flushes > 0 && owner !== undefined && upstreams.includes(owner)
+        ? [{ ...JOB, upstream: owner, id: 'resp_1', tokens: 7 }]
+        : [];
+    },
+  } as unknown as Book;
+  const flush = async () => {
+    asked.flushes++;
+    return true;
+  };
+  const ownership = new ResourceOwnership({
+    book,
+    log: pino({ level: 'silent' }),
+    ledger: { flush },
+    contextTokens: 1,
+  });
+  const targets = ['one', 'two', 'three'].map((name) => ({ model: { upstream: { name } } }));
+  const body = { model: { targets } } as unknown as CallBody;
+  const found = ownership.behind(new Map([['resp_1', 'previous_response_id']]), body, { accountId: 1 });
+  return { asked, found: await found.catch((error: unknown) => error) };
+}
+
+test('an unknown id costs two queries and one wait for the journal, however many targets the model has', async (t) => {
+  const { asked, found } = await behind(undefined);
+  t.match(found, { code: 'object_not_found', param: 'previous_response_id' });
+  t.same(asked, { queries: 2, flushes: 1 });
+});
+
+test('the target that has the object is found, whichever it is', async (t) => {
+  const { asked, found } = await behind('three');
+  t.same(found, { tokens: 7, target: 'three' });
+  t.same(asked, { queries: 2, flushes: 1 });
 });

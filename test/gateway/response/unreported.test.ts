@@ -1,10 +1,14 @@
+import { pino } from 'pino';
 import { test } from 'tap';
+import { UNITS, type Unit } from '../../../src/domain/units.ts';
 import type { ReadCall } from '../../../src/gateway/call.ts';
 import { CacheShares } from '../../../src/gateway/response/cache-shares.ts';
 import type { Recipient } from '../../../src/gateway/response/recipient.ts';
-import { hiddenTokens, unreported } from '../../../src/gateway/response/unreported.ts';
+import { hiddenTokens, settleBy, unreported } from '../../../src/gateway/response/unreported.ts';
 import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 import { readCall } from '../../helper/fixtures/read-call.ts';
+
+const EVERY_OUTPUT = (Object.keys(UNITS) as Unit[]).filter((unit) => UNITS[unit].tokens === 'output');
 
 /** `tokens` costs 1,000 micro-credits for a token of input, 500 for a cached one and 2,000 for one of output. */
 const INPUT = 1_000;
@@ -105,5 +109,43 @@ test('input that was reported before the break is charged, also beyond the hold'
   const merged = { input: 500, cachedInput: 20, output: 3 };
   const estimate = { counted: { input: 7, output: 3 }, merged, hidden: 900 };
   t.same(unreported({ call, cacheShares: new CacheShares() }, estimate), merged);
+  t.end();
+});
+
+test('every unit of output is cut before the input', (t) => {
+  const price = creditPrice(Object.fromEntries(EVERY_OUTPUT.map((unit) => [unit, 1])));
+  const call = readCall({ hold: 0, more: { price } });
+  const usage = {
+    input: 9,
+    ...Object.fromEntries(EVERY_OUTPUT.map((unit) => [UNITS[unit].usage, 1_000_000])),
+  };
+  const estimate = { counted: usage, merged: usage, hidden: 0 };
+  const none = Object.fromEntries(EVERY_OUTPUT.map((unit) => [UNITS[unit].usage, 0]));
+  t.same(unreported({ call, cacheShares: new CacheShares() }, estimate), { input: 9, ...none });
+  t.end();
+});
+
+test('an error after a call was settled by an estimate does not settle it again', (t) => {
+  const settled: unknown[] = [];
+  const reading = { usage: undefined, estimate: () => ({ input: 1 }) };
+  const settle = (usage: unknown) => {
+    settled.push(usage);
+    throw new Error('a metric failed');
+  };
+  t.throws(() => settleBy(reading, settle, pino({ level: 'silent' })), { message: 'a metric failed' });
+  t.same(settled, [{ input: 1 }]);
+  t.end();
+});
+
+test('an estimate that fails is the price per request', (t) => {
+  const settled: unknown[] = [];
+  const reading = {
+    usage: undefined,
+    estimate() {
+      throw new Error('no estimate');
+    },
+  };
+  settleBy(reading, (usage, estimated) => settled.push([usage, estimated]), pino({ level: 'silent' }));
+  t.same(settled, [[{}, true]]);
   t.end();
 });

@@ -65,7 +65,7 @@ test('when the time out is over calls try the target, and its first answer bring
   t.ok(all.availability(MODEL).isAvailable);
   call().answered(5);
   t.match(all.report(MODEL), { state: 'up', cause: undefined, outUntil: undefined, latencyMs: 5 });
-  t.same(lines, ['target failed; sending it no calls for now error', 'target is back']);
+  t.same(lines, ['target failed; calls try other targets first error', 'target is back']);
 });
 
 test('the time out doubles, and calls that were sent together are one failure', async (t) => {
@@ -92,7 +92,7 @@ test('a target out for its errors that then refuses the credential is logged aga
   call().failed(REFUSED);
   call().failed(REFUSED);
   t.same(lines, [
-    'target failed; sending it no calls for now error',
-    'target refused the credential of this gateway; sending it no calls for now credential',
+    'target failed; calls try other targets first error',
+    'target refused the credential of this gateway; calls try other targets first credential',
   ]);
 });

@@ -1,4 +1,6 @@
 import { foldName, type GatewayError, invalidJson, otherCase } from '../../../domain/errors.ts';
+import type { Members } from '../../../metering/members.ts';
+import { ENDPOINTS } from '../../endpoints.ts';
 import type { JsonCounts } from './json-counts.ts';
 import { NotJson } from './not-json.ts';
 
@@ -58,16 +60,14 @@ const SPELLED_FREELY: ReadonlySet<string> = new Set([
   'provider_specific_fields',
 ]);
 
-/** Nested names that decide: an upstream that ignores case would read other spellings too. */
-const DECIDING: ReadonlySet<string> = new Set([
+/** Nested names that are held, and whose value decides how much. */
+const HELD = [
   'type',
   'include_usage',
   'budget_tokens',
-  // In tools: who runs them, how often, and which model.
+  // In tools: who runs them, and how often.
   'execution',
   'environment',
-  'model',
-  'svg',
   'tools',
   'max_uses',
   'max_content_tokens',
@@ -76,12 +76,28 @@ const DECIDING: ReadonlySet<string> = new Set([
   'definition',
   'tool_changes',
   'cache_control',
-  'ttl',
-  'prompt_cache_breakpoint',
   'edits',
   'trigger',
   'compact_threshold',
+];
+
+/** Nested names that decide: an upstream that ignores case would read other spellings too. */
+const DECIDING: ReadonlySet<string> = new Set([
+  ...HELD,
+  ...ENDPOINTS.flatMap(({ members }) => (members ? namesBelow(members) : [])),
 ]);
+
+/** Names that cost or are refused in the tables below `members`. */
+function namesBelow(members: Members, seen = new Set<Members>()): string[] {
+  return [...members.values()].flatMap(({ within }) => {
+    if (!within || seen.has(within)) return [];
+    seen.add(within);
+    const names = [...within].filter(
+      ([, { treatment }]) => treatment === 'priced' || treatment === 'refused',
+    );
+    return [...names.map(([name]) => name), ...namesBelow(within, seen)];
+  });
+}
 
 /** `type` of a tool call, whose `input` has the tool's own names. */
 export const TOOL_USE = /tool_use$/;
