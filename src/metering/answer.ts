@@ -43,12 +43,15 @@ export function formOfSound(text: string, isEnd: boolean): Form | undefined {
   if (isPage(text)) return 'page';
   if (/^(?:data|event):/.test(text)) return 'stream';
   const from = skipSpace(text, 0);
-  if (text[from] === '{' || text[from] === '[') {
+  if (MAY_BE_JSON.test(text) && !text.includes('\0')) {
     if (isEnd) return isJson(text) ? 'json' : 'bytes';
     return text.length > FIRST_LINE_MAX_CHARS ? 'bytes' : undefined;
   }
   return isEnd || text.length >= PAGE_WITHIN || !'<de'.includes(text[from] ?? '<') ? 'bytes' : undefined;
 }
+
+/** What JSON can begin with, which most sound that begins with a bracket does not. */
+const MAY_BE_JSON = /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\dtfn]|$))/;
 
 function formOfJson(text: string, from: number, isEnd: boolean): Form | undefined {
   const end = text.indexOf('\n', from);
@@ -184,7 +187,7 @@ const LISTS = [
 
 /** Whether an entry of a list is a part of an answer. Volcengine has errors among the pictures. */
 export function isPart(entry: unknown): boolean {
-  return !isObject(entry) || !saysError(entry.error);
+  return !isObject(entry) || !(saysError(entry.error) || entry.b64_json === '' || entry.url === '');
 }
 
 function hasChoice(choice: unknown): boolean {

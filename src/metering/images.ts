@@ -123,7 +123,11 @@ export const images: Meter = {
 };
 
 function picturesIn(answer: unknown): number {
-  return isObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isPart).length : 0;
+  if (!isObject(answer)) return 0;
+  // fal's and DashScope's relays have other names.
+  const { data, images, output } = answer;
+  const list = data ?? images ?? (isObject(output) ? output.results : undefined);
+  return Array.isArray(list) ? list.filter(isPart).length : 0;
 }
 
 function readingOf({ model: { price } }: PaintedBody, made: number): Reading {

@@ -144,6 +144,7 @@ export const ANSWER_SHAPE: Shape = {
   size: 'all',
   quality: 'all',
   data: [{ error: 'all' }],
+  images: [{ error: 'all' }],
 };
 
 const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;

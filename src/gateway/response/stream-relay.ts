@@ -3,7 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/units.ts';
 import { BYTE_ORDER_MARK } from '../../metering/answer.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
-import { errorOfEvent, isPing } from '../../metering/sse/event.ts';
+import { errorOfEvent, isPing, saysNothing } from '../../metering/sse/event.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
 import { wordsOf } from '../targets/failures.ts';
 import { shownError } from '../upstream/credential.ts';
@@ -148,9 +148,10 @@ export class StreamRelay implements AnswerSink, Relay {
     const mark = this.#held === BYTE_ORDER_MARK ? BYTE_ORDER_MARK : '';
     // A line end may belong to what is held.
     const isAlone = this.#held === mark || event.trim() !== '';
-    // With a single target everything begins the answer.
-    const mayWait = isOfSeveral && !this.#events.isLarge && !this.#meter.hasAnswer;
-    if (mayWait && isAlone && isPing(event)) {
+    // With a single target everything begins the answer but an event that no client can read.
+    const isHeld = !this.#events.isLarge && !this.#meter.hasAnswer;
+    const mayWait = isHeld && (isOfSeveral || saysNothing(event));
+    if (mayWait && isOfSeveral && isAlone && isPing(event)) {
       if (mark !== '') this.#held = '';
       this.#recipient.ping(this.#answer, mark + text);
       return '';

@@ -157,6 +157,13 @@ export function isPing(event: string): boolean {
   return isComment(event) || PINGS.has(eventName(event));
 }
 
+/** Whether an event has data of no format: neither a type nor choices. */
+export function saysNothing(event: string): boolean {
+  return (
+    !isComment(event) && event.includes('data:') && !event.includes('"choices"') && eventName(event) === ''
+  );
+}
+
 /** Whether an event has only comments and empty lines, and so no effect (WHATWG HTML, "Server-sent events"). */
 function isComment(event: string): boolean {
   return event.split(/\r\n|\r|\n/).every((line) => line === '' || line.startsWith(':'));
