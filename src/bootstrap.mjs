@@ -21,6 +21,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
  * with it.
  */
 const KEEP_COMPILED = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled') };
+/** Tap, from which these runs take helpers of the tests, would end them after 30 seconds. */
+const LONG_RUN = { ...KEEP_COMPILED, TAP_TIMEOUT: '0' };
 
 /**
  * Functions by verb. Each gets the path of the Node to run on and the arguments after the verb, and returns an exit
@@ -70,13 +72,13 @@ const verbs = {
     ensureRedis();
     ensurePostgres();
     await build(root, node);
-    return runToEnd(root, node, ['test/torture/run.ts', ...args], KEEP_COMPILED);
+    return runToEnd(root, node, ['test/torture/run.ts', ...args], LONG_RUN);
   },
   /** Runs the clients of docs/clients.md, which it installs from their registries. */
   async clients(node, args) {
     ensureRedis();
     await build(root, node);
-    return runToEnd(root, node, ['test/clients/run.ts', ...args], KEEP_COMPILED);
+    return runToEnd(root, node, ['test/clients/run.ts', ...args], LONG_RUN);
   },
   async check(_node, args) {
     const code = await runToEnd(root, 'tsc', ['--noEmit', ...args]);
