@@ -209,7 +209,7 @@ export class Pipeline {
     const others = otherPlans(body, meter);
     const named = referencedIds(body.value);
     request.body = undefined;
-    // The form was written anew while it was read, so that it is not in memory twice.
+    // The form was rebuilt while it was read, so that it is not in memory twice.
     const sent = formBody(body);
     return [
       { ...entered, body, upstreamBody: sent },

@@ -82,7 +82,7 @@ export interface Meter {
   heard?(body: MeteredBody): HeardAnswer | undefined;
   /** Estimated tokens of the output text of a whole answer; 0 without text. */
   outputTokens(answer: unknown): number;
-  /** Whether a whole answer has any part of an answer. Default: `hasAnswer` of answer.ts. */
+  /** Whether a whole answer has content. Default: `hasAnswer` of answer.ts. */
   hasAnswer?(answer: unknown): boolean;
   /** Whether a whole answer reports a failure in another way than answer.ts knows. */
   failed?(answer: unknown): boolean;

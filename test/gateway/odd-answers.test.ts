@@ -269,7 +269,7 @@ function lineOf({
   return [...words, ...(usage ? [JSON.stringify(usage)] : [])].join(' ');
 }
 
-/** What is compared of a run. */
+/** The parts of a run that are compared with the file. */
 interface Seen {
   readonly row: string;
   readonly upstream: string | undefined;
@@ -280,7 +280,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** What is right for a run. */
+/** The parts that the file says are right. */
 function rightOf({ file, way }: Run, entry: LedgerEntry | undefined): Seen {
   const header = creditsString(micro(-(entry?.credits ?? 0)));
   if (way === '.two' && file.second === 'asked') {

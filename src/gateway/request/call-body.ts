@@ -12,7 +12,7 @@ import type { Upload } from './spool/spool.ts';
 /** The parsed body of a call, from JSON or a form. */
 export interface CallBody extends MeteredBody {
   /**
-   * JSON as the client sent it; a form as it goes upstream, written anew. An Upload if the body is in a file.
+   * JSON as the client sent it; a form as rebuilt for the upstream. An Upload if the body is in a file.
    */
   readonly bytes: Buffer | Upload;
   /** Content type of a form as it goes upstream. */

@@ -149,7 +149,7 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   error(error: Error): void {
-    // What is missing behind a whole value is nothing.
+    // After a whole value, nothing is missing.
     if (this.#isWhole()) this.end();
     else this.#recipient.broken(error, this.#status, this.reading());
   }

@@ -17,7 +17,7 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
  * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
- * follow the file. The form goes upstream written anew. `asked` gets the fields before they are checked. Throws
+ * follow the file. The form is rebuilt for the upstream. `asked` gets the fields before they are checked. Throws
  * GatewayError.
  */
 export async function readFormBody(

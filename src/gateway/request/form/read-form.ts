@@ -27,7 +27,7 @@ interface Head {
 
 /**
  * Reads a multipart body (RFC 7578) without copying its files. Nothing here must agree with the provider's parser,
- * because the form is written anew (write-form.ts). Throws 400 `invalid_json` for what can't be read.
+ * because the form is rebuilt (write-form.ts). Throws 400 `invalid_json` for what can't be read.
  */
 export async function readForm(body: ByteSource, contentType: string | undefined): Promise<Part[]> {
   const delimiter = Buffer.from(`${CRLF}--${boundaryOf(contentType)}`, 'latin1');

@@ -2,7 +2,7 @@ import type { Edit } from '../spool/spool.ts';
 import type { Part } from './read-form.ts';
 
 /**
- * Returns the edits that write a form of `size` bytes anew: the same parts in the same order, with our boundary and heads
+ * Returns the edits that rebuild a form of `size` bytes: the same parts in the same order, with our boundary and heads
  * and with `model` as the model's name. `naming` is the edit with that name. The provider gets what was read, so no
  * parser of it can find anything else (specification section 4). Files stay where they are.
  */
