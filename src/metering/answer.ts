@@ -3,7 +3,7 @@ import { isObject } from './json/value.ts';
 
 /**
  * Decides what an answer of status 2xx is, whatever its label says: an event stream, JSON or bytes; whether it has any
- * part of an answer; and whether it says that the call failed (docs/charges.md, "What an answer is"). The relays,
+ * content; and whether it says that the call failed (docs/charges.md, "What an answer is"). The relays,
  * the hand-over, the meters and the record all ask here.
  */
 
@@ -147,7 +147,7 @@ export function saysError(error: unknown): boolean {
  * relays (`code` with `msg`, `success`). Google sends errors in a list.
  */
 export function saysFailed(answer: unknown): boolean {
-  if (Array.isArray(answer)) return answer.some(saysFailed);
+  if (Array.isArray(answer)) return answer.some((part) => isObject(part) && saysFailed(part));
   if (!isObject(answer)) return false;
   const { error, base_resp: base, choices, code } = answer;
   if (saysError(error) || isText(answer.error_type) || isText(answer.error_message)) return true;
@@ -159,7 +159,7 @@ export function saysFailed(answer: unknown): boolean {
   return isRefused && !isText(answer.type) && !hasAnswer(answer);
 }
 
-/** Whether an answer, or the data of an event, has any part of an answer, of any endpoint. */
+/** Whether an answer of any endpoint, or the data of an event, has content: at least a part of what was asked for. */
 export function hasAnswer(answer: unknown): boolean {
   if (Array.isArray(answer)) return answer.some((part) => Array.isArray(part) || hasAnswer(part));
   if (!isObject(answer)) return false;
@@ -228,10 +228,10 @@ export function errorIn(answer: unknown): ToldError | undefined {
   const response = isObject(answer.response) ? answer.response : undefined;
   const choice = listOf(answer.choices).find((one) => isObject(one) && saysError(one.error));
   const ofChoice = isObject(choice) ? choice.error : undefined;
-  const error = answer.error ?? response?.error ?? ofChoice ?? answer;
+  const outer = answer.error ?? response?.error ?? ofChoice ?? answer;
+  const error = isObject(outer) && saysError(outer.error) ? outer.error : outer;
   if (typeof error === 'string') return { code: null, message: error, param: null };
   if (!isObject(error)) return undefined;
-  if (saysError(error.error)) return errorIn(error);
   const { code, type, param } = error;
   return { code: code === undefined ? type : code, message: messageOf(error), param };
 }
