@@ -23,7 +23,7 @@ import {
 } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
-import { exactCredits, print, printJson, printTable } from './print.ts';
+import { type Columns, exactCredits, print, printJson, show } from './print.ts';
 
 const PAGE = 1_000;
 
@@ -55,33 +55,38 @@ export function accountCommands(program: Command): void {
     .option('--note <text>', 'note in the ledger')
     .option('--idempotency-key <key>', 'makes repeats safe: the same key changes the balance once')
     .action(credit);
-  withId(account.command('show')).description('show an account').action(show);
+  withId(account.command('show'))
+    .description('show an account')
+    .action((accountId, options) => showAccount(accountId, options));
   withId(account.command('deactivate'))
     .description('refuse all keys of an account')
-    .action((accountId, options) => change(accountId, { is_active: false }, options));
+    .action((accountId, options) => showAccount(accountId, options, { is_active: false }));
   withId(account.command('activate'))
     .description('accept the keys of an account again')
-    .action((accountId, options) => change(accountId, { is_active: true }, options));
+    .action((accountId, options) => showAccount(accountId, options, { is_active: true }));
   withId(account.command('email'))
     .description('change the email address of the owner')
     .argument('<email>', 'the new address')
-    .action((accountId, email, options) => change(accountId, { email }, options));
+    .action((accountId, email, options) => showAccount(accountId, options, { email }));
   withId(account.command('threshold'))
     .description('change the alert threshold')
     .argument('<credits>', 'credits', credits)
-    .action((accountId, amount, options) => change(accountId, { alert_threshold: amount }, options));
+    .action((accountId, amount, options) => showAccount(accountId, options, { alert_threshold: amount }));
   withId(account.command('overdraft'))
     .description('change how far below 0 calls in flight can take the balance')
     .argument('<credits>', 'credits, 0 or more', credits)
-    .action((accountId, amount, options) => change(accountId, { overdraft: amount }, options));
+    .action((accountId, amount, options) => showAccount(accountId, options, { overdraft: amount }));
   withCallLimits(withId(account.command('limits')))
     .description('change the rate limits that all keys of an account share')
     .action(limits);
   accountViewCommands(account);
 }
 
-async function show(accountId: number, options: RemoteOptions) {
-  showAccount(await operatorApi(options).call('GET', `${ACCOUNTS}${accountId}/`), options);
+async function showAccount(accountId: number, options: RemoteOptions, fields?: object) {
+  const method = fields ? 'PATCH' : 'GET';
+  const path = `${ACCOUNTS}${accountId}/`;
+  const account = await operatorApi(options).call<OperatorAccountView>(method, path, fields);
+  show(options, account, COLUMNS, [account]);
 }
 
 async function limits(accountId: number, options: RemoteOptions & CallLimitOptions) {
@@ -89,33 +94,20 @@ async function limits(accountId: number, options: RemoteOptions & CallLimitOptio
   if (Object.keys(fields).length === 0) {
     throw new Failure('No change was given. Set a limit; --help lists them.', { isUsage: true });
   }
-  await change(accountId, fields, options);
+  await showAccount(accountId, options, fields);
 }
 
-async function change(accountId: number, fields: object, options: RemoteOptions) {
-  showAccount(await operatorApi(options).call('PATCH', `${ACCOUNTS}${accountId}/`, fields), options);
-}
-
-function showAccount(account: OperatorAccountView, { json }: RemoteOptions): void {
-  if (json) printJson(account);
-  else printTable(HEAD, [rowOf(account)]);
-}
-
-const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'OVERDRAFT', 'CALLS', 'CREATED'];
-
-function rowOf(account: OperatorAccountView): string[] {
-  return [
-    String(account.id),
-    account.email,
-    account.is_active ? 'yes' : 'no',
-    exactCredits(account.credits_balance),
-    exactCredits(account.credits_held),
-    exactCredits(account.alert_threshold),
-    exactCredits(account.overdraft),
-    callLimitsCell(account),
-    account.created_at,
-  ];
-}
+const COLUMNS: Columns<OperatorAccountView> = [
+  ['ID', ({ id }) => id],
+  ['E-MAIL', ({ email }) => email],
+  ['ACTIVE', ({ is_active }) => is_active],
+  ['BALANCE', ({ credits_balance }) => exactCredits(credits_balance), 'right'],
+  ['HELD', ({ credits_held }) => exactCredits(credits_held), 'right'],
+  ['ALERT BELOW', ({ alert_threshold }) => exactCredits(alert_threshold), 'right'],
+  ['OVERDRAFT', ({ overdraft }) => exactCredits(overdraft), 'right'],
+  ['CALLS', callLimitsCell],
+  ['CREATED', ({ created_at }) => created_at],
+];
 
 async function create(
   email: string,
@@ -149,8 +141,7 @@ async function list(options: RemoteOptions) {
     accounts.push(...page.accounts);
     after = page.next;
   }
-  if (options.json) return printJson({ accounts });
-  printTable(HEAD, accounts.map(rowOf));
+  show(options, { accounts }, COLUMNS, accounts);
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 import type { UsagePlace } from '../book/usage.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
-import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
+import { type Columns, exactCredits, print, shortCell, show } from './print.ts';
 
 interface LedgerOptions extends RemoteOptions {
   readonly limit?: number;
@@ -62,16 +62,23 @@ export function groupByOption<Word extends string>(words: readonly Word[], usual
     .default([usual], usual);
 }
 
-/** Cells that name the group of a row; accounts and keys by their names. */
-export function groupCells(
-  groups: readonly UsagePlace[],
-  row: Readonly<Partial<Record<string, unknown>>>,
-): string[] {
-  return groups.map((group) => {
+/** Prints a report of usage: a row per group, accounts and keys with their names, and the total. */
+export function showUsage<Sums extends Readonly<Record<string, unknown>>>(
+  options: RemoteOptions & { readonly groupBy: readonly UsagePlace[] },
+  report: { readonly rows: readonly Sums[]; readonly total: Sums },
+  columns: Columns<Sums>,
+): void {
+  const { rows, total } = report;
+  const groupCell = (group: UsagePlace, row: Readonly<Record<string, unknown>>) => {
     const value = row[MARGIN_FIELDS[group]] ?? 'none';
     const name = group === 'key' ? row.key_name : group === 'account' ? row.email : undefined;
     return typeof name === 'string' ? `${value} ${shortCell(name)}` : String(value);
-  });
+  };
+  const groups = options.groupBy.map((group, at): Columns<Sums>[number] => [
+    group.toUpperCase(),
+    (row) => (row === total ? (at === 0 ? 'total' : '') : groupCell(group, row)),
+  ]);
+  show(options, report, [...groups, ...columns], [...rows, total]);
 }
 
 /** Query string of the defined fields, with its question mark; empty if there are none. */
@@ -83,6 +90,18 @@ export function queryOf(fields: Readonly<Record<string, string | number | undefi
   return given.size === 0 ? '' : `?${given}`;
 }
 
+const ENTRY_COLUMNS: Columns<EntryPageView['entries'][number]> = [
+  ['TIME', ({ created_at }) => created_at],
+  ['TYPE', ({ type }) => type],
+  ['STATUS', ({ status }) => status ?? ''],
+  ['OUTCOME', ({ outcome }) => outcome ?? ''],
+  ['KEY', ({ key_id }) => key_id ?? ''],
+  ['CREDITS', ({ credits }) => credits, 'right'],
+  ['BALANCE', ({ balance_after }) => balance_after ?? '', 'right'],
+  ['MODEL OR NOTE', ({ model, note }) => model ?? note ?? ''],
+  ['ID', ({ id }) => id],
+];
+
 async function ledger(accountId: number, options: LedgerOptions) {
   const { limit, before, keyId, from, to } = options;
   const query = queryOf({ limit, before, key_id: keyId, from, to });
@@ -90,22 +109,8 @@ async function ledger(accountId: number, options: LedgerOptions) {
     'GET',
     `${ACCOUNTS}${accountId}/ledger/${query}`,
   );
-  if (options.json) return printJson(answer);
-  printTable(
-    ['TIME', 'TYPE', 'STATUS', 'OUTCOME', 'KEY', 'CREDITS', 'BALANCE', 'MODEL OR NOTE', 'ID'],
-    answer.entries.map((entry) => [
-      entry.created_at,
-      entry.type,
-      entry.status === null ? '' : String(entry.status),
-      entry.outcome ?? '',
-      entry.key_id === null ? '' : String(entry.key_id),
-      entry.credits,
-      entry.balance_after ?? '',
-      entry.model ?? entry.note ?? '',
-      entry.id,
-    ]),
-  );
-  if (answer.next !== null) print(`\nMore entries: --before ${answer.next}`);
+  show(options, answer, ENTRY_COLUMNS, answer.entries);
+  if (!options.json && answer.next !== null) print(`\nMore entries: --before ${answer.next}`);
 }
 
 async function usage(accountId: number, options: UsageOptions) {
@@ -115,29 +120,27 @@ async function usage(accountId: number, options: UsageOptions) {
     'GET',
     `${ACCOUNTS}${accountId}/usage/${query}`,
   );
-  if (options.json) return printJson(answer);
-  printTable(
-    [...groupBy.map((group) => group.toUpperCase()), 'CALLS', 'CREDITS'],
-    [
-      ...answer.rows.map((row) => [...groupCells(groupBy, row), String(row.calls), row.credits]),
-      ['total', ...groupBy.slice(1).map(() => ''), String(answer.total.calls), answer.total.credits],
-    ],
-  );
+  showUsage<UsageReportView['total']>(options, answer, [
+    ['CALLS', ({ calls }) => calls, 'right'],
+    ['CREDITS', ({ credits }) => credits, 'right'],
+  ]);
 }
+
+const ALERT_COLUMNS: Columns<AlertListView['alerts'][number]> = [
+  ['ID', ({ id }) => id],
+  ['TIME', ({ created_at }) => created_at],
+  ['BALANCE', ({ credits_balance }) => exactCredits(credits_balance), 'right'],
+  ['TEST', ({ test }) => test],
+  [
+    'DELIVERIES',
+    ({ deliveries }) =>
+      deliveries
+        .map(({ key_id, status, error }) => `key ${key_id}: ${status}${error ? ` (${error})` : ''}`)
+        .join(', ') || 'none',
+  ],
+];
 
 async function alerts(accountId: number, options: RemoteOptions) {
   const answer = await operatorApi(options).call<AlertListView>('GET', `${ACCOUNTS}${accountId}/alerts/`);
-  if (options.json) return printJson(answer);
-  printTable(
-    ['ID', 'TIME', 'BALANCE', 'TEST', 'DELIVERIES'],
-    answer.alerts.map((alert) => [
-      String(alert.id),
-      alert.created_at,
-      exactCredits(alert.credits_balance),
-      alert.test ? 'yes' : 'no',
-      alert.deliveries
-        .map(({ key_id, status, error }) => `key ${key_id}: ${status}${error ? ` (${error})` : ''}`)
-        .join(', ') || 'none',
-    ]),
-  );
+  show(options, answer, ALERT_COLUMNS, answer.alerts);
 }

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { CallLimitsView } from '../api/keys/key-view.ts';
 import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
+import { KEY_FIELDS } from '../domain/key-fields.ts';
 import { MOST_GRACE_S } from '../domain/rotation.ts';
 import { io } from './io.ts';
 
@@ -130,20 +131,18 @@ export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number |
 
 /** Adds the options that set and remove call limits (specification section 11). */
 export function withCallLimits(command: Command): Command {
-  return command
-    .option('--rpm-limit <calls>', 'maximum calls per minute', callLimit)
-    .option('--no-rpm-limit', 'no limit on calls per minute')
-    .option('--tpm-limit <tokens>', 'maximum tokens per minute', callLimit)
-    .option('--no-tpm-limit', 'no limit on tokens per minute')
-    .option('--max-parallel-requests <calls>', 'maximum calls in flight', callLimit)
-    .option('--no-max-parallel-requests', 'no limit on calls in flight');
+  for (const limit of LIMITS) {
+    const { flag, value, help, lifted } = KEY_FIELDS[limit].option;
+    command.option(`--${flag} <${value}>`, help, callLimit).option(`--no-${flag}`, lifted);
+  }
+  return command;
 }
+
+const LIMITS = Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[];
 
 /** Given limits under their API names; null removes a limit. */
 export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsView> {
-  const given = (Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]).filter(
-    (limit) => options[limit] !== undefined,
-  );
+  const given = LIMITS.filter((limit) => options[limit] !== undefined);
   return Object.fromEntries(given.map((limit) => [CALL_LIMIT_FIELDS[limit], options[limit] || null]));
 }
 

@@ -5,7 +5,7 @@ import { CALL_RESULTS } from '../book/calls.ts';
 import { queryOf } from './account-views.ts';
 import { id, type RemoteOptions, remote } from './arguments.ts';
 import { type GatewayApi, operatorApi } from './gateway-api.ts';
-import { print, printJson, printTable, shortCell } from './print.ts';
+import { type Columns, cellsOf, print, shortCell, show } from './print.ts';
 
 const CALLS = '/api/admin/calls/';
 const FOLLOW_EVERY_MS = 1_000;
@@ -60,9 +60,8 @@ async function calls(options: CallsOptions): Promise<void> {
   const api = operatorApi(options);
   if (options.follow) return await follow(api, filter, options);
   const page = await pageOf(api, { ...filter, limit, before });
-  if (options.json) return printJson(page);
-  printTable(HEAD, page.calls.map(rowOf));
-  if (page.next !== null) print(`\nMore calls: --before ${page.next}`);
+  show(options, page, COLUMNS, page.calls);
+  if (!options.json && page.next !== null) print(`\nMore calls: --before ${page.next}`);
 }
 
 type Filter = Parameters<typeof queryOf>[0];
@@ -75,7 +74,8 @@ function pageOf(api: GatewayApi, filter: Filter): Promise<Page> {
 async function follow(api: GatewayApi, filter: Filter, { json }: RemoteOptions): Promise<never> {
   const newCalls = new NewCalls((before) => pageOf(api, { ...filter, limit: PAGE, before }));
   for (;;) {
-    for (const call of await newCalls.next()) print(json ? JSON.stringify(call) : rowOf(call).join('  '));
+    for (const call of await newCalls.next())
+      print(json ? JSON.stringify(call) : cellsOf(COLUMNS, call).join('  '));
     await sleep(FOLLOW_EVERY_MS);
   }
 }
@@ -117,33 +117,19 @@ export class NewCalls {
   }
 }
 
-const HEAD = [
-  'TIME',
-  'ACCOUNT',
-  'KEY',
-  'MODEL',
-  'STATUS',
-  'RESULT',
-  'CHARGE',
-  'MS',
-  'PROVIDER',
-  'REQUEST',
-  'MESSAGE',
+const COLUMNS: Columns<OperatorCallView> = [
+  ['TIME', ({ created_at }) => created_at],
+  ['ACCOUNT', ({ account_id }) => account_id],
+  ['KEY', ({ key_id }) => key_id],
+  ['MODEL', ({ model }) => model && shortCell(model)],
+  ['STATUS', ({ status }) => status],
+  [
+    'RESULT',
+    ({ code, outcome, repeated }) => `${code ?? outcome ?? '-'}${repeated > 1 ? ` x${repeated}` : ''}`,
+  ],
+  ['CHARGE', ({ charge }) => charge, 'right'],
+  ['MS', ({ duration_ms }) => duration_ms, 'right'],
+  ['PROVIDER', ({ upstream }) => upstream],
+  ['REQUEST', ({ id }) => id],
+  ['MESSAGE', ({ message }) => message ?? ''],
 ];
-
-function rowOf(call: OperatorCallView): string[] {
-  const { repeated } = call;
-  return [
-    call.created_at,
-    String(call.account_id),
-    call.key_id === null ? '-' : String(call.key_id),
-    call.model === null ? '-' : shortCell(call.model),
-    call.status === null ? '-' : String(call.status),
-    (call.code ?? call.outcome ?? '-') + (repeated > 1 ? ` x${repeated}` : ''),
-    call.charge,
-    call.duration_ms === null ? '-' : String(call.duration_ms),
-    call.upstream ?? '-',
-    call.id,
-    call.message ?? '',
-  ];
-}

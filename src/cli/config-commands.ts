@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Config, DEMO_URL } from '../config/config.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
-import { type Model, type Price, placesOf, targetName, type Upstream } from '../domain/catalog.ts';
+import { type Model, placesOf, targetName, type Upstream } from '../domain/catalog.ts';
 import { isPriced } from '../domain/price.ts';
 import { writtenPrice } from '../domain/written-price.ts';
 import { messageOf, wordsOf } from '../gateway/targets/failures.ts';
@@ -11,7 +11,7 @@ import { cloudHeaders, isOfCloud } from '../gateway/upstream/cloud-credentials.t
 import { upstreamHeaders } from '../gateway/upstream/headers.ts';
 import { Failure, fromCaller } from './arguments.ts';
 import { io } from './io.ts';
-import { print, printJson, printTable, unitText } from './print.ts';
+import { pricesText, print, printJson, printTable } from './print.ts';
 
 /** `tollgate config …`: reads the config file; needs no running gateway. */
 export function configCommands(program: Command): void {
@@ -102,23 +102,28 @@ function targetsOf({ upstream, targets }: Model): string[] {
 
 function showAnswers(answers: readonly LiveAnswer[]): void {
   print('');
-  printTable(
-    ['PROVIDER', 'STATUS', 'TIME', 'ANSWER'],
-    answers.map(({ target, status, ms, answer }) => [target, String(status ?? 'none'), `${ms} ms`, answer]),
+  printTable<LiveAnswer>(
+    [
+      ['PROVIDER', ({ target }) => target],
+      ['STATUS', ({ status }) => status ?? 'none'],
+      ['TIME', ({ ms }) => `${ms} ms`, 'right'],
+      ['ANSWER', ({ answer }) => answer],
+    ],
+    answers,
   );
 }
 
 function show(config: Config, answers: readonly LiveAnswer[] | undefined): void {
   const rows = rowsOf(config);
-  printTable(
-    ['MODEL', 'CATEGORY', 'UPSTREAM', 'STATE', 'PRICE IN CREDITS'],
-    rows.map(({ model, waitsFor }) => [
-      model.slug,
-      model.category,
-      targetsOf(model).join(', '),
-      waitsFor.length > 0 ? `waits for ${waitsFor.join(', ')}` : 'live',
-      priceText(model.price),
-    ]),
+  printTable<Row>(
+    [
+      ['MODEL', ({ model }) => model.slug],
+      ['CATEGORY', ({ model }) => model.category],
+      ['UPSTREAM', ({ model }) => targetsOf(model).join(', ')],
+      ['STATE', ({ waitsFor }) => (waitsFor.length > 0 ? `waits for ${waitsFor.join(', ')}` : 'live')],
+      ['PRICE IN CREDITS', ({ model }) => pricesText(writtenPrice(model.price))],
+    ],
+    rows,
   );
   print('');
   for (const warning of config.warnings) print(`Warning: ${warning}`);
@@ -127,11 +132,6 @@ function show(config: Config, answers: readonly LiveAnswer[] | undefined): void 
     `No errors. Models: ${rows.length} (${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free).`,
   );
   if (answers) showAnswers(answers);
-}
-
-function priceText(price: Price): string {
-  const units = Object.entries(writtenPrice(price)).map(([unit, written]) => `${unit} ${unitText(written)}`);
-  return units.join(', ') || 'free';
 }
 
 /** Timeout of a request. */

@@ -20,7 +20,7 @@ import {
 } from './arguments.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { io } from './io.ts';
-import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
+import { type Columns, exactCredits, print, printJson, shortCell, show } from './print.ts';
 
 interface KeyOptions extends RemoteOptions {
   readonly account?: number;
@@ -189,8 +189,7 @@ function edit(keyId: number, options: SettingOptions): Promise<void> {
 async function change(keyId: number, settings: object, options: KeyOptions): Promise<void> {
   const { api, path } = keysApi(options);
   const changed = await api.call<KeyView>('PATCH', `${path}${keyId}/`, settings);
-  if (options.json) printJson(changed);
-  else printTable(HEAD, [rowOf(changed)]);
+  show(options, changed, COLUMNS, [changed]);
 }
 
 /** Prints a new key, the only time its value is shown. */
@@ -201,39 +200,22 @@ export function showNewKey({ id, key }: { readonly id: number; readonly key: str
 async function list(options: KeyOptions) {
   const { api, path } = keysApi(options);
   const answer = await api.call<KeyListView>('GET', path);
-  if (options.json) return printJson(answer);
-  printTable(HEAD, answer.keys.map(rowOf));
+  show(options, answer, COLUMNS, answer.keys);
 }
 
-const HEAD = [
-  'ID',
-  'NAME',
-  'PREFIX',
-  'ACTIVE',
-  'MANAGES',
-  'SPENT',
-  'LIMIT',
-  'PERIOD',
-  'CALLS',
-  'LAST USED',
-  'EXPIRES',
+const COLUMNS: Columns<KeyView> = [
+  ['ID', ({ id }) => id],
+  ['NAME', ({ name }) => shortCell(name)],
+  ['PREFIX', ({ prefix }) => prefix],
+  ['ACTIVE', ({ is_active }) => is_active],
+  ['MANAGES', ({ can_manage }) => can_manage],
+  ['SPENT', ({ spending_current }) => spending_current, 'right'],
+  ['LIMIT', ({ spending_limit: limit }) => (limit === null ? 'none' : exactCredits(limit)), 'right'],
+  ['PERIOD', ({ spending_period }) => spending_period],
+  ['CALLS', callLimitsCell],
+  ['LAST USED', ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never'],
+  ['EXPIRES', ({ expires_at }) => expires_at?.slice(0, 16).concat('Z') ?? 'never'],
 ];
-
-function rowOf(key: KeyView): string[] {
-  return [
-    String(key.id),
-    shortCell(key.name),
-    key.prefix,
-    key.is_active ? 'yes' : 'no',
-    key.can_manage ? 'yes' : 'no',
-    key.spending_current,
-    key.spending_limit === null ? 'none' : exactCredits(key.spending_limit),
-    key.spending_period,
-    callLimitsCell(key),
-    key.last_used_at?.slice(0, 10) ?? 'never',
-    key.expires_at?.slice(0, 16).concat('Z') ?? 'never',
-  ];
-}
 
 async function rotate(keyId: number, options: RotateOptions) {
   const { api, path } = keysApi(options);

@@ -9,7 +9,7 @@ import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
 import { fromCaller } from './arguments.ts';
 import { io } from './io.ts';
-import { print, printJson, printTable, unitText } from './print.ts';
+import { pricesText, print, printJson, printTable, unitText } from './print.ts';
 
 /** `tollgate prices`: every price with its source, and how written prices differ from the list. */
 export function pricesCommand(program: Command): void {
@@ -74,12 +74,16 @@ function headOf({ pricing }: Config) {
   };
 }
 
+function nameInList({ upstream }: Model, listed: ListedModel | undefined): string | null {
+  return listed ? `${upstream.provider}/${listed.id}` : null;
+}
+
 function priceJson({ model, target, listed }: Row, now: Date) {
   return {
     model: model.slug,
     target: target ?? null,
     source: model.priceSource,
-    list_model: listed ? `${model.upstream.provider}/${listed.id}` : null,
+    list_model: nameInList(model, listed),
     price: writtenPrice(model.price),
     service_tiers: writtenTiers(model.price),
     context_window: model.contextWindow ?? null,
@@ -95,16 +99,16 @@ function hasPassed({ priceUntil }: Model, now: Date): boolean {
 }
 
 function showPrices(config: Config, rows: readonly Row[], now: Date): void {
-  printTable(
-    ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'SERVICE TIERS', 'CREDITS'],
-    rows.map(({ model, target, listed }) => [
-      target === undefined ? model.slug : `${model.slug} at ${target}`,
-      model.priceSource,
-      listed ? `${model.upstream.provider}/${listed.id}` : '-',
-      tiersText(model),
+  printTable<Row>(
+    [
+      ['MODEL', ({ model, target }) => (target === undefined ? model.slug : `${model.slug} at ${target}`)],
+      ['SOURCE', ({ model }) => model.priceSource],
+      ['NAME IN THE LIST', ({ model, listed }) => nameInList(model, listed)],
+      ['SERVICE TIERS', ({ model }) => tiersText(model)],
       // The longest cell comes last, so that it widens no other.
-      creditsText(writtenPrice(model.price)),
-    ]),
+      ['CREDITS', ({ model }) => pricesText(writtenPrice(model.price))],
+    ],
+    rows,
   );
   print('');
   print(listLine(config));
@@ -124,14 +128,6 @@ function listLine(config: Config): string {
   return list === null
     ? 'No price list: no upstream names a provider.'
     : `Price list: ${list}. Credits for a US dollar: ${credits_per_usd}. Markup: ${markup}.`;
-}
-
-function creditsText(price: Readonly<Record<string, WrittenUnit>>): string {
-  return (
-    Object.entries(price)
-      .map(([unit, written]) => `${unit} ${unitText(written)}`)
-      .join(', ') || 'free'
-  );
 }
 
 function tiersText({ price }: Model): string {
@@ -165,7 +161,7 @@ function differencesJson(compared: readonly Compared[]) {
   return {
     differences: differing(compared).map(({ model, listed, unit, written, list }) => ({
       model: model.slug,
-      list_model: `${model.upstream.provider}/${listed?.id}`,
+      list_model: nameInList(model, listed),
       may_be_another: listed?.isGuess ?? false,
       unit,
       written,
@@ -179,15 +175,22 @@ function differencesJson(compared: readonly Compared[]) {
 
 function showCompared(compared: readonly Compared[]): void {
   const cell = (unit: WrittenUnit | null) => (unit === null ? 'none' : unitText(unit));
-  const lines = differing(compared).map(({ model, listed, unit, written, list }) => [
-    model.slug,
-    unit,
-    cell(written),
-    cell(list),
-    `${model.upstream.provider}/${listed?.id}${listed?.isGuess ? ' (may be another model)' : ''}`,
-  ]);
-  if (lines.length > 0) {
-    printTable(['MODEL', 'UNIT', 'WRITTEN', 'LIST', 'NAME IN THE LIST'], lines);
+  const rows = differing(compared);
+  if (rows.length > 0) {
+    printTable<(typeof rows)[number]>(
+      [
+        ['MODEL', ({ model }) => model.slug],
+        ['UNIT', ({ unit }) => unit],
+        ['WRITTEN', ({ written }) => cell(written)],
+        ['LIST', ({ list }) => cell(list)],
+        [
+          'NAME IN THE LIST',
+          ({ model, listed }) =>
+            `${nameInList(model, listed)}${listed?.isGuess ? ' (may be another model)' : ''}`,
+        ],
+      ],
+      rows,
+    );
     print('');
   }
   const reasons = Map.groupBy(compared, ({ found }) => (typeof found === 'string' ? found : ''));

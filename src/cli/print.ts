@@ -13,20 +13,41 @@ export function printJson(value: unknown): void {
   io().stdout.write(`${escapeInvisible(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Prints a table with aligned columns. */
-export function printTable(head: readonly string[], given: readonly (readonly string[])[]): void {
-  const rows = given.map((row) => row.map(withoutInvisible));
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
-  );
-  for (const row of [head, ...rows]) {
-    print(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
+/** Columns of a table: heading, cell and alignment. Cells print null as `-`, and true and false as `yes` and `no`. */
+export type Columns<Row> = readonly (readonly [
+  heading: string,
+  cell: (row: Row) => string | number | boolean | null,
+  align?: 'right',
+])[];
+
+/** Cells of a row, without what a terminal obeys. */
+export function cellsOf<Row>(columns: Columns<Row>, row: Row): string[] {
+  return columns.map(([, cell]) => {
+    const value = cell(row) ?? '-';
+    return withoutInvisible(typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
+  });
+}
+
+export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
+  const lines = [columns.map(([heading]) => heading), ...rows.map((row) => cellsOf(columns, row))];
+  const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  for (const line of lines) {
+    const padded = line.map((cell, at) =>
+      columns[at]?.[2] === 'right' ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
     );
+    print(padded.join('  ').trimEnd());
   }
+}
+
+/** Prints an answer: whole with `--json`, else the rows as a table. */
+export function show<Row>(
+  { json }: { readonly json?: true },
+  answer: unknown,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+): void {
+  if (json) printJson(answer);
+  else printTable(columns, rows);
 }
 
 const CELL = 20;
@@ -52,4 +73,10 @@ export function unitText(written: WrittenUnit): string {
       .join(', ');
   const [base, ...above] = written;
   return `${base?.price} (${above.map((step) => `above ${step.above}: ${step.price}`).join(', ')})`;
+}
+
+/** Prices of all units in a cell; `free` without any. */
+export function pricesText(price: Readonly<Record<string, WrittenUnit>>): string {
+  const units = Object.entries(price).map(([unit, written]) => `${unit} ${unitText(written)}`);
+  return units.join(', ') || 'free';
 }

@@ -4,7 +4,7 @@ import type { ProviderListView } from '../api/operator/providers-view.ts';
 import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/usage/usage-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
-import { groupByOption, groupCells, queryOf } from './account-views.ts';
+import { groupByOption, queryOf, showUsage } from './account-views.ts';
 import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
@@ -12,7 +12,7 @@ import { operatorApi } from './gateway-api.ts';
 import { type Io, io, withIo } from './io.ts';
 import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
-import { print, printJson, printTable } from './print.ts';
+import { print, show } from './print.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 
 const FAILURE = 1;
@@ -81,25 +81,13 @@ async function usage(options: UsageOptions): Promise<void> {
   const { from, to, groupBy } = options;
   const query = queryOf({ from, to, group_by: groupBy.join(',') });
   const report = await operatorApi(options).call<MarginReportView>('GET', `/api/admin/usage/${query}`);
-  if (options.json) return printJson(report);
-  printTable(
-    [
-      ...groupBy.map((group) => group.toUpperCase()),
-      'CALLS',
-      'CHARGED',
-      'OF THAT WITH COST',
-      'COST',
-      'MARGIN',
-    ],
-    [
-      ...report.rows.map((row) => [...groupCells(groupBy, row), ...sums(row)]),
-      ['total', ...groupBy.slice(1).map(() => ''), ...sums(report.total)],
-    ],
-  );
-}
-
-function sums({ calls, charged, charged_with_cost, cost, margin }: MarginSumsView): string[] {
-  return [String(calls), charged, charged_with_cost, cost ?? 'unknown', margin ?? 'unknown'];
+  showUsage<MarginSumsView>(options, report, [
+    ['CALLS', ({ calls }) => calls, 'right'],
+    ['CHARGED', ({ charged }) => charged, 'right'],
+    ['OF THAT WITH COST', ({ charged_with_cost }) => charged_with_cost, 'right'],
+    ['COST', ({ cost }) => cost ?? 'unknown', 'right'],
+    ['MARGIN', ({ margin }) => margin ?? 'unknown', 'right'],
+  ]);
 }
 
 /** `tollgate providers`: the providers of a running gateway, and the health of their targets. */
@@ -111,24 +99,24 @@ function providersCommand(program: Command): void {
 
 async function providers(options: RemoteOptions): Promise<void> {
   const list = await operatorApi(options).call<ProviderListView>('GET', '/api/admin/providers/');
-  if (options.json) return printJson(list);
   const targets = list.providers.flatMap(({ format, targets: of }) =>
     of.map((target) => ({ format, ...target })),
   );
-  printTable(
-    ['TARGET', 'FORMAT', 'MODEL', 'STATE', 'LATENCY', 'CALLS', 'LAST ERROR'],
-    targets.map(
-      ({ target, format, model, state, out_until, latency_ms, calls, last_error, last_error_at }) => [
-        target,
-        format,
-        model,
-        out_until === null ? state : `${state} until ${out_until}`,
-        latency_ms === null ? '-' : `${latency_ms} ms`,
-        String(calls),
-        last_error === null ? '-' : `${last_error_at}: ${last_error}`,
-      ],
-    ),
+  show<(typeof targets)[number]>(
+    options,
+    list,
+    [
+      ['TARGET', ({ target }) => target],
+      ['FORMAT', ({ format }) => format],
+      ['MODEL', ({ model }) => model],
+      ['STATE', ({ state, out_until }) => (out_until === null ? state : `${state} until ${out_until}`)],
+      ['LATENCY', ({ latency_ms }) => (latency_ms === null ? null : `${latency_ms} ms`), 'right'],
+      ['CALLS', ({ calls }) => calls, 'right'],
+      ['LAST ERROR', ({ last_error, last_error_at }) => last_error && `${last_error_at}: ${last_error}`],
+    ],
+    targets,
   );
+  if (options.json) return;
   const out = targets.filter(({ state }) => state === 'out').length;
   print('');
   print(`${targets.length} targets: ${targets.length - out} up, ${out} out.`);

@@ -6,7 +6,13 @@ const EVIL = 'a\x1b]0;owned\x07\x1b[2J\x9b2J\u202eb';
 test('nothing that is printed moves the cursor or reorders the line', (t) => {
   const capture = t.capture(process.stdout, 'write');
   print(`one\n${EVIL}`);
-  printTable(['LAST ERROR', 'X'], [[`${EVIL}\nc`, 'd']]);
+  printTable<string>(
+    [
+      ['LAST ERROR', (row) => row],
+      ['X', () => 'd'],
+    ],
+    [`${EVIL}\nc`],
+  );
   printJson({ error: EVIL });
   capture.restore();
   const written = capture()
