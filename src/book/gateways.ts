@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Store } from './store.ts';
 
 /** A gateway's note in the book that it runs, and on which Redis. */
@@ -23,17 +23,6 @@ export interface BookGateways {
 const NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 /** Notes of killed gateways go after a day. */
 const DAY_MS = 86_400_000;
-
-/** Adds the notes of running gateways. */
-export async function addGateways(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('gateways')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('redis', 'text', (column) => column.notNull())
-    .addColumn('address', 'text', (column) => column.notNull())
-    .addColumn('seen_at', 'bigint', (column) => column.notNull())
-    .execute();
-}
 
 export function gatewayQueries({ db, engine }: Store): BookGateways {
   if (engine === 'sqlite') {

@@ -9,13 +9,14 @@ import {
 } from 'kysely';
 import type { Engine } from './schema.ts';
 
-/** Creates the tables and indexes of the first release (schema.ts). */
+/** Creates the tables and indexes of 0.2.0, the first release (schema.ts). migrations.ts has what came later. */
 export async function createSchema(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await createIdentity(db);
   await createAccounts(db, engine);
   await createKeys(db, engine);
   await createGrants(db);
   await createLedger(db);
+  await createRefusals(db, engine);
   await createSpendSums(db, engine);
   await createAlerts(db, engine);
   await createResources(db);
@@ -27,13 +28,14 @@ const ofAccount = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.notNull().references('accounts.id');
 
 /** Auto-incremented integer key, never reused. */
-function withId<TB extends string>(
+function withId<TB extends string, Name extends string = 'id'>(
   table: CreateTableBuilder<TB>,
   engine: Engine,
-): CreateTableBuilder<TB, 'id'> {
+  name = 'id' as Name,
+): CreateTableBuilder<TB, Name> {
   return engine === 'sqlite'
-    ? table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-    : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
+    ? table.addColumn(name, 'integer', (column) => column.primaryKey().autoIncrement())
+    : table.addColumn(name, 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
 }
 
 /** Creates an index, of rows matching `where` if given. */
@@ -41,10 +43,10 @@ export async function index(
   db: Kysely<unknown>,
   name: string,
   table: string,
-  columns: string[],
+  columns: readonly string[],
   where?: RawBuilder<SqlBool>,
 ): Promise<void> {
-  const all = db.schema.createIndex(name).on(table).columns(columns);
+  const all = db.schema.createIndex(name).on(table).columns([...columns]);
   await (where === undefined ? all : all.where(where)).execute();
 }
 
@@ -148,7 +150,8 @@ async function createGrants(db: Kysely<unknown>): Promise<void> {
 
 /**
  * `key_id` is no foreign key: spend must reach the ledger even if a restored book lacks the key. Without an index,
- * listing one model or type would read an account's whole ledger; non-charges are few, so their index is small.
+ * listing one model or type would read an account's whole ledger; non-charges are few, so their index is small. Each
+ * filter of the list of calls has an index in list order; few calls fail, so those indexes are small, too.
  */
 async function createLedger(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -172,16 +175,65 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     .addColumn('balance_after', 'bigint', required)
     .addColumn('note', 'text')
     .addColumn('call', 'text')
+    .addColumn('started_at', 'bigint')
+    .addColumn('code', 'text')
+    .addColumn('upstream', 'text')
     .addPrimaryKeyConstraint('ledger_pkey', ['account_id', 'seq'])
     .execute();
   await index(db, 'ledger_key', 'ledger', ['account_id', 'key_id', 'seq']);
   await index(db, 'ledger_model', 'ledger', ['account_id', 'model', 'seq']);
   await index(db, 'ledger_type', 'ledger', ['account_id', 'type', 'seq'], sql<SqlBool>`type <> 'charge'`);
+  const add = (name: string, columns: readonly string[], where?: RawBuilder<SqlBool>) =>
+    index(db, `ledger_calls${name}`, 'ledger', [...columns, 'started_at'], where);
+  await add('', ['account_id']);
+  await add('_of_key', ['account_id', 'key_id']);
+  await add('_of_model', ['account_id', 'model']);
+  await add('_of_endpoint', ['account_id', 'endpoint']);
+  await add('_of_all', []);
+  await add('_of_upstream', ['upstream']);
+  const failed = sql<SqlBool>`outcome is null or outcome <> 'complete'`;
+  await add('_failed', ['account_id'], failed);
+  await add('_failed_of_all', [], failed);
+  await add('_by_code', ['account_id', 'code'], sql<SqlBool>`code is not null`);
 }
 
-/** Sum columns of the first release. */
-export const FIRST_SUMS = [
+/**
+ * `n` increments, so removing the oldest rows and bounding their number needs no count. `is_rest`: the one entry for
+ * all calls of a key, code and minute beyond the first ones.
+ */
+async function createRefusals(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  await withId(db.schema.createTable('refusals'), engine, 'n')
+    .addColumn('id', 'text', (column) => column.notNull().unique())
+    .addColumn('account_id', 'bigint', required)
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('minute', 'bigint', required)
+    .addColumn('is_rest', 'integer', required)
+    .addColumn('repeated', 'bigint', required)
+    .addColumn('model', 'text')
+    .addColumn('category', 'text')
+    .addColumn('endpoint', 'text', required)
+    .addColumn('streamed', 'integer')
+    .addColumn('status', 'integer', required)
+    .addColumn('code', 'text', required)
+    .addColumn('told', 'text', required)
+    .execute();
+  const add = (name: string, columns: string[]) => index(db, `refusals_${name}`, 'refusals', columns);
+  await add('account', ['account_id', 'created_at']);
+  await add('key', ['account_id', 'key_id', 'created_at']);
+  await add('code', ['account_id', 'code', 'created_at']);
+  await add('model', ['account_id', 'model', 'created_at']);
+  await add('endpoint', ['account_id', 'endpoint', 'created_at']);
+  await add('all', ['created_at']);
+  await add('minute', ['key_id', 'code', 'minute', 'is_rest']);
+  const rest = db.schema.createIndex('refusals_rest').on('refusals').columns(['key_id', 'code', 'minute']);
+  await rest.unique().where(sql<SqlBool>`is_rest = 1`).execute();
+}
+
+const SUMS = [
   'calls',
+  'failed',
+  'refused',
   'credits',
   'input',
   'output',
@@ -202,59 +254,38 @@ export const FIRST_SUMS = [
   'web_search_previews',
   'cost',
   'costed',
-] as const;
+];
 
 /**
- * Sums by key, model and day, and two smaller tables: with 100 keys and 3 models, summing a year from spend_days took
- * 250 to 500 ms (110,000 rows, on SQLite's one thread), and more for each further key.
+ * Sums by key, model, upstream and day, and by hour, with at most a row per call and mostly far fewer. Two smaller
+ * tables: with 100 keys and 3 models, summing a year from spend_days took 250 to 500 ms (110,000 rows, on SQLite's one
+ * thread), and more for each further key.
  */
 async function createSpendSums(db: Kysely<unknown>, engine: Engine): Promise<void> {
-  const byDay = db.schema
-    .createTable('spend_days')
-    .addColumn('account_id', 'bigint', ofAccount)
-    .addColumn('key_id', 'bigint', required)
-    .addColumn('model', 'text', required)
-    .addColumn('day', 'integer', required);
-  await withSums(byDay)
-    .addPrimaryKeyConstraint('spend_days_pkey', ['account_id', 'key_id', 'model', 'day'])
-    .execute();
+  const create = (name: string, place: readonly string[], options: { inKeyOrder: boolean }) => {
+    let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
+    for (const column of place) {
+      const type =
+        column === 'model' || column === 'upstream'
+          ? 'text'
+          : ['day', 'hour', 'month'].includes(column)
+            ? 'integer'
+            : 'bigint';
+      table = table.addColumn(column, type, column === 'account_id' ? ofAccount : required);
+    }
+    for (const column of SUMS) {
+      const type = column.endsWith('_seconds') ? 'double precision' : 'bigint';
+      table = table.addColumn(column, type, startsAt(0));
+    }
+    // Makes SQLite store the rows in key order, so a time range occupies adjacent pages.
+    if (options.inKeyOrder && engine === 'sqlite') table = table.modifyEnd(sql`without rowid`);
+    return table.addPrimaryKeyConstraint(`${name}_place`, [...place]).execute();
+  };
+  await create('spend_days', ['account_id', 'key_id', 'model', 'day', 'upstream'], { inKeyOrder: false });
   await index(db, 'spend_days_by_day', 'spend_days', ['account_id', 'day']);
-  const byModel = db.schema
-    .createTable('spend_model_days')
-    .addColumn('account_id', 'bigint', ofAccount)
-    .addColumn('day', 'integer', required)
-    .addColumn('model', 'text', required)
-    .addColumn('upstream', 'text', required);
-  await inKeyOrder(withSums(byModel), engine)
-    .addPrimaryKeyConstraint('spend_model_days_pkey', ['account_id', 'day', 'model', 'upstream'])
-    .execute();
-  const byKey = db.schema
-    .createTable('spend_key_months')
-    .addColumn('account_id', 'bigint', ofAccount)
-    .addColumn('month', 'integer', required)
-    .addColumn('key_id', 'bigint', required);
-  await inKeyOrder(withSums(byKey), engine)
-    .addPrimaryKeyConstraint('spend_key_months_pkey', ['account_id', 'month', 'key_id'])
-    .execute();
-}
-
-/** Adds the sum columns of the first release. */
-export function withSums<TB extends string, C extends string>(
-  table: CreateTableBuilder<TB, C>,
-): CreateTableBuilder<TB, C> {
-  let wider: CreateTableBuilder<TB, string> = table;
-  for (const name of FIRST_SUMS) {
-    wider = wider.addColumn(name, name.endsWith('_seconds') ? 'double precision' : 'bigint', startsAt(0));
-  }
-  return wider as CreateTableBuilder<TB, C>;
-}
-
-/** Makes SQLite store the rows in key order, so a time range occupies adjacent pages. */
-function inKeyOrder<TB extends string, C extends string>(
-  table: CreateTableBuilder<TB, C>,
-  engine: Engine,
-): CreateTableBuilder<TB, C> {
-  return engine === 'sqlite' ? table.modifyEnd(sql`without rowid`) : table;
+  await create('spend_hours', ['account_id', 'hour', 'key_id', 'model', 'upstream'], { inKeyOrder: true });
+  await create('spend_model_days', ['account_id', 'day', 'model', 'upstream'], { inKeyOrder: true });
+  await create('spend_key_months', ['account_id', 'month', 'key_id'], { inKeyOrder: true });
 }
 
 /** Partial indexes find each account's next alert, and its latest tests, without reading its other alerts. */

@@ -1,24 +1,20 @@
 import { Kysely, sql } from 'kysely';
-import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
-import { addCalls } from './calls-migration.ts';
-import { addGateways, gatewayQueries } from './gateways.ts';
+import { gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
-import { createSchema } from './initial-schema.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
-import { addOwners } from './owners-migration.ts';
+import { migrate, requireCurrentSchema } from './migrations.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
-import { boundRecords } from './records-migration.ts';
 import { refusalQueries } from './refusals.ts';
 import { resourceQueries } from './resources.ts';
 import { retentionQueries } from './retention.ts';
 import { rotationQueries } from './rotation.ts';
-import type { BookSchema, Engine } from './schema.ts';
+import type { BookSchema } from './schema.ts';
 import { snapshotQueries } from './snapshot.ts';
 import { BookReadOnly, BookUnavailable, CannotOpenBook, Store } from './store.ts';
 import { usageQueries } from './usage.ts';
@@ -160,75 +156,6 @@ async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Pro
     await db.destroy();
     throw error;
   }
-}
-
-/**
- * Migrates the schema to this version of the gateway. The engine's migration lock makes gateways that start together do
- * it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's error.
- */
-async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
-  const known = migrations(engine);
-  // Without the migrator's lock and queries, a start takes a tenth less processor time.
-  if (await isCurrent(db, known)) return;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
-  const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  if (error instanceof BookUnavailable) throw error;
-  refuseUnknown(await executed(db), known);
-  throw error;
-}
-
-/** True if exactly the known migrations have run. False if that can't be read, as on a new database. */
-async function isCurrent(db: Kysely<BookSchema>, known: Record<string, unknown>): Promise<boolean> {
-  const names = await migrationNames(db).catch(() => []);
-  return names.join() === Object.keys(known).join();
-}
-
-/** Requires exactly this version's schema, for a read-only book. Throws CannotOpenBook. */
-async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
-  const known = migrations(engine);
-  const names = await executed(db);
-  refuseUnknown(names, known);
-  if (names.length < Object.keys(known).length) {
-    throw new CannotOpenBook(
-      'The database has no book for this version of Tollgate yet. Start the gateway with it once, then try again.',
-    );
-  }
-}
-
-function refuseUnknown(names: readonly string[], known: Record<string, unknown>): void {
-  const unknown = names.find((name) => !(name in known));
-  if (unknown === undefined) return;
-  throw new CannotOpenBook(
-    `The database was used by a newer version of Tollgate: this version does not know its migration "${unknown}". ` +
-      'Run that version, or restore a backup from before the upgrade.',
-  );
-}
-
-async function executed(db: Kysely<BookSchema>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  return tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE) ? migrationNames(db) : [];
-}
-
-async function migrationNames(db: Kysely<BookSchema>): Promise<string[]> {
-  const rows = await db
-    .$extendTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>()
-    .selectFrom(DEFAULT_MIGRATION_TABLE)
-    .select('name')
-    .orderBy('name')
-    .execute();
-  return rows.map((row) => row.name);
-}
-
-/** Schema changes by name, applied in name order. A released change is never edited; a new one follows it. */
-export function migrations(engine: Engine): Record<string, Migration> {
-  return {
-    '0001_initial': { up: (db) => createSchema(db, engine) },
-    '0002_calls': { up: (db) => addCalls(db, engine) },
-    '0003_bounds': { up: (db) => boundRecords(db) },
-    '0004_gateways': { up: (db) => addGateways(db) },
-    '0005_owners': { up: addOwners },
-  };
 }
 
 /** Builds the book on a database with the current schema. The book owns the store: `close` closes it. */
