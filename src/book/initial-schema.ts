@@ -46,7 +46,10 @@ export async function index(
   columns: readonly string[],
   where?: RawBuilder<SqlBool>,
 ): Promise<void> {
-  const all = db.schema.createIndex(name).on(table).columns([...columns]);
+  const all = db.schema
+    .createIndex(name)
+    .on(table)
+    .columns([...columns]);
   await (where === undefined ? all : all.where(where)).execute();
 }
 
