@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
-import { measureAudio } from './audio/measure-audio.ts';
+
+import { AUDIO_TOKENS_PER_SECOND, measureAudio } from './audio/measure-audio.ts';
 import { type ByteSource, inMemory } from './byte-source.ts';
 import { base64Length, type ContentPart, isMedium } from './content-parts.ts';
 import type { ElidedString, ElidedStrings } from './json/elided-strings.ts';

@@ -1,7 +1,7 @@
 import type { Terms } from '../domain/bill.ts';
 import type { Model } from '../domain/catalog.ts';
 import type { Usage } from '../domain/units.ts';
-import type { AudioLength } from './audio/audio-length.ts';
+import type { AudioLength } from './audio/measure-audio.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
 import type { CostPlan, ReportHints } from './plan.ts';

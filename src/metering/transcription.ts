@@ -1,8 +1,8 @@
 import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/units.ts';
-import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
-import { MEASURED_FORMATS } from './audio/measure-audio.ts';
+
+import { AUDIO_TOKENS_PER_SECOND, MEASURED_FORMATS } from './audio/measure-audio.ts';
 import { above0 } from './input-split.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
-import type { Walked } from './audio-length.ts';
 
 /** Longest frame header with CRC (RFC 9639, section 9.1). */
 export const FLAC_HEAD_BYTES = 16;
@@ -14,10 +13,6 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
 /** Most metadata blocks walked; no genuine file has as many. */
 const MAX_BLOCKS = 1_000;
 const STREAMINFO_BYTES = 34;
-/**
- * Tolerated share of frames unlike the first: sync code and 8-bit CRC match about once a minute in compressed noise.
- */
-const CHANCE_SHARE = 0.05;
 
 /** STREAMINFO fields that affect the length. */
 interface StreamInfo {
@@ -35,16 +30,13 @@ export function streamInfo(block: Buffer): StreamInfo {
 
 interface FlacFrame {
   readonly seconds: number;
-  readonly samples: number;
   /** Blocking strategy, rate, channels and bits as one number, equal for all frames of a genuine stream. */
   readonly kind: number;
-  /** Fixed blocking strategy: all frames but the last have the same number of samples. */
-  readonly isFixed: boolean;
 }
 
 /**
- * The FLAC frame whose header is at `at`; undefined without a header with a valid CRC. Decoders take the sample rate
- * from the frame or from STREAMINFO (`streamRate`, 0 if unknown); the lower one gives the longer time, a bound.
+ * The FLAC frame whose header is at `at`; undefined without a header with a valid CRC. `streamRate`: sample rate of
+ * STREAMINFO, for frames without one; 0 if unknown.
  */
 export function flacFrameAt(audio: Buffer, at: number, streamRate: number): FlacFrame | undefined {
   if (audio[at] !== 0xff || ((audio[at + 1] ?? 0) & 0xfe) !== 0xf8 || at + 6 > audio.length) return undefined;
@@ -69,10 +61,8 @@ export function flacFrameAt(audio: Buffer, at: number, streamRate: number): Flac
   const layout = ((channels < 8 ? channels : 1) << 8) | ((audio[at + 3] as number) & 0x0e);
   const second = audio[at + 1] as number;
   return {
-    seconds: samples / Math.min(rate, streamRate || rate),
-    samples,
+    seconds: samples / rate,
     kind: (second << 16) | layout | (rateCode << 4),
-    isFixed: (second & 1) === 0,
   };
 }
 
@@ -89,8 +79,11 @@ function frameRate(audio: Buffer, code: number, at: number): number {
   return audio.readUInt16BE(at) * (code === 13 ? 1 : 10);
 }
 
-/** Length of a FLAC file whose `fLaC` is at `start`; undefined if STREAMINFO or the end of the metadata is missing. */
-export async function flacWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
+/**
+ * Seconds of a FLAC file whose `fLaC` is at `start`: as STREAMINFO states, or else the sum of all frames like the first.
+ * Undefined if STREAMINFO or the end of the metadata is missing.
+ */
+export async function flacSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
   let at = start + 4;
   let info: StreamInfo | undefined;
   for (let blocks = 0; blocks < MAX_BLOCKS; blocks++) {
@@ -101,34 +94,25 @@ export async function flacWalked(audio: ByteSource, start: number): Promise<Walk
     at += 4 + head.readUIntBE(1, 3);
     if ((type & 0x80) === 0) continue;
     if (!info) return undefined;
-    const stated = info.samples > 0 && info.rate > 0 ? info.samples / info.rate : undefined;
-    return { seconds: await flacFramesSeconds(audio, at, info.rate), stated };
+    return info.samples > 0 ? info.samples / info.rate : await flacFramesSeconds(audio, at, info.rate);
   }
   return undefined;
 }
 
-/**
- * Seconds of all frame headers from `start`, adjacent or not: an upper bound, because decoders need a header per frame.
- * A few headers unlike the first are ignored as chance (`CHANCE_SHARE`); more count, as a decoder may play them.
- */
 async function flacFramesSeconds(audio: ByteSource, start: number, streamRate: number): Promise<number> {
   let seconds = 0;
-  let stray = 0;
-  let first: FlacFrame | undefined;
+  let kind: number | undefined;
   for (let from = start; from < audio.size; ) {
     const window = await audio.read(from, from + WINDOW_BYTES);
     const isLast = from + window.length >= audio.size;
     const end = isLast ? window.length : window.length - FLAC_HEAD_BYTES;
     for (let at = window.indexOf(0xff); at >= 0 && at < end; at = window.indexOf(0xff, at + 1)) {
       const frame = flacFrameAt(window, at, streamRate);
-      if (!frame) continue;
-      first ??= frame;
-      const isAlike = frame.kind === first.kind && (!first.isFixed || frame.samples <= first.samples);
-      if (isAlike) seconds += frame.seconds;
-      else stray += frame.seconds;
+      kind ??= frame?.kind;
+      if (frame?.kind === kind) seconds += frame?.seconds ?? 0;
     }
     from += end;
     await setImmediate();
   }
-  return stray > seconds * CHANCE_SHARE ? seconds + stray : seconds;
+  return seconds;
 }

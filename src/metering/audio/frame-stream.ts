@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
-import type { Walked } from './audio-length.ts';
 
 /** Most places where no frame of the stream's kind begins. No genuine file has as many, and each costs time. */
 const MAX_FALSE_FRAMES = 100_000;
@@ -34,14 +33,11 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
 }
 
 /**
- * Seconds of all frames from `start`. Ignores the frame count in a Xing or VBRI header, and counts the header's frame
- * as audio, 26 ms too much.
- *
- * Skips bytes between frames until the next sync, as decoders do. A frame of another kind than the first counts, and
- * its bytes are also searched for frames, because decoders may skip or play it. Undefined if there are too many such
- * places, or if a frame is long enough to hide others (`isOversized`).
+ * Seconds of all frames from `start` of the kind of the first. Ignores the frame count in a Xing or VBRI header, and
+ * counts the header's frame as audio, 26 ms too much. Skips bytes between frames until the next sync, as decoders do.
+ * Undefined if there are too many such places.
  */
-export async function framesSeconds(audio: ByteSource, start: number): Promise<Walked | undefined> {
+export async function framesSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
   let seconds = 0;
   let falseFrames = 0;
   let kind: number | undefined;
@@ -52,14 +48,12 @@ export async function framesSeconds(audio: ByteSource, start: number): Promise<W
     let at = 0;
     while (at < end) {
       const frame: Frame | undefined = frameAt(window, at);
-      if (frame && (kind ?? frame.kind) === frame.kind) {
-        if (frame.isOversized) return undefined;
-        kind = frame.kind;
+      kind ??= frame?.kind;
+      if (frame && frame.kind === kind) {
         seconds += frame.seconds;
         at += frame.bytes;
       } else {
         if (++falseFrames > MAX_FALSE_FRAMES) return undefined;
-        if (frame) seconds += frame.seconds;
         const sync = window.indexOf(0xff, at + 1);
         at = sync < 0 || sync > end ? end : sync;
       }
@@ -67,7 +61,7 @@ export async function framesSeconds(audio: ByteSource, start: number): Promise<W
     from += at;
     await setImmediate();
   }
-  return { seconds };
+  return seconds;
 }
 
 /**
@@ -95,8 +89,6 @@ interface Frame {
   readonly seconds: number;
   /** Format, layer and sample rate as one number, equal for all frames of a stream. */
   readonly kind: number;
-  /** The frame has more bytes than its format needs, so other frames could hide inside. */
-  readonly isOversized?: boolean;
 }
 
 /** Longest header: 7 bytes for ADTS; MPEG audio has 4. */
@@ -131,13 +123,11 @@ function mpegFrameAt(second: number, third: number): Frame | undefined {
 }
 
 /** AAC sample rates in Hz by index (ISO 14496-3, 1.6.3.4). */
-export const AAC_RATES = [
+const AAC_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ] as const;
 /** Samples per AAC block. */
-export const AAC_SAMPLES = 1_024;
-/** Longest AAC block per channel: 6,144 bits. A longer one holds something else as well. */
-export const AAC_CHANNEL_BYTES = 768;
+const AAC_SAMPLES = 1_024;
 
 function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
   if (at + FRAME_HEAD_BYTES > audio.length) return undefined;
@@ -149,12 +139,9 @@ function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
   const bytes = ((fourth & 3) << 11) | (fifth << 3) | (sixth >> 5);
   if (rate === undefined || bytes < FRAME_HEAD_BYTES) return undefined;
   const blocks = (seventh & 3) + 1;
-  // 0 refers to a description inside the first block, which is not parsed: assume the maximum, 8 channels.
-  const channels = ((third & 1) << 2) | (fourth >> 6) || 8;
   return {
     bytes,
     seconds: (blocks * AAC_SAMPLES) / rate,
     kind: (1 << 16) | ((second & 0x08) << 8) | (third & 0xfc),
-    isOversized: bytes - 9 > blocks * channels * AAC_CHANNEL_BYTES,
   };
 }

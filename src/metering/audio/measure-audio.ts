@@ -1,68 +1,76 @@
-import { ByteCursor, type ByteSource, rangeOf } from '../byte-source.ts';
-import { type AudioLength, lengthOf, UNKNOWN, UNMEASURABLE, type Walked } from './audio-length.ts';
-import { flacWalked } from './flac.ts';
+import type { ByteSource } from '../byte-source.ts';
+import { flacSeconds } from './flac.ts';
 import { framesSeconds, framesStart } from './frame-stream.ts';
-import { matroskaWalked } from './matroska.ts';
-import { mp4Walked } from './mp4.ts';
-import { oggWalked } from './ogg.ts';
+import { matroskaSeconds } from './matroska.ts';
+import { mp4Seconds } from './mp4.ts';
+import { oggSeconds } from './ogg.ts';
+
+/** Length of an uploaded audio file, and how far to trust it. */
+export interface AudioLength {
+  /** Undefined if it can't be measured. */
+  readonly seconds: number | undefined;
+  /**
+   * - `measured`: charged as exact.
+   * - `bounded`: the file is too large for the length that it states. Charged as an estimate.
+   * - `unmeasurable`: a known container whose length is not read. Its size gives no bound either, because some codecs
+   *   write an hour of silence in a few kilobytes.
+   * - `unknown`: not a known format.
+   */
+  readonly how: 'measured' | 'bounded' | 'unmeasurable' | 'unknown';
+}
+
+/** Bound of the tokens per second of audio: Whisper's encoder makes 50, Gemini 32, OpenAI's other models 10. */
+export const AUDIO_TOKENS_PER_SECOND = 50;
 
 /** Measurable formats, for error messages. */
 export const MEASURED_FORMATS = 'FLAC, M4A, MP3, MP4, OGG, WAV, WEBM or AAC with ADTS headers';
 
-/** Walks a file from `start`; resolves with undefined if its length can't be bounded. */
-type Walk = (audio: ByteSource, start: number) => Promise<Walked | undefined>;
+/** Highest bit rate of compressed audio: a file lasts at least its size at this rate, whatever its header states. */
+const MAX_BYTES_PER_SECOND = 512_000 / 8;
+/** Tolerance of that bound, for what a file has beside its audio. */
+const BESIDE_SECONDS = 0.25;
 
-/**
- * Containers by magic bytes at an offset; the first match wins. A format without a walk is known but not measurable. It
- * must not count as unknown, since the size bounds unknown formats.
- */
-const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[] = [
-  [8, 'WAVE', waveWalked],
-  [0, 'fLaC', flacWalked],
-  [0, 'OggS', oggWalked],
-  [0, '\x1aE\xdf\xa3', matroskaWalked],
-  [4, 'ftyp', mp4Walked],
-  [4, 'moov', mp4Walked],
-  [4, 'mdat', mp4Walked],
-  [4, 'wide', mp4Walked],
-  [4, 'free', mp4Walked],
-  // AVI, AIFF, CAF, AU, Wave64, AMR, ASF, FLV, MPEG program streams, WavPack, Monkey's Audio, True Audio, Musepack,
-  // DSD.
-  [0, 'RIFF'],
-  [0, 'RIFX'],
-  [0, 'FORM'],
-  [0, 'FRM8'],
-  [0, 'caff'],
-  [0, '.snd'],
-  [0, 'riff'],
-  [0, '#!AMR'],
-  [0, '0&\xb2u'],
-  [0, 'FLV'],
-  [0, '\0\0\x01\xba'],
-  [0, 'wvpk'],
-  [0, 'MAC '],
-  [0, 'TTA'],
-  [0, 'MP+'],
-  [0, 'MPCK'],
-  [0, 'DSD '],
+type Read = (audio: ByteSource, start: number) => Promise<number | undefined>;
+
+/** Containers by magic bytes at an offset; the first match wins. */
+const CONTAINERS: readonly (readonly [at: number, magics: readonly string[], read: Read])[] = [
+  [0, ['fLaC'], flacSeconds],
+  [0, ['OggS'], oggSeconds],
+  [0, ['\x1aE\xdf\xa3'], matroskaSeconds],
+  [4, ['ftyp', 'moov', 'mdat', 'wide', 'free'], mp4Seconds],
 ];
-const MAGIC_BYTES = 16;
+/**
+ * Containers that are known but not measurable: AVI, AIFF, CAF, AU, Wave64, AMR, ASF, FLV, MPEG program streams,
+ * WavPack, Monkey's Audio, True Audio, Musepack, DSD.
+ */
+const OTHERS =
+  'RIFF RIFX FORM FRM8 caff .snd riff #!AMR 0&\xb2u FLV \0\0\x01\xba wvpk MAC TTA MP+ MPCK DSD'.split(' ');
 
 /**
- * Length of an audio file, counted in its frames, packets or samples: a header can state anything, and decoders play
- * the content. Specification section 5 charges a transcription by the second, as the provider reports it or else as
- * bounded from the audio. Rejects if `audio` can't be read.
+ * Measures an audio file by its header, or by its frames if it has none, and at least by its size. Specification
+ * section 5 charges a transcription by the second, as the provider reports it or else as measured. Rejects if `audio`
+ * can't be read.
  */
 export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   const start = await id3End(audio);
-  const magic = (await audio.read(start, start + MAGIC_BYTES)).toString('latin1');
-  const container = CONTAINERS.find(([at, text]) => magic.startsWith(text, at));
-  if (container) {
-    const walk = container[2];
-    return walk ? lengthOf(await walk(audio, start)) : UNMEASURABLE;
-  }
+  const magic = (await audio.read(start, start + 16)).toString('latin1');
+  if (magic.startsWith('WAVE', 8)) return await wave(audio, start);
+  const least = (audio.size - start) / MAX_BYTES_PER_SECOND;
+  const container = CONTAINERS.find(([at, magics]) => magics.some((text) => magic.startsWith(text, at)));
+  if (container) return lengthOf(await container[2](audio, start), least);
+  if (OTHERS.some((text) => magic.startsWith(text))) return UNMEASURABLE;
   const frames = await framesStart(audio, start);
-  return frames === undefined ? UNKNOWN : lengthOf(await framesSeconds(audio, frames));
+  if (frames === undefined) return { seconds: undefined, how: 'unknown' };
+  return lengthOf(await framesSeconds(audio, frames), least);
+}
+
+const UNMEASURABLE: AudioLength = { seconds: undefined, how: 'unmeasurable' };
+
+function lengthOf(seconds: number | undefined, least: number): AudioLength {
+  if (!seconds || !Number.isFinite(seconds) || seconds < 0) return UNMEASURABLE;
+  const isBounded = seconds + BESIDE_SECONDS < least;
+  const length = Math.round((isBounded ? least : seconds) * 1e6) / 1e6;
+  return { seconds: length, how: isBounded ? 'bounded' : 'measured' };
 }
 
 /** Most consecutive tags skipped; a genuine file has one or two. */
@@ -85,76 +93,52 @@ async function id3End(audio: ByteSource): Promise<number> {
 const CHUNK_HEAD_BYTES = 8;
 /** Bytes read of a `fmt ` chunk, including the codec of an extensible one. */
 const FORMAT_BYTES = 26;
+/** Most chunks before the audio; a genuine file has a few. */
+const MAX_CHUNKS = 100;
 /** Format tag of an extensible chunk, which names the codec later. */
 const EXTENSIBLE = 0xfffe;
-/** Format tags (RFC 2361) of codecs whose fixed bits per sample are in the header: PCM, float, A-law, mu-law. */
+/** Bits per sample by format tag (RFC 2361) of ADPCM (Microsoft; IMA and DVI). */
+const ADPCM_BITS: Readonly<Record<number, number>> = { 2: 4, 17: 4 };
+/** Format tags of codecs whose fixed bits per sample are in the header: PCM, float, A-law, mu-law. */
 const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
-/** Format tags of ADPCM (Microsoft, IMA and DVI), with at most two samples a byte. */
-const HALF: ReadonlySet<number> = new Set([2, 0x11]);
-/** Format tags of MPEG audio and MP3, whose frames are counted. */
-const MPEG: ReadonlySet<number> = new Set([0x50, 0x55]);
-const MAX_BITS = 64;
 /** Sizes of a `data` chunk that mean "to the end of the file": live recorders write the header first. */
 const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
 
-interface Format {
-  readonly tag: number;
-  readonly bytesPerSecond: number;
-  /** The header's block size agrees with its channels and bits. */
-  readonly isConsistent: boolean;
-}
-
 /**
- * Length of a WAV file: the bytes of its `data` chunks divided by rate, channels and bits of the `fmt ` chunk. Some
- * decoders use the bits, others the block size; the smaller one gives the longer time. A chunk after the data that
- * exceeds the file counts as audio. Undefined for any other codec, or unless the file has exactly one `fmt ` chunk.
+ * Length of a WAV file: its `data` chunk by rate, channels and bits of the `fmt ` chunk, and at least all bytes from
+ * there. Unmeasurable with any other codec.
  */
-async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
-  const cursor = new ByteCursor(audio, start + 12);
-  let format: Format | undefined;
-  let data = 0;
-  let dataAt = -1;
-  while (cursor.at + CHUNK_HEAD_BYTES <= cursor.size) {
-    const wanted = CHUNK_HEAD_BYTES + FORMAT_BYTES;
-    const head = cursor.peek(wanted) ?? (await cursor.load(wanted));
+async function wave(audio: ByteSource, start: number): Promise<AudioLength> {
+  let bytesPerSecond = 0;
+  let at = start + 12;
+  for (let chunks = 0; chunks < MAX_CHUNKS; chunks++) {
+    const head = await audio.read(at, at + CHUNK_HEAD_BYTES + FORMAT_BYTES);
+    if (head.length < CHUNK_HEAD_BYTES) break;
     const name = head.toString('latin1', 0, 4);
-    const stated = head.readUInt32LE(4);
-    const from = cursor.at + CHUNK_HEAD_BYTES;
-    const left = cursor.size - from;
-    if (name === 'fmt ') {
-      // Decoders disagree on which of two `fmt ` chunks counts.
-      if (format || head.length < CHUNK_HEAD_BYTES + 16) return undefined;
-      format = readFormat(head.subarray(CHUNK_HEAD_BYTES));
+    const size = head.readUInt32LE(4);
+    at += CHUNK_HEAD_BYTES;
+    if (name === 'fmt ' && head.length >= CHUNK_HEAD_BYTES + 16)
+      bytesPerSecond = waveRate(head.subarray(CHUNK_HEAD_BYTES));
+    else if (name === 'data') {
+      const left = audio.size - at;
+      const stated = OPEN_SIZES.has(size) ? left : Math.min(size, left);
+      return lengthOf(stated / bytesPerSecond, left / bytesPerSecond);
     }
-    const isData = name === 'data';
-    // A chunk longer than the rest of the file contains all of it, whatever its name.
-    const size = stated > left || (isData && OPEN_SIZES.has(stated)) ? left : stated;
-    if (isData || (size < stated && dataAt >= 0)) {
-      if (dataAt < 0) dataAt = from;
-      data += size;
-    }
-    cursor.at = from + size + (size % 2);
+    at += size + (size % 2);
   }
-  if (!format || dataAt < 0) return undefined;
-  if (MPEG.has(format.tag)) {
-    const frames = rangeOf(audio, dataAt, audio.size);
-    const first = await framesStart(frames, 0);
-    return first === undefined ? undefined : await framesSeconds(frames, first);
-  }
-  if (!(format.bytesPerSecond > 0)) return undefined;
-  return { seconds: data / format.bytesPerSecond, isBound: !format.isConsistent };
+  return UNMEASURABLE;
 }
 
-function readFormat(chunk: Buffer): Format {
+/** Bytes per second; 0 for an unknown codec. Some decoders use the bits, others the block size: the smaller counts. */
+function waveRate(chunk: Buffer): number {
   const stated = chunk.readUInt16LE(0);
   const tag = stated === EXTENSIBLE && chunk.length >= FORMAT_BYTES ? chunk.readUInt16LE(24) : stated;
   const channels = chunk.readUInt16LE(2);
   const rate = chunk.readUInt32LE(4);
-  const blockAlign = chunk.readUInt16LE(12);
-  const bits = chunk.readUInt16LE(14);
-  if (HALF.has(tag)) return { tag, bytesPerSecond: (channels * rate) / 2, isConsistent: true };
-  if (!PLAIN.has(tag) || bits > MAX_BITS) return { tag, bytesPerSecond: 0, isConsistent: true };
-  const frame = channels * Math.max(1, Math.ceil(bits / 8));
-  const smallest = blockAlign > 0 ? Math.min(frame, blockAlign) : frame;
-  return { tag, bytesPerSecond: smallest * rate, isConsistent: frame === blockAlign };
+  const block = chunk.readUInt16LE(12);
+  const adpcm = ADPCM_BITS[tag];
+  if (adpcm !== undefined) return (channels * rate * adpcm) / 8;
+  if (!PLAIN.has(tag)) return 0;
+  const frame = channels * Math.max(1, Math.ceil(chunk.readUInt16LE(14) / 8));
+  return (block > 0 ? Math.min(frame, block) : frame) * rate;
 }
