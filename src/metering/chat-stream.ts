@@ -12,11 +12,8 @@ import { eventData, hasOneDataLine, isOutermost, mayFail, namesError, saysDone }
 import { openaiTiers } from './terms.ts';
 import { withSearches } from './usage.ts';
 import {
-  type Counts,
-  isAbove0,
-  mergeCounts,
+  type Report,
   type ReportedUsage,
-  reportIn,
   usageOf,
   wholeUsage,
   withEarlyReport,
@@ -69,7 +66,6 @@ export class ChatStream extends TextStream {
   readonly #options: ChatStreamOptions;
   readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
-  #counts: Counts | undefined;
   #serviceTiers: readonly string[] | undefined;
   /** Pieces of output text at the last report. */
   #reportedAt = 0;
@@ -109,8 +105,7 @@ export class ChatStream extends TextStream {
 
   get #reported(): ReportedUsage {
     const { price, asksLongCache, toUsage = usageOf } = this.#options;
-    if (!this.#counts) return {};
-    return toUsage(this.#counts, { price, wrote: () => this.text.pieces > 0, asksLongCache });
+    return toUsage(this.counts ?? {}, { price, wrote: () => this.text.pieces > 0, asksLongCache });
   }
 
   /**
@@ -175,7 +170,7 @@ export class ChatStream extends TextStream {
       for (const id of chatResourceIds(data ?? eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
     if (at >= 0) return this.#usageEvent(event, at, data);
-    if (data) this.#take(data);
+    if (data) this.take(data);
     return 'pass';
   }
 
@@ -191,7 +186,7 @@ export class ChatStream extends TextStream {
   #fails(event: string, data: Record<string, unknown> | undefined): boolean {
     if (!namesError(event) && !saysFailed(data)) return false;
     this.failed = true;
-    if (data) this.#take(data);
+    if (data) this.take(data);
     return true;
   }
 
@@ -201,20 +196,19 @@ export class ChatStream extends TextStream {
     const isNull = NULL_AHEAD.test(event.slice(at, at + NULL_WITHIN)) && event.indexOf('"usage"', at + 1) < 0;
     if (isNull && !injectedUsage) return 'pass';
     const chunk = isNull ? data : (data ?? eventData(event));
-    if (chunk) this.#take(chunk);
+    if (chunk) this.take(chunk);
     if (!injectedUsage || !(isNull || chunk) || !hasOneDataLine(event)) return 'pass';
     if (chunk?.usage && isUsageAlone(chunk)) return 'drop';
     return isOutermost(event, at) ? { replacement: withoutMember(event, at) } : 'pass';
   }
 
   /** Takes the usage of a chunk; some providers report it beside an error. */
-  #take(chunk: Record<string, unknown>): void {
-    const report = reportIn(chunk);
-    // A call that failed before the model read or wrote anything is free.
-    if (!report || (this.failed && !isAbove0(report.counts))) return;
-    this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
+  protected override take(chunk: Record<string, unknown>): Report | undefined {
+    const report = super.take(chunk);
+    if (!report) return undefined;
     this.#serviceTiers = openaiTiers(chunk, this.#options.price) ?? this.#serviceTiers;
     this.#reportedAt = this.text.pieces;
+    return report;
   }
 
   #tiersIn(chunk: string): readonly string[] | undefined {

@@ -24,21 +24,13 @@ import {
   checkContent,
   isSet,
   listOf,
-  NONE,
   refuseModels,
   SEARCHES,
   type Surcharge,
   shown,
   toolOf,
 } from './plan.ts';
-import {
-  asksLongCache,
-  CacheLife,
-  highestMultiplier,
-  openaiTerms,
-  serviceTierOf,
-  tierCharge,
-} from './terms.ts';
+import { asksLongCache, CacheLife, requestedTier } from './terms.ts';
 import {
   inputUnits,
   REQUEST_OVERHEAD,
@@ -48,8 +40,7 @@ import {
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import { requestedSearches, withSearches } from './usage.ts';
-import { type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
+import { openaiAnswers, requestedSearches, withSearches } from './usage.ts';
 
 /** Chat messages and their parts. */
 const MESSAGE = membersOf({
@@ -115,17 +106,8 @@ export const CHAT = membersOf({
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
+  ...openaiAnswers(chatOutputTokens, (usage, body) => withSearches(usage, requestedSearches(body))),
   plan: planChat,
-  usage(answer, body) {
-    const usage = wholeUsage(reportedUsage(answer, readingOf(answer, body)));
-    return usage && withSearches(usage, requestedSearches(body));
-  },
-  terms: (answer, { model }) => openaiTerms(answer, model.price),
-  mergeReported(estimate, answer, body) {
-    const usage = withReported(estimate, reportedUsage(answer, readingOf(answer, body)));
-    return withSearches(usage, requestedSearches(body));
-  },
-  outputTokens: chatOutputTokens,
   stream: (injectedUsage, body) =>
     new ChatStream({
       injectedUsage,
@@ -138,19 +120,10 @@ export const chat: Meter = {
     }),
   resourceIds: chatResourceIds,
   inputTokens: chatTokens,
-  estimate: (tokens) => tokens,
 };
 
 /** Approximate tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
-
-function readingOf(answer: unknown, body: MeteredBody): Reading {
-  return {
-    price: body.model.price,
-    asksLongCache: () => asksLongCache(body),
-    wrote: () => chatOutputTokens(answer) > 0,
-  };
-}
 
 function chatOutputTokens(answer: unknown): number {
   // Also chunks, text completions, and what other formats call the answer.
@@ -226,9 +199,8 @@ function planChat(body: MeteredBody): CostPlan {
   const said = new ChatParts(body.elidedStrings);
   said.read(value.messages);
   const tools = listOf(value.tools, 'tools').map((tool) => toolOf(tool, 'tools', 'function'));
-  const charges = chargesOf(value, tools, said);
-  const tier = serviceTierOf(value.service_tier);
-  if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
+  const tier = requestedTier(body);
+  const charges = [...chargesOf(value, tools, said), ...tier.charges];
   // One search, since the answer does not report how many (specification section 10).
   const searches = isSet(value.web_search_options) ? 1 : 0;
   const knowsBoth = !ONLY_MAX_TOKENS.has(model.upstream.provider);
@@ -248,11 +220,11 @@ function planChat(body: MeteredBody): CostPlan {
     roundsAdvice: 'leave web_search_options out',
     inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
     outputUnits: charges.some(({ unit }) => unit === 'outputAudio') ? SOUND_OUT : undefined,
-    multiplier: highestMultiplier(model.price, tier),
+    multiplier: tier.multiplier,
   };
   return {
     charges,
-    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
+    serviceTiers: tier.serviceTiers,
     sounds: said.sounds,
     hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
     cost: (bounds) => tokenCost(model, plan, bounds),

@@ -2,11 +2,11 @@ import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, OPENAI_TEXTS, STREAM_OPTIONS } from './members.ts';
 import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
-import { type CostPlan, NONE } from './plan.ts';
-import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
+import type { CostPlan } from './plan.ts';
+import { requestedTier } from './terms.ts';
 import { tokensIn } from './text-tokens.ts';
 import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
-import { type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
+import { openaiAnswers } from './usage.ts';
 
 /** Legacy completions: `CompletionCreateParams` of openai. */
 export const COMPLETIONS = membersOf({
@@ -27,24 +27,15 @@ export const COMPLETIONS = membersOf({
 
 /** `/v1/completions`: reports usage in the chat format. */
 export const completions: Meter = {
+  ...openaiAnswers((answer) => tokensIn(outputTextOf(answer))),
   plan: planCompletion,
-  usage: (answer, body) => wholeUsage(reportedUsage(answer, readingOf(answer, body))),
-  mergeReported: (estimate, answer, body) =>
-    withReported(estimate, reportedUsage(answer, readingOf(answer, body))),
-  terms: (answer, { model }) => openaiTerms(answer, model.price),
-  outputTokens: (answer) => tokensIn(outputTextOf(answer)),
   stream: (injectedUsage, { value, model: { price } }) => {
     // Several prompts, or several completions of one.
     const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
     return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
   inputTokens: (body) => promptTokens(body, body.value.prompt, asText(body.value.suffix)),
-  estimate: (tokens) => tokens,
 };
-
-function readingOf(answer: unknown, { model: { price } }: MeteredBody): Reading {
-  return { price, wrote: () => outputTextOf(answer) !== '' };
-}
 
 /**
  * Upper bound of the cost of a text completion. Input: a token takes at least one byte of the body; a token sent as a
@@ -53,7 +44,7 @@ function readingOf(answer: unknown, { model: { price } }: MeteredBody): Reading 
  */
 function planCompletion(body: MeteredBody): CostPlan {
   const { value, model, textBytes } = body;
-  const tier = serviceTierOf(value.service_tier);
+  const { multiplier, ...tier } = requestedTier(body);
   const prompts = countPrompts(value.prompt);
   const plan: TokenPlan = {
     ...TEXT_ONLY,
@@ -62,13 +53,9 @@ function planCompletion(body: MeteredBody): CostPlan {
     maxTokens: maximumOf(body, 'max_tokens'),
     answers: Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * prompts,
     echoed: value.echo ? textBytes + TEXT_ONLY.overhead : 0,
-    multiplier: highestMultiplier(model.price, tier),
+    multiplier,
   };
-  return {
-    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NONE,
-    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
-    cost: (bounds) => tokenCost(model, plan, bounds),
-  };
+  return { ...tier, cost: (bounds) => tokenCost(model, plan, bounds) };
 }
 
 function outputTextOf(answer: unknown): string {

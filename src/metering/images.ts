@@ -23,14 +23,10 @@ import { eventData, eventName, namesError, saysDone, sifted } from './sse/event.
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
 import {
-  type Counts,
-  isAbove0,
-  mergeCounts,
   type Reading,
+  ReportedStream,
   type ReportedUsage,
   reportedUsage,
-  reportIn,
-  usageOf,
   wholeUsage,
   withOutputAs,
   withReported,
@@ -147,7 +143,7 @@ const SMALL_CHARS = 16 * 1024;
  * An image counts as soon as its first event starts to arrive, even a partial one: the provider bills it in full by
  * then.
  */
-export class ImageStream implements StreamMeter {
+export class ImageStream extends ReportedStream implements StreamMeter {
   readonly #body: PaintedBody;
   readonly #asked: number;
   /** Most tokens of an image. */
@@ -168,14 +164,12 @@ export class ImageStream implements StreamMeter {
   };
   /** The last completed image, without its bytes. */
   #last: unknown;
-  /** What was reported of each completed image. */
+  /** What was reported of each completed image; `counts` has what was reported of all together. */
   readonly #reports: ReportedUsage[] = [];
-  /** What was reported of all images together. */
-  #counts: Counts | undefined;
-  failed = false;
   readonly outputTokens = 0;
 
   constructor(body: PaintedBody, asked: number, most = body.model.maxOutputTokens) {
+    super();
     this.#body = body;
     this.#asked = asked;
     this.#most = most;
@@ -191,7 +185,7 @@ export class ImageStream implements StreamMeter {
   }
 
   get #reported(): ReportedUsage {
-    return this.#counts ? usageOf(this.#counts, readingOf(this.#body, this.#images)) : {};
+    return this.usageBy(readingOf(this.#body, this.#images));
   }
 
   /** Counts the images received instead of those requested, each at the maximum if its tokens were not reported. */
@@ -237,7 +231,8 @@ export class ImageStream implements StreamMeter {
       this.#last = data;
       this.#isBegun = false;
     }
-    this.#take(data, made === 1 && COMPLETED.test(type));
+    if (made === 1 && COMPLETED.test(type)) this.#reports.push(reportedUsage(data, readingOf(this.#body, 1)));
+    else this.take(data);
     if (COMPLETED.test(type)) this.#hasEnd = made === 0 || this.#completed >= this.#asked;
     return this.failed || this.#hasEnd ? 'end' : 'pass';
   }
@@ -254,16 +249,6 @@ export class ImageStream implements StreamMeter {
     }
     if (COMPLETED.test(type)) return this.#hasPieces ? 0 : 1;
     return picturesIn(data);
-  }
-
-  #take(data: unknown, isOfOne: boolean): void {
-    if (isOfOne) {
-      this.#reports.push(reportedUsage(data, readingOf(this.#body, 1)));
-      return;
-    }
-    const report = reportIn(data);
-    if (!report || (this.failed && !isAbove0(report.counts))) return;
-    this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
   }
 
   get #images(): number {

@@ -8,18 +8,9 @@ import type { EventAction, MeteredBody } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { HiddenThinking } from './reasoning.ts';
 import { eventData, eventFailed, eventName, saysDone } from './sse/event.ts';
-import { asksLongCache, type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
-import { addUsage, withSearches } from './usage.ts';
-import {
-  type Counts,
-  isAbove0,
-  mergeCounts,
-  type ReportedUsage,
-  reportIn,
-  usageOf,
-  withEarlyReport,
-  withReported,
-} from './usage-report.ts';
+import { type MessagesTiers, messagesTiers, tierNames } from './terms.ts';
+import { addUsage, readingOf, withSearches } from './usage.ts';
+import { type Report, type ReportedUsage, withEarlyReport, withReported } from './usage-report.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
 const SEARCH_RESULT = 'web_search_tool_result';
@@ -35,7 +26,6 @@ export class MessagesStream extends TextStream {
   #blocks = 0;
   readonly #thinking = new HiddenThinking();
   readonly #body: MeteredBody;
-  #counts: Counts = {};
   #tiers: MessagesTiers = {};
   #iterations: unknown;
   /** Search results seen. */
@@ -59,18 +49,13 @@ export class MessagesStream extends TextStream {
   get usage(): Usage | undefined {
     if (!this.isReported) return undefined;
     // Zero output reported before any text is no report.
-    if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.#counts.output) return undefined;
+    if (this.#stoppedAt === 0 && this.text.pieces > 0 && !this.counts?.output) return undefined;
     const usage = withPasses(this.#reported, this.#iterations);
-    return usage && withSearches(usage, this.#counts.webSearches ?? this.#searches);
+    return usage && withSearches(usage, this.counts?.webSearches ?? this.#searches);
   }
 
   get #reported(): ReportedUsage {
-    return usageOf(this.#counts, {
-      price: this.#body.model.price,
-      isMessage: true,
-      asksLongCache: () => asksLongCache(this.#body),
-      wrote: () => this.text.pieces > 0,
-    });
+    return this.usageBy({ ...readingOf(this.#body, () => this.text.pieces > 0), isMessage: true });
   }
 
   /** A block or a `stop_reason` has come. */
@@ -96,7 +81,7 @@ export class MessagesStream extends TextStream {
       ? beyondTotals(this.#iterations)
       : { input: (estimate.input ?? 0) * this.#compactions };
     addUsage(usage, beyond);
-    return withSearches(usage, Math.max(this.#searches, this.#counts.webSearches ?? 0));
+    return withSearches(usage, Math.max(this.#searches, this.counts?.webSearches ?? 0));
   }
 
   get isReported(): boolean {
@@ -146,7 +131,7 @@ export class MessagesStream extends TextStream {
         this.#delta(eventData(event));
         return 'pass';
       case 'message_stop':
-        this.#take(eventData(event));
+        this.take(eventData(event));
         return 'end';
       case 'content_block_stop':
       case 'ping':
@@ -169,7 +154,7 @@ export class MessagesStream extends TextStream {
       this.text.collectValue(asText(data?.content));
     }
     if (isMessage || this.failed) this.#stopped(data?.stop_reason);
-    this.#take(data);
+    this.take(data);
     return this.failed ? 'end' : 'pass';
   }
 
@@ -189,7 +174,7 @@ export class MessagesStream extends TextStream {
   }
 
   #start(data: unknown): void {
-    this.#take(data);
+    this.take(data);
     this.#note(messagesResourceIds(isObject(data) ? data.message : undefined));
   }
 
@@ -197,7 +182,7 @@ export class MessagesStream extends TextStream {
     const delta = isObject(data) ? data.delta : undefined;
     if (isObject(delta) && typeof delta.stop_reason === 'string' && delta.stop_reason !== '')
       this.#stopped(delta.stop_reason);
-    this.#take(data);
+    this.take(data);
     if (isObject(delta)) this.#note(messagesResourceIds(delta));
   }
 
@@ -210,15 +195,14 @@ export class MessagesStream extends TextStream {
     if (isObject(block) && block.type === SEARCH_RESULT && !isObject(block.content)) this.#searches++;
   }
 
-  /** Merges what an event reports. */
-  #take(data: unknown): void {
-    const report = reportIn(data);
-    if (!report || (this.failed && !isAbove0(report.counts))) return;
+  protected override take(data: unknown): Report | undefined {
+    const report = super.take(data);
+    if (!report) return undefined;
     const { counts, raw } = report;
-    this.#counts = mergeCounts(this.#counts, counts);
     this.#tiers = { ...this.#tiers, ...messagesTiers(raw) };
     this.#iterations = raw.iterations ?? this.#iterations;
     if (this.isWhole && (counts.output ?? counts.total) !== undefined) this.#isBelieved = true;
+    return report;
   }
 }
 

@@ -10,7 +10,6 @@ import { type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens }
 import { outputTokensIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
-  asksLongCache,
   CacheLife,
   highestMultiplier,
   messagesTiers,
@@ -30,7 +29,7 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import { messagesToolBounds, messagesToolKind, type ToolFormat, ToolTally } from './tools.ts';
-import { addUsage, withSearches } from './usage.ts';
+import { addUsage, readingOf, withSearches } from './usage.ts';
 import { type Reading, reportIn, usageOf, withReported } from './usage-report.ts';
 
 /** Tools of the Messages API; tools.ts has their types. */
@@ -148,7 +147,7 @@ export const messages: Meter = {
   usage(answer, body) {
     const report = reportIn(answer);
     const usage =
-      report && withPasses(usageOf(report.counts, readingOf(answer, body)), report.raw.iterations);
+      report && withPasses(usageOf(report.counts, messageReading(answer, body)), report.raw.iterations);
     return usage && withSearches(usage, report.counts.webSearches);
   },
   terms: messageTerms,
@@ -156,7 +155,7 @@ export const messages: Meter = {
   mergeReported(estimate, answer, body) {
     const report = reportIn(answer);
     if (!report) return estimate;
-    const usage = withReported(estimate, usageOf(report.counts, readingOf(answer, body)));
+    const usage = withReported(estimate, usageOf(report.counts, messageReading(answer, body)));
     return withSearches(addUsage(usage, beyondTotals(report.raw.iterations)), report.counts.webSearches);
   },
   outputTokens: messageOutputTokens,
@@ -166,13 +165,8 @@ export const messages: Meter = {
   estimate: (tokens) => tokens,
 };
 
-function readingOf(answer: unknown, body: MeteredBody): Reading {
-  return {
-    price: body.model.price,
-    isMessage: true,
-    asksLongCache: () => asksLongCache(body),
-    wrote: () => messageOutputTokens(answer) > 0,
-  };
+function messageReading(answer: unknown, body: MeteredBody): Reading {
+  return { ...readingOf(body, () => messageOutputTokens(answer) > 0), isMessage: true };
 }
 
 /** Tiers and passes of a whole message, and whether it is an unbilled refusal. */

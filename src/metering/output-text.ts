@@ -4,6 +4,7 @@ import type { Shape, ValueSink } from './json/sieve.ts';
 import { asText } from './json/value.ts';
 import type { EventAction, StreamMeter } from './meter.ts';
 import { TextTokens } from './text-tokens.ts';
+import { ReportedStream } from './usage-report.ts';
 
 const SPACE = /\s/;
 
@@ -62,9 +63,8 @@ export class OutputTextCounter implements ValueSink {
 }
 
 /** Measures a stream whose events hold output text. */
-export abstract class TextStream implements StreamMeter {
+export abstract class TextStream extends ReportedStream implements StreamMeter {
   protected readonly text = new OutputTextCounter();
-  failed = false;
   abstract readonly kept: Shape;
   abstract readonly usage: Usage | undefined;
   abstract readonly hasAnswer: boolean;

@@ -4,7 +4,7 @@ import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
 import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
 import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
-import { highestMultiplier, serviceTierOf, tierCharge } from './terms.ts';
+import { requestedTier } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
 
 /** Plan for an endpoint without tools. */
@@ -24,18 +24,17 @@ interface PlainPlan {
 
 /** Plans a call of an endpoint without tools. Of the fields with fees, only a service tier can occur. */
 export function plainPlan(
-  { model, value }: MeteredBody,
-  { usage, input, reach, expected, charges = NONE, price = model.price }: PlainPlan,
+  body: MeteredBody,
+  { usage, input, reach, expected, charges = NONE, price = body.model.price }: PlainPlan,
 ): CostPlan {
-  const { category } = model;
+  const { category } = body.model;
   // Tokens of images and audio count only if priced; tokens of text always count.
   const tokens = category === 'text' || isPricedByToken(price) ? estimatedTokens(expected) : 0;
-  const tier = serviceTierOf(value.service_tier);
-  const multiplier = highestMultiplier(price, tier);
-  const most: Reach = { ...reach, multiplier };
+  const tier = requestedTier(body, price);
+  const most: Reach = { ...reach, multiplier: tier.multiplier };
   return {
-    charges: typeof tier === 'string' ? [...charges, tierCharge('service_tier', tier)] : charges,
-    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
+    charges: [...charges, ...tier.charges],
+    serviceTiers: tier.serviceTiers,
     cost(bounds) {
       const read = input?.(bounds);
       const hold = holdFor(price, read ? { ...usage, input: read.tokens } : usage, most);

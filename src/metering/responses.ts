@@ -1,5 +1,4 @@
 import type { Terms } from '../domain/bill.ts';
-import type { Model } from '../domain/catalog.ts';
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/units.ts';
 import { NO_ROUNDS, NO_TOOLS, type ProviderTools, type Rounds } from './bounds.ts';
@@ -38,14 +37,7 @@ import {
 } from './plan.ts';
 import { encryptedBytes, encryptedId, encryptedIds, tokensOfEncrypted } from './reasoning.ts';
 import { eventData, eventFailed, eventName, mayFail, saysDone } from './sse/event.ts';
-import {
-  asksLongCache,
-  CacheLife,
-  highestMultiplier,
-  openaiTerms,
-  serviceTierOf,
-  tierCharge,
-} from './terms.ts';
+import { CacheLife, openaiTerms, requestedTier } from './terms.ts';
 import {
   COMPACTS_AT,
   inputUnits,
@@ -57,20 +49,15 @@ import {
   tokenCost,
 } from './token-cost.ts';
 import { responsesToolKind, type ToolFormat, ToolTally } from './tools.ts';
-import { isSearch, reportedSearches, withSearchesOf } from './usage.ts';
 import {
-  type Counts,
-  isAbove0,
-  mergeCounts,
-  type Reading,
-  type ReportedUsage,
-  reportedUsage,
-  reportIn,
-  usageOf,
-  wholeUsage,
-  withEarlyReport,
-  withReported,
-} from './usage-report.ts';
+  isSearch,
+  openaiAnswers,
+  type PricedRequest,
+  readingOf,
+  reportedSearches,
+  withSearchesOf,
+} from './usage.ts';
+import { type ReportedUsage, wholeUsage, withEarlyReport, withReported } from './usage-report.ts';
 
 /** Tools of the Responses API; tools.ts has their types. */
 const RESPONSES_TOOL = membersOf({
@@ -174,30 +161,15 @@ const AUDIO = /audio\.delta$/;
 
 /** `/v1/responses` and `/v1/responses/compact`. */
 export const responses: Meter = {
+  ...openaiAnswers(
+    (answer) => outputTokensIn(itemsOf(answer)),
+    (usage, body, answer) => withSearchesOf(body, usage, searchesOf(answer)),
+  ),
   plan: planResponses,
-  usage(answer, body) {
-    const usage = wholeUsage(
-      reportedUsage(
-        answer,
-        readingOf(body, () => outputTokensOf(answer) > 0),
-      ),
-    );
-    return usage && withSearchesOf(body, usage, searchesOf(answer));
-  },
-  terms: (answer, { model }) => openaiTerms(answer, model.price),
-  mergeReported(estimate, answer, body) {
-    const reported = reportedUsage(
-      answer,
-      readingOf(body, () => outputTokensOf(answer) > 0),
-    );
-    return withSearchesOf(body, withReported(estimate, reported), searchesOf(answer));
-  },
-  outputTokens: outputTokensOf,
   failed: (answer) => isObject(answer) && answer.status === 'failed',
   resourceIds: responsesResourceIds,
   stream: (_injectedUsage, body) => new ResponsesStream(body),
   inputTokens: requestTokens,
-  estimate: (tokens) => tokens,
 };
 
 function requestTokens(body: MeteredBody): InputTokens {
@@ -214,25 +186,11 @@ function searchesOf(response: unknown, seen = 0): number {
   return reportedSearches(response) ?? Math.max(seen, itemsOf(response).filter(isSearch).length);
 }
 
-function outputTokensOf(response: unknown): number {
-  return outputTokensIn(itemsOf(response));
-}
-
-/** Request facts needed to read the answer. */
-interface PricedRequest extends Pick<MeteredBody, 'hints'> {
-  readonly model: Pick<Model, 'price'>;
-}
-
-function readingOf(body: PricedRequest, wrote: () => boolean): Reading {
-  return { price: body.model.price, asksLongCache: () => asksLongCache(body), wrote };
-}
-
 /** Measures a stream of `/v1/responses`. */
 export class ResponsesStream extends TextStream {
   readonly #body: PricedRequest;
   /** Pieces of output text at the start of the last item. */
   #piecesBefore = 0;
-  #counts: Counts = {};
   /** The event that ends the stream has come. */
   #isEnded = false;
   #hasItems = false;
@@ -256,10 +214,7 @@ export class ResponsesStream extends TextStream {
   }
 
   get #reported(): ReportedUsage {
-    return usageOf(
-      this.#counts,
-      readingOf(this.#body, () => this.text.pieces > 0),
-    );
+    return this.usageBy(readingOf(this.#body, () => this.text.pieces > 0));
   }
 
   /** A delta or an item has come, or the end of a response that did not fail. */
@@ -314,9 +269,7 @@ export class ResponsesStream extends TextStream {
     const status = isObject(response) ? response.status : undefined;
     const isTerminal = isNamedEnd || isResponse;
     this.failed = eventFailed(event) || name === 'response.failed' || (isTerminal && status === 'failed');
-    const report = reportIn(data);
-    if (report && !(this.failed && !isAbove0(report.counts)))
-      this.#counts = mergeCounts(this.#counts, report.counts);
+    this.take(data);
     this.#isEnded ||= isTerminal || this.failed;
     if (!isTerminal) {
       this.#item(name, event);
@@ -392,10 +345,9 @@ function planResponses(body: MeteredBody): CostPlan {
     // Items that add tools: `additional_tools`, `tool_search_output`. A list of MCP tools is only text.
     if (part.tools !== undefined && part.type !== 'mcp_list_tools') tools.add(part.tools, 'input');
   }
-  const charges: Surcharge[] = tools.charges;
+  const tier = requestedTier(body);
+  const charges: Surcharge[] = [...tools.charges, ...tier.charges];
   if (cacheLife.charge) charges.push(cacheLife.charge);
-  const tier = serviceTierOf(value.service_tier);
-  if (typeof tier === 'string') charges.push(tierCharge('service_tier', tier));
   const mode = isObject(value.reasoning) ? (value.reasoning.mode ?? 'standard') : 'standard';
   if (mode !== 'standard') charges.push({ param: 'reasoning', what: `the reasoning mode ${shown(mode)}` });
   const calls = countOf(body, 'max_tool_calls');
@@ -412,11 +364,11 @@ function planResponses(body: MeteredBody): CostPlan {
     roundsAdvice: `leave ${tools.provided.join(' and ')} out, or send a lower max_tool_calls`,
     compactsAt: compactsAt(value.context_management),
     inputUnits: inputUnits(said, cacheLife.charge !== undefined),
-    multiplier: highestMultiplier(model.price, tier),
+    multiplier: tier.multiplier,
   };
   return {
     charges,
-    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
+    serviceTiers: tier.serviceTiers,
     sets: tools.isProvided && calls === undefined ? MAX_TOOL_CALLS : NONE,
     sounds: said.sounds,
     hints: {

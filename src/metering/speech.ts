@@ -18,13 +18,10 @@ import {
 import { plainPlan } from './plain-plan.ts';
 import { eventData, eventFailed, mayFail, saysDone } from './sse/event.ts';
 import {
-  type Counts,
-  mergeCounts,
   type Reading,
+  ReportedStream,
   type ReportedUsage,
   reportedUsage,
-  reportIn,
-  usageOf,
   wholeUsage,
   withOutputAs,
   withReported,
@@ -138,17 +135,16 @@ function readingOf({ model: { price } }: MeteredBody, wrote = () => false): Read
 }
 
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
-class SpeechStream implements StreamMeter {
+class SpeechStream extends ReportedStream implements StreamMeter {
   readonly #body: MeteredBody;
-  #counts: Counts | undefined;
   pieces = 0;
   readonly kept: Shape = { ...EVENT_SHAPE, message: 'all' };
-  failed = false;
   /** Always false: read only before the final event. */
   readonly isWhole = false;
   readonly outputTokens = 0;
 
   constructor(body: MeteredBody) {
+    super();
     this.#body = body;
   }
 
@@ -164,16 +160,11 @@ class SpeechStream implements StreamMeter {
   }
 
   get #reported(): ReportedUsage {
-    return this.#counts
-      ? usageOf(
-          this.#counts,
-          readingOf(this.#body, () => this.pieces > 0),
-        )
-      : {};
+    return this.usageBy(readingOf(this.#body, () => this.pieces > 0));
   }
 
   get hasAnswer(): boolean {
-    return this.pieces > 0 || this.#counts !== undefined;
+    return this.pieces > 0 || this.counts !== undefined;
   }
 
   event(event: string): EventAction {
@@ -185,8 +176,7 @@ class SpeechStream implements StreamMeter {
     }
     if (isSound) this.pieces++;
     const data = isSound && !event.includes('"usage"') ? undefined : eventData(event);
-    const report = reportIn(data);
-    if (report) this.#counts = mergeCounts(this.#counts ?? {}, report.counts);
+    this.take(data);
     return data?.type === 'speech.audio.done' ? 'end' : 'pass';
   }
 }

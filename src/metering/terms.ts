@@ -33,6 +33,17 @@ export function highestMultiplier(
   return most;
 }
 
+/** The service tier that a request in an OpenAI format names, its charge, and the highest multiplier. */
+export function requestedTier({ value, model }: MeteredBody, price = model.price) {
+  const tier = serviceTierOf(value.service_tier);
+  const serviceTiers = typeof tier === 'string' ? [tier] : [];
+  return {
+    serviceTiers,
+    charges: serviceTiers.map((name) => tierCharge('service_tier', name)),
+    multiplier: highestMultiplier(price, tier),
+  };
+}
+
 /** The charge for a tier in a field. */
 export function tierCharge(param: string, serviceTier: string): Surcharge {
   return { param, what: `${param} ${JSON.stringify(serviceTier.slice(0, 100))}`, serviceTier };

@@ -15,7 +15,6 @@ import { tokensIn } from './text-tokens.ts';
 import {
   type Counts,
   isAbove0,
-  mergeCounts,
   type ReportedUsage,
   reportIn,
   secondsIn,
@@ -160,7 +159,6 @@ const LAST = /^transcript(?:\.text|ion)\.done$/;
  */
 class TranscriptionStream extends TextStream {
   readonly #body: MeteredBody;
-  #counts: Counts = {};
   /** The last event that says so. */
   #last: Record<string, unknown> | undefined;
   /** Nothing marks the end of a stream of bare texts. */
@@ -175,11 +173,15 @@ class TranscriptionStream extends TextStream {
   /** Reported usage, or else the measured length: the provider bills all the audio, once there is any output. */
   get usage(): Usage | undefined {
     if (!this.hasAnswer && this.isMeasured) return undefined;
-    return transcriptionUsage(secondsOf(this.#counts, this.#last, this.#body), this.#reported, this.#body);
+    return transcriptionUsage(secondsOf(this.#all, this.#last, this.#body), this.#reported, this.#body);
+  }
+
+  get #all(): Counts {
+    return this.counts ?? {};
   }
 
   get #reported(): ReportedUsage {
-    return tokensOf(this.#counts, this.#body, this.text.pieces > 0);
+    return tokensOf(this.#all, this.#body, this.text.pieces > 0);
   }
 
   get hasAnswer(): boolean {
@@ -187,7 +189,7 @@ class TranscriptionStream extends TextStream {
   }
 
   get isMeasured(): boolean {
-    return !isAbove0(this.#counts);
+    return !isAbove0(this.#all);
   }
 
   get isWhole(): boolean {
@@ -212,9 +214,7 @@ class TranscriptionStream extends TextStream {
     if (!event.includes('"delta"')) this.#takeText(data);
     else this.text.collect(event, '"delta"');
     this.failed = eventFailed(event);
-    const report = reportIn(data);
-    if (report && !(this.failed && !isAbove0(report.counts)))
-      this.#counts = mergeCounts(this.#counts, report.counts);
+    this.take(data);
     if (this.failed) return 'end';
     const [choice] = Array.isArray(data?.choices) ? data.choices : [];
     if (LAST.test(String(type)) || (isObject(choice) && choice.finish_reason)) this.#last = data;

@@ -371,6 +371,25 @@ export function reportedUsage(answer: unknown, reading: Reading): ReportedUsage 
   return report ? usageOf(report.counts, reading) : {};
 }
 
+/** Keeps what the events of a stream report. */
+export abstract class ReportedStream {
+  failed = false;
+  /** What was reported so far; undefined without a report. */
+  protected counts: Counts | undefined;
+
+  protected usageBy(reading: Reading): ReportedUsage {
+    return usageOf(this.counts ?? {}, reading);
+  }
+
+  /** Merges and returns the report of an event. A call that failed before the model read or wrote anything is free. */
+  protected take(data: unknown): Report | undefined {
+    const report = reportIn(data);
+    if (!report || (this.failed && !isAbove0(report.counts))) return undefined;
+    this.counts = mergeCounts(this.counts ?? {}, report.counts);
+    return report;
+  }
+}
+
 /** The usage if the report tells both sides. */
 export function wholeUsage({ input, output }: ReportedUsage): Usage | undefined {
   return input && output && { ...input, ...output };

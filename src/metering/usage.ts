@@ -1,7 +1,43 @@
 import type { Usage } from '../domain/units.ts';
 import { isObject } from './json/value.ts';
-import type { MeteredBody } from './meter.ts';
-import { countIn } from './usage-report.ts';
+import type { Meter, MeteredBody } from './meter.ts';
+import { asksLongCache, openaiTerms } from './terms.ts';
+import { countIn, type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
+
+/** What reading a report takes of its request. */
+export interface PricedRequest extends Pick<MeteredBody, 'hints'> {
+  readonly model: Pick<MeteredBody['model'], 'price'>;
+}
+
+export function readingOf(body: PricedRequest, wrote: () => boolean): Reading {
+  return { price: body.model.price, asksLongCache: () => asksLongCache(body), wrote };
+}
+
+/**
+ * Reads whole answers of OpenAI's text formats. `outputTokens`: estimated tokens of the output text. `withFees` adds
+ * what has a fee to a usage.
+ */
+export function openaiAnswers(
+  outputTokens: Meter['outputTokens'],
+  withFees = (usage: Usage, _body: MeteredBody, _answer: unknown) => usage,
+) {
+  const reported = (answer: unknown, body: MeteredBody) =>
+    reportedUsage(
+      answer,
+      readingOf(body, () => outputTokens(answer) > 0),
+    );
+  return {
+    usage(answer, body) {
+      const usage = wholeUsage(reported(answer, body));
+      return usage && withFees(usage, body, answer);
+    },
+    mergeReported: (estimate, answer, body) =>
+      withFees(withReported(estimate, reported(answer, body)), body, answer),
+    terms: (answer, { model }) => openaiTerms(answer, model.price),
+    outputTokens,
+    estimate: (tokens) => tokens,
+  } satisfies Partial<Meter>;
+}
 
 /** Adds `more` to `sum` in place, and returns `sum`. */
 export function addUsage(sum: Usage, more: Usage): Usage {
