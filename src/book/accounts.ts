@@ -56,9 +56,7 @@ export interface BookAccounts {
   ): Promise<AccountRecord | undefined>;
 }
 
-type Accounts = BookAccounts;
-
-export function accountQueries(store: Store): Accounts {
+export function accountQueries(store: Store): BookAccounts {
   return {
     createAccount: createAccount(store),
 
@@ -94,6 +92,17 @@ export function accountQueries(store: Store): Accounts {
 
     updateAccount: updateAccount(store),
   };
+}
+
+/** Yields the ids of all accounts, ascending, in pages. */
+export async function* pagesOfAccounts(db: Store['db'], atOnce: number): AsyncGenerator<number[]> {
+  for (let after = 0; ; ) {
+    const page = db.selectFrom('accounts').select('id').where('id', '>', after).orderBy('id').limit(atOnce);
+    const ids = (await page.execute()).map(({ id }) => id);
+    if (ids.length === 0) return;
+    yield ids;
+    after = ids.at(-1) ?? 0;
+  }
 }
 
 function hasInIt(emailPart: string) {

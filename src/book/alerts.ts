@@ -4,10 +4,14 @@ import { countTowardsRate } from './rates.ts';
 import type { AlertsTable, BookSchema, DeliveriesTable, DeliveryError, DeliveryStatus } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
-export interface Delivery {
+/** One POST of an alert. */
+export interface PlannedDelivery {
   readonly id: number;
   readonly keyId: number;
   readonly url: string;
+}
+
+export interface Delivery extends PlannedDelivery {
   readonly status: DeliveryStatus;
   readonly httpStatus: number | null;
   readonly error: DeliveryError | null;
@@ -36,13 +40,6 @@ export interface ClaimedAlert {
   readonly deliveries: readonly PlannedDelivery[];
 }
 
-/** One POST of an alert. */
-export interface PlannedDelivery {
-  readonly id: number;
-  readonly keyId: number;
-  readonly url: string;
-}
-
 /** Queues low-credits alerts and records their deliveries. */
 export interface BookAlerts {
   /** Ids of queued alerts, oldest first. */
@@ -60,16 +57,7 @@ export interface BookAlerts {
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
   /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty at the end. */
   plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
-  finishDelivery(
-    deliveryId: number,
-    outcome: {
-      status: DeliveryStatus;
-      httpStatus: number | null;
-      error: DeliveryError | null;
-      durationMs: number;
-      attemptedAt: number;
-    },
-  ): Promise<void>;
+  finishDelivery(deliveryId: number, outcome: Omit<Delivery, keyof PlannedDelivery>): Promise<void>;
   /**
    * Queues a test alert for a key and returns its id; keeps only the last hundred tests. Throws TooOften beyond five a
    * minute over all gateways.
@@ -79,14 +67,12 @@ export interface BookAlerts {
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 }
 
-type Alerts = BookAlerts;
-
 /** Most deliveries in a list of several alerts: with ten thousand keys, each alert has as many. */
 const READ_AT_ONCE = 10_000;
 /** Deliveries per page: the most that a sender holds in memory of an alert to thousands of keys. */
 const PLANNED_AT_ONCE = 64;
 
-export function alertQueries(store: Store): Alerts {
+export function alertQueries(store: Store): BookAlerts {
   const { db } = store;
   return {
     async queuedAlerts(limit) {
@@ -294,7 +280,20 @@ function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
   return (accountId, keyId, creditsBalance, now) =>
     store.transaction(async (trx) => {
       await countTowardsRate(store, trx, 'test_alert', accountId, now);
-      const id = await insert(trx, accountId, keyId, creditsBalance, now);
+      const { id } = await trx
+        .insertInto('alerts')
+        .values({
+          account_id: accountId,
+          entry_id: null,
+          created_at: now,
+          credits_balance: creditsBalance,
+          test: 1,
+          key_id: keyId,
+          state: 'queued',
+          claimed_at: null,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
       const alerts = trx.selectFrom('alerts').where('account_id', '=', accountId);
       await removeBeyond(trx, KEPT_TESTS, alerts.where('test', '=', sql.lit(1)));
       return id;
@@ -313,28 +312,4 @@ async function removeBeyond(
   const old = ids.where('id', '<=', newest.id);
   await trx.deleteFrom('deliveries').where('alert_id', 'in', old).execute();
   await trx.deleteFrom('alerts').where('id', 'in', old).execute();
-}
-
-async function insert(
-  trx: Trx,
-  accountId: number,
-  keyId: number,
-  creditsBalance: Micro,
-  now: number,
-): Promise<number> {
-  const { id } = await trx
-    .insertInto('alerts')
-    .values({
-      account_id: accountId,
-      entry_id: null,
-      created_at: now,
-      credits_balance: creditsBalance,
-      test: 1,
-      key_id: keyId,
-      state: 'queued',
-      claimed_at: null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
 }

@@ -120,31 +120,6 @@ export function ledgerQueries(store: Store): BookLedger {
   };
 }
 
-export const LEDGER_COLUMNS = [
-  'account_id',
-  'seq',
-  'id',
-  'epoch',
-  'type',
-  'created_at',
-  'day',
-  'key_id',
-  'model',
-  'category',
-  'endpoint',
-  'status',
-  'outcome',
-  'usage',
-  'estimated',
-  'credits',
-  'balance_after',
-  'note',
-  'started_at',
-  'code',
-  'upstream',
-  'call',
-] as const satisfies readonly (keyof LedgerRow)[];
-
 export function entryRow(entry: JournalEntry): LedgerRow {
   return {
     account_id: entry.accountId,

@@ -22,16 +22,19 @@ type Table = keyof BookSchema;
 type Column<T extends Table> = keyof BookSchema[T] & string;
 type Rows<T extends Table> = readonly Readonly<Partial<Record<Column<T>, number | string | null>>>[];
 
-/** Inserts columns of the rows and returns the number written; `onConflict` is the clause for existing rows. */
+/**
+ * Inserts rows, which all have the columns of the first, and returns the number written. `onConflict` is the clause for
+ * existing rows.
+ */
 export async function insertRows<T extends Table>(
   store: Store,
   trx: Trx,
   table: T,
-  columns: readonly Column<T>[],
   rows: Rows<T>,
   onConflict: string,
 ): Promise<number> {
   if (rows.length === 0) return 0;
+  const columns = columnsOf(rows);
   const into = `insert into ${table} (${columns.join(', ')})`;
   if (store.engine === 'postgres') {
     const from = `select ${columns.join(', ')} from json_populate_recordset(null::${table}, $1)`;
@@ -41,16 +44,16 @@ export async function insertRows<T extends Table>(
   return await run(trx, `${into} ${values} ${onConflict}`, new EachRow(cellsOf(rows, columns)));
 }
 
-/** Updates the columns of each row that matches by `key`. */
+/** Updates the columns of each row, all those of the first, that matches by `key`. */
 export async function updateRows<T extends Table>(
   store: Store,
   trx: Trx,
   table: T,
   key: Column<T>,
-  columns: readonly Column<T>[],
   rows: Rows<T>,
 ): Promise<void> {
   if (rows.length === 0) return;
+  const columns = columnsOf(rows).filter((column) => column !== key);
   if (store.engine === 'postgres') {
     const set = columns.map((column) => `${column} = moved.${column}`).join(', ');
     const from = `json_populate_recordset(null::${table}, $1) as moved`;
@@ -66,6 +69,10 @@ export async function updateRows<T extends Table>(
 async function run(trx: Trx, sql: string, rows: string | EachRow): Promise<number> {
   const { numAffectedRows } = await trx.executeQuery(CompiledQuery.raw(sql, [rows]));
   return Number(numAffectedRows ?? 0);
+}
+
+function columnsOf<T extends Table>([first]: Rows<T>): Column<T>[] {
+  return Object.keys(first ?? {}) as Column<T>[];
 }
 
 function cellsOf<T extends Table>(rows: Rows<T>, columns: readonly Column<T>[]): unknown[][] {

@@ -1,6 +1,6 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
-import { entryRow, idsInLedger, LEDGER_COLUMNS } from './ledger.ts';
+import { entryRow, idsInLedger } from './ledger.ts';
 import { chunks, insertRows, updateRows } from './many-rows.ts';
 import { recordResources } from './resources.ts';
 import { hourOf } from './snapshot.ts';
@@ -182,7 +182,7 @@ function isCrossing({ credits, balanceAfter, threshold }: JournalEntry): boolean
 
 async function write(store: Store, trx: Trx, { posted, positions, diverged }: Plan): Promise<void> {
   const rows = posted.map(entryRow);
-  const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
+  const written = await insertRows(store, trx, 'ledger', rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();
   await store.inOrder([
     () =>
@@ -212,16 +212,14 @@ async function moveAccounts(
       last_entry_hour: hourOf(lastEntryAt),
     };
   });
-  const columns = ['seq', 'epoch', 'balance', 'last_entry_at', 'last_entry_hour'] as const;
-  await updateRows(store, trx, 'accounts', 'id', columns, rows);
+  await updateRows(store, trx, 'accounts', 'id', rows);
 }
 
 async function recordMessages(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const rows = posted.flatMap(({ id, createdAt, message }) =>
     message === undefined ? [] : [{ id, created_at: createdAt, message }],
   );
-  const columns = ['id', 'created_at', 'message'] as const;
-  await insertRows(store, trx, 'call_messages', columns, rows, 'on conflict (id) do nothing');
+  await insertRows(store, trx, 'call_messages', rows, 'on conflict (id) do nothing');
 }
 
 async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
@@ -243,5 +241,5 @@ async function finishGrants(store: Store, trx: Trx, posted: readonly JournalEntr
   const rows = posted
     .filter((entry) => entry.type === 'top_up' || entry.type === 'adjustment')
     .map((entry) => ({ id: entry.id, state: 'posted', balance_after: entry.balanceAfter }));
-  await updateRows(store, trx, 'grants', 'id', ['state', 'balance_after'], rows);
+  await updateRows(store, trx, 'grants', 'id', rows);
 }

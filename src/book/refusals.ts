@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RefusedCall } from '../domain/refused-call.ts';
 import { chunks, insertRows, valueRows } from './many-rows.ts';
-import type { RefusalRow, RefusalsTable } from './schema.ts';
+import type { RefusalRow } from './schema.ts';
 import { addRefused } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -45,23 +45,6 @@ const MINUTE_MS = 60_000;
 /** Fields of a refused call that no query filters by. */
 type PackedFields = Pick<RefusedCall, 'message' | 'param' | 'durationMs' | 'userAgent' | 'detail'>;
 
-const COLUMNS = [
-  'id',
-  'account_id',
-  'key_id',
-  'created_at',
-  'minute',
-  'is_rest',
-  'repeated',
-  'model',
-  'category',
-  'endpoint',
-  'streamed',
-  'status',
-  'code',
-  'told',
-] as const satisfies readonly (keyof RefusalsTable)[];
-
 export function refusalQueries(store: Store): BookRefusals {
   return {
     async recordRefusals(batch, perMinute) {
@@ -99,12 +82,11 @@ async function record(
   );
   const rows = own.map((call) => refusalRow(call, 0, 1));
   const more = [...rests.values()].map((rest) => refusalRow(rest.first, 1, rest.repeated));
-  await insertRows(store, trx, 'refusals', COLUMNS, rows, 'on conflict (id) do nothing');
+  await insertRows(store, trx, 'refusals', rows, 'on conflict (id) do nothing');
   await insertRows(
     store,
     trx,
     'refusals',
-    COLUMNS,
     more,
     'on conflict (key_id, code, minute) where is_rest = 1 do update set repeated = refusals.repeated + excluded.repeated',
   );

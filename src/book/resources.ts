@@ -45,9 +45,7 @@ export interface BookResources {
 /** Rows per statement, at ten parameters each: below the limit of either engine. */
 const MAX_ROWS = 500;
 
-type ResourceQueries = BookResources;
-
-export function resourceQueries({ db }: Store): ResourceQueries {
+export function resourceQueries({ db }: Store): BookResources {
   return {
     async resources(accountId, upstreams, ids) {
       const found = [];
@@ -106,7 +104,13 @@ export async function recordResources(trx: Trx, posted: readonly JournalEntry[])
       ];
     },
   );
-  await insertResources(trx, resources);
+  for (let from = 0; from < resources.length; from += MAX_ROWS) {
+    await trx
+      .insertInto('resources')
+      .values(resources.slice(from, from + MAX_ROWS).map(resourceRow))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
 }
 
 /** Rows for the ids of an answer: the first id is the answer's, the others those of its parts. */
@@ -121,16 +125,6 @@ function resourcesOf(
     kind,
     tokens: tokens ? tokens[index === 0 ? 0 : 1] : null,
   }));
-}
-
-async function insertResources(db: Store['db'], resources: readonly ProviderResource[]): Promise<void> {
-  for (let from = 0; from < resources.length; from += MAX_ROWS) {
-    await db
-      .insertInto('resources')
-      .values(resources.slice(from, from + MAX_ROWS).map(resourceRow))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  }
 }
 
 function resourceRow(resource: ProviderResource): Insertable<ResourcesTable> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { pagesOfAccounts } from './accounts.ts';
 import type { Store } from './store.ts';
 
 /** Bounds of the records of calls. */
@@ -55,11 +56,6 @@ export function retentionQueries(store: Store): BookRetention {
       return Number(numDeletedRows);
     });
 
-  const pageOfAccounts = async (after: number): Promise<number[]> => {
-    const page = db.selectFrom('accounts').select('id').where('id', '>', after).orderBy('id');
-    return (await page.limit(ACCOUNTS_AT_ONCE).execute()).map(({ id }) => id);
-  };
-
   /** Numbers of refused calls by account; empty if `rows` is out of reach, which is known without counting. */
   const countedIfOver = async (rows: number): Promise<Map<number, number>> => {
     const counts = new Map<number, number>();
@@ -71,7 +67,7 @@ export function retentionQueries(store: Store): BookRetention {
     // Two statements: SQLite reads the whole table for both ends at once.
     const [first, last] = await Promise.all([end('min'), end('max')]);
     if (last.n - first.n < rows) return counts;
-    for (let ids = await pageOfAccounts(0); ids.length > 0; ids = await pageOfAccounts(ids.at(-1) ?? 0)) {
+    for await (const ids of pagesOfAccounts(db, ACCOUNTS_AT_ONCE)) {
       const found = await db
         .selectFrom('refusals')
         .select(['account_id', ({ fn }) => fn.countAll<number>().as('count')])
@@ -86,7 +82,7 @@ export function retentionQueries(store: Store): BookRetention {
   /** By account, so that each statement uses the primary key, which starts with it. */
   const forgetHours = async (sinceHour: number): Promise<void> => {
     const key = sql.raw('account_id, hour, key_id, model, upstream');
-    for (let ids = await pageOfAccounts(0); ids.length > 0; ids = await pageOfAccounts(ids.at(-1) ?? 0)) {
+    for await (const ids of pagesOfAccounts(db, ACCOUNTS_AT_ONCE)) {
       await inSteps(Number.POSITIVE_INFINITY, async (limit) => {
         const { numAffectedRows } = await sql`
           delete from spend_hours where (${key}) in

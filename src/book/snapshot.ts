@@ -46,9 +46,7 @@ export interface BookSnapshots {
 
 const HOUR_MS = 3_600_000;
 
-type Snapshots = BookSnapshots;
-
-export function snapshotQueries(store: Store): Snapshots {
+export function snapshotQueries(store: Store): BookSnapshots {
   return {
     snapshot: (accountId, starts, ids = []) =>
       store.transaction(async (trx) => {

@@ -119,7 +119,6 @@ async function add(
     store,
     trx,
     table,
-    columns as readonly (keyof BookSchema[typeof table] & string)[],
     rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? 0]))),
     `on conflict (${place.join(', ')}) do update set ${added.join(', ')}`,
   );

@@ -38,7 +38,7 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
     if (!readOnly) prepareFolder(dataDir, [book, lock]);
     return new ThreadDialect(await SqliteThread.open({ book, lock: readOnly ? null : lock }));
   } catch (error) {
-    const busy = error instanceof LockFailed && (error.errcode ?? 0) % 256 === SQLITE_BUSY;
+    const busy = error instanceof SqliteError && error.locking && (error.errcode ?? 0) % 256 === SQLITE_BUSY;
     if (busy) throw new DataFolderInUse(dataDir);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CannotOpenBook(
@@ -139,19 +139,18 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** A statement failed in SQLite, with its extended result code. */
+/** A statement failed in SQLite, with its extended result code, or the lock file could not be locked. */
 class SqliteError extends Error {
   readonly errcode: number | undefined;
+  readonly locking: boolean;
 
-  constructor(failure: SqliteFailure) {
-    super(failure.message);
+  constructor({ message, errcode, locking }: SqliteFailure) {
+    super(message);
     this.name = 'SqliteError';
-    this.errcode = failure.errcode;
+    this.errcode = errcode;
+    this.locking = locking;
   }
 }
-
-/** The file that excludes other gateways could not be locked. */
-class LockFailed extends SqliteError {}
 
 interface SqliteRows {
   readonly rows: readonly unknown[];
@@ -168,13 +167,13 @@ export class SqliteThread {
 
   private constructor() {}
 
-  /** Resolves when the worker has opened the files. Rejects with LockFailed or SqliteError. */
+  /** Resolves when the worker has opened the files. Rejects with SqliteError. */
   static async open(files: SqliteFiles): Promise<SqliteThread> {
     const thread = new SqliteThread();
     const reply = await thread.#ask({ files });
     if (!('failure' in reply)) return thread;
     await thread.#client.close();
-    throw openingError(reply.failure);
+    throw new SqliteError(reply.failure);
   }
 
   /** Runs a statement. Rejects with SqliteError, or BookUnavailable if the files are unusable now. */
@@ -210,10 +209,6 @@ export class SqliteThread {
       throw new BookUnavailable(message, { cause: error.cause });
     });
   }
-}
-
-function openingError(failure: SqliteFailure): Error {
-  return failure.locking ? new LockFailed(failure) : new SqliteError(failure);
 }
 
 /**

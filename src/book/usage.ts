@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { monthStart } from '../domain/period.ts';
 import type { Usage } from '../domain/units.ts';
+import { pagesOfAccounts } from './accounts.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
@@ -138,7 +139,7 @@ export function usageQueries({ db }: Store): BookUsage {
 
     async *usageOfAll(from, to, groupBy) {
       const atOnce = Math.min(MAX_ACCOUNTS, Math.ceil(ACCOUNT_DAYS / Math.max(1, to - from)));
-      for await (const accounts of accountsOf(db, undefined, atOnce)) {
+      for await (const accounts of pagesOfAccounts(db, atOnce)) {
         const span = { accounts, from, to };
         const isByKey = groupBy === 'key';
         const all = isByKey ? await byKey(db, span) : await sumsBy(db, 'spend_model_days', [groupBy], span);
@@ -151,7 +152,8 @@ export function usageQueries({ db }: Store): BookUsage {
       const isHourly = groups.includes('hour');
       const table = isHourly ? 'spend_hours' : 'spend_days';
       const atOnce = isHourly ? HOURS_AT_ONCE : DAYS_AT_ONCE;
-      for await (const accounts of accountsOf(db, accountId, ACCOUNTS_AT_ONCE)) {
+      const one = accountId === undefined ? undefined : [[accountId]];
+      for await (const accounts of one ?? pagesOfAccounts(db, ACCOUNTS_AT_ONCE)) {
         for (let start = from; start < to; start += atOnce) {
           const span = { accounts, keyId, from: start, to: Math.min(to, start + atOnce) };
           const rows = await sumsBy(db, table, groups, span);
@@ -163,25 +165,6 @@ export function usageQueries({ db }: Store): BookUsage {
       }
     },
   };
-}
-
-/** Yields the account, or the ids of all accounts in ascending pages. */
-async function* accountsOf(
-  db: Kysely<BookSchema>,
-  accountId: number | undefined,
-  atOnce: number,
-): AsyncGenerator<number[]> {
-  if (accountId !== undefined) {
-    yield [accountId];
-    return;
-  }
-  for (let after = 0; ; ) {
-    const page = db.selectFrom('accounts').select('id').where('id', '>', after).orderBy('id').limit(atOnce);
-    const ids = (await page.execute()).map(({ id }) => id);
-    if (ids.length === 0) return;
-    yield ids;
-    after = ids.at(-1) ?? 0;
-  }
 }
 
 /** Sums of a table by one or two dimensions. */

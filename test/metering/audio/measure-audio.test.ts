@@ -90,7 +90,7 @@ test('a file without audio has no length', async (t) => {
 test('a file made to be slow to measure lets others have their turn with every window', async (t) => {
   for (const audio of [
     Buffer.concat([webmFile(0), Buffer.alloc(3_000_000, Buffer.from([0xec, 0x80]))]),
-    m4aFile(0, m4aFragment(300_000)),
+    m4aFile(0, m4aFragment(300_000, 0.5)),
     Buffer.concat([flacFile(1, 0), Buffer.alloc(3_000_000, flacFile(1, 0).subarray(42, 48))]),
   ]) {
     let turns = 0;
