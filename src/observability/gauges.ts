@@ -162,89 +162,85 @@ function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Registers the metrics of the pools shared by accounts (shares/pools.ts), by pool name; read at each scrape. */
-export function registerPools(registry: Registry, pools: Pools): void {
-  const uses = () => Object.entries(pools).map(([pool, { use }]) => ({ pool, use }));
-  const gauge = (name: string, help: string, read: (use: PoolUse) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['pool'],
-      aggregator: 'sum',
-      registers: [registry],
-      collect() {
-        for (const { pool, use } of uses()) this.set({ pool }, read(use));
-      },
-    });
-  gauge('tollgate_pool_places', 'Places taken in a pool that accounts share', (use) => use.places);
-  gauge('tollgate_pool_bytes', 'Bytes taken in a pool', (use) => use.bytes);
-  gauge('tollgate_pool_waiting', 'Requests waiting for their turn in a pool', (use) => use.waiting);
-  new Counter({
-    name: 'tollgate_pool_refused_total',
-    help: 'Requests that found no room in a pool or in the share of their account',
-    labelNames: ['pool'],
+type Rows = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
+
+/** Registers a metric whose values, by labels, are read at each scrape. */
+export function registerRead(
+  registry: Registry,
+  Metric: typeof Gauge | typeof Counter,
+  options: {
+    readonly name: string;
+    readonly help: string;
+    readonly labelNames?: string[];
+    readonly aggregator?: Aggregator;
+  },
+  rows: () => Rows,
+): void {
+  new Metric({
+    ...options,
     registers: [registry],
     collect() {
       this.reset();
-      for (const { pool, use } of uses()) this.inc({ pool }, use.refused);
+      for (const [labels, value] of rows()) this.inc(labels, value);
     },
   });
+}
+
+/** Registers the metrics of the pools shared by accounts (shares/pools.ts), by pool name. */
+export function registerPools(registry: Registry, pools: Pools): void {
+  const ofPools = (read: (use: PoolUse) => number) => () =>
+    Object.entries(pools).map(([pool, { use }]) => [{ pool }, read(use)] as const);
+  const gauge = (name: string, help: string, read: (use: PoolUse) => number) =>
+    registerRead(registry, Gauge, { name, help, labelNames: ['pool'], aggregator: 'sum' }, ofPools(read));
+  gauge('tollgate_pool_places', 'Places taken in a pool that accounts share', (use) => use.places);
+  gauge('tollgate_pool_bytes', 'Bytes taken in a pool', (use) => use.bytes);
+  gauge('tollgate_pool_waiting', 'Requests waiting for their turn in a pool', (use) => use.waiting);
+  const refused = {
+    name: 'tollgate_pool_refused_total',
+    help: 'Requests that found no room in a pool or in the share of their account',
+    labelNames: ['pool'],
+  };
+  registerRead(
+    registry,
+    Counter,
+    refused,
+    ofPools((use) => use.refused),
+  );
 }
 
 export function registerRefusals(
   registry: Registry,
   refusals: Pick<RefusalWriter, 'waiting' | 'dropped'>,
 ): void {
-  const registers = [registry];
-  new Gauge({
+  const waiting = {
     name: 'tollgate_refusals_waiting',
     help: 'Refused calls waiting to be recorded in the book',
     aggregator: 'sum',
-    registers,
-    collect() {
-      this.set(refusals.waiting);
-    },
-  });
-  new Counter({
+  } as const;
+  registerRead(registry, Gauge, waiting, () => [[{}, refusals.waiting]]);
+  const dropped = {
     name: 'tollgate_refusals_dropped_total',
     help: 'Refused calls not recorded, because the book is away or slow',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(refusals.dropped);
-    },
-  });
+  };
+  registerRead(registry, Counter, dropped, () => [[{}, refusals.dropped]]);
 }
 
-/** Registers the count of wrong operator tokens; read at each scrape. */
+/** Registers the count of wrong operator tokens. */
 export function registerTokens(registry: Registry, tokens: Pick<OperatorTokens, 'refused'>): void {
-  new Counter({
+  const refused = {
     name: 'tollgate_operator_token_refusals_total',
     help: 'Requests refused because of wrong operator tokens: 401, and 429 after ten of an address in a minute',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(tokens.refused);
-    },
-  });
+  };
+  registerRead(registry, Counter, refused, () => [[{}, tokens.refused]]);
 }
 
-/** Registers the metrics of targets, which are models at provider credentials; read at each scrape. */
+/** Registers the metrics of targets, which are models at provider credentials. */
 export function registerTargets(registry: Registry, health: Pick<TargetHealth, 'reports'>): void {
-  const labelNames = ['target', 'model'] as const;
-  const registers = [registry];
+  const labelNames = ['target', 'model'];
+  const ofTargets = (read: (report: TargetReport) => number) => () =>
+    health.reports().map((report) => [placeOf(report), read(report)] as const);
   const counter = (name: string, help: string, read: (report: TargetReport) => number) =>
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const report of health.reports())
-          this.inc({ target: report.target, model: report.model }, read(report));
-      },
-    });
+    registerRead(registry, Counter, { name, help, labelNames }, ofTargets(read));
   counter(
     'tollgate_target_calls_total',
     'Calls sent to a target; a call handed over counts at each',
@@ -255,28 +251,32 @@ export function registerTargets(registry: Registry, health: Pick<TargetHealth, '
     'Calls that failed there: no connection, 401, 403, 408, 429, 5xx, or an error before any content',
     ({ failed }) => failed,
   );
-  new Gauge({
+  const out = {
     name: 'tollgate_target_out',
     help: '1: the target failed, for the cause, and has not answered since; 0, without a cause: it is up',
     labelNames: [...labelNames, 'cause'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.reset();
-      for (const { target, model, cause = '' } of health.reports())
-        this.set({ target, model, cause }, cause === '' ? 0 : 1);
-    },
-  });
-  new Gauge({
+    aggregator: 'max' as const,
+  };
+  registerRead(registry, Gauge, out, () =>
+    health.reports().map((report) => {
+      const { cause = '' } = report;
+      return [{ ...placeOf(report), cause }, cause === '' ? 0 : 1];
+    }),
+  );
+  const latency = {
     name: 'tollgate_target_latency_seconds',
     help: 'Moving average of the time until a target begins to answer',
     labelNames,
     aggregator: 'max',
-    registers,
-    collect() {
-      this.reset();
-      for (const { target, model, latencyMs = 0 } of health.reports())
-        this.set({ target, model }, latencyMs / MS_PER_S);
-    },
-  });
+  } as const;
+  registerRead(
+    registry,
+    Gauge,
+    latency,
+    ofTargets(({ latencyMs = 0 }) => latencyMs / MS_PER_S),
+  );
+}
+
+function placeOf({ target, model }: TargetReport) {
+  return { target, model };
 }

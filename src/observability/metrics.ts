@@ -6,19 +6,20 @@ import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { CallMetrics, EndCode } from '../gateway/observers.ts';
 import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
+import { registerRead } from './gauges.ts';
 
 const MS_PER_S = 1_000;
 /** Histogram buckets in seconds: model calls take milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
+/** Most names of unknown members that get a label: clients can make names up. */
+const MAX_UNKNOWN_NAMES = 100;
+
 /**
  * Prometheus metrics of the request path (specification section 7, "Operations"). Label values are bounded: paths of
  * the endpoint table and codes of the error table, but never a key, account, model or URL.
  */
-/** Clients can make names up. */
-const MAX_UNKNOWN_NAMES = 100;
-
 export class PrometheusCallMetrics implements CallMetrics {
   readonly #requests: Counter<'endpoint' | 'code'>;
   readonly #upstream: Histogram;
@@ -94,31 +95,15 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     // Starts at 0, so the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
-    this.#registerSums(registers);
+    this.#registerSums(registry);
   }
 
   /** Registers the values read at each scrape: credits charged and calls in flight. */
-  #registerSums(registers: Registry[]): void {
-    const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
-    new Counter({
-      name: 'tollgate_charged_credits_total',
-      help: 'Credits charged',
-      registers,
-      collect() {
-        this.reset();
-        this.inc(charged());
-      },
-    });
+  #registerSums(registry: Registry): void {
+    const charged = { name: 'tollgate_charged_credits_total', help: 'Credits charged' };
+    registerRead(registry, Counter, charged, () => [[{}, this.#chargedMicro / MICRO_PER_CREDIT]]);
     const gauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        aggregator: 'sum',
-        collect() {
-          this.set(read());
-        },
-      });
+      registerRead(registry, Gauge, { name, help, aggregator: 'sum' }, () => [[{}, read()]]);
     gauge('tollgate_calls_in_flight', 'Calls that are admitted and not settled', () => this.#callsInFlight);
     gauge(
       'tollgate_open_streams',

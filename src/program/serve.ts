@@ -11,9 +11,9 @@ import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { BookOlderThanRedis } from '../ledger/recovery/live-state-check.ts';
 import { UnusableRedis } from '../ledger/redis/redis-health.ts';
+import { startPrivateRedisFor } from '../redis-server/server.ts';
 import { buildApp } from './app.ts';
 import { compose } from './container.ts';
-import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
 /** Backlog of unaccepted connections: as many as Linux allows. Without room, a client retries after a second. */

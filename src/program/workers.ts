@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { answerMetrics } from '../observability/metrics.ts';
-import { startPrivateRedisFor } from './private-redis.ts';
+import { startPrivateRedisFor } from '../redis-server/server.ts';
 
 /** Message from a worker to its supervisor once it serves: the gateway's address. */
 export interface Serving {

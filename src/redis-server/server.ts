@@ -13,6 +13,7 @@ import {
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Log } from '../log/log.ts';
 import { endLeftovers } from './leftover.ts';
@@ -74,6 +75,22 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
     lock.close();
     throw error;
   }
+}
+
+const ALONE =
+  'REDIS_URL is not set, so this gateway runs a private Redis and must be the only one that uses the database of ' +
+  'DATABASE_URL. A second gateway would spend the same credits again: gateways that share a database must share a Redis.';
+
+/**
+ * Starts the private Redis of this gateway. Warns if the book is PostgreSQL, which several gateways can share: with a
+ * Redis each, two gateways don't see each other's holds, so 10 credits could pay for 20.
+ */
+export function startPrivateRedisFor(
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  log: Log,
+): Promise<PrivateRedis> {
+  if (databaseUrl !== undefined) log.warn({}, ALONE);
+  return startPrivateRedis(dataDir, log);
 }
 
 /**
