@@ -18,11 +18,11 @@ export interface AccountDifference {
   readonly expected: Micro;
 }
 
-/** Callbacks during the check. */
-interface Listener {
-  difference(found: AccountDifference): void;
-  /** Called after each account with the number of accounts checked so far. */
-  checked?(accounts: number): void;
+/** Callbacks during a check. */
+export interface Listener<Difference> {
+  difference(found: Difference): void;
+  /** Called from time to time with the number of accounts or charges checked so far. */
+  checked?(count: number): void;
 }
 
 interface Summary {
@@ -36,7 +36,10 @@ interface Summary {
  * Checks that each account's ledger, stored balance and live balance in Redis agree (specification section 7,
  * "Reconcile"). Safe next to a running gateway. Rejects if the check can't be completed.
  */
-export async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {
+export async function reconcileAccounts(
+  config: Config,
+  listener: Listener<AccountDifference>,
+): Promise<Summary> {
   const book = await openBook(config, { readOnly: true });
   try {
     const live = await openLive(config, book);
@@ -67,7 +70,11 @@ async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
   return (await askRedis(path, 'PING')) === '+PONG' ? { kind: 'socket', path } : undefined;
 }
 
-async function goThrough(book: Book, live: LiveBalances | undefined, listener: Listener): Promise<Summary> {
+async function goThrough(
+  book: Book,
+  live: LiveBalances | undefined,
+  listener: Listener<AccountDifference>,
+): Promise<Summary> {
   let accounts = 0;
   let differences = 0;
   for await (const { accountId, email, balance, ledgerSum, lastBalanceAfter } of book.reconcile()) {
@@ -87,14 +94,8 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
 }
 
 /** Formats a difference as one line, in credits. */
-export function accountDifferenceText({
-  accountId,
-  email,
-  what,
-  found,
-  rule,
-  expected,
-}: AccountDifference): string {
+export function accountDifferenceText(difference: AccountDifference): string {
+  const { accountId, email, what, found, rule, expected } = difference;
   const by = creditsString(micro(found - expected));
   return `account ${accountId} (${email}): ${what} is ${creditsString(found)} credits, but ${rule} is ${creditsString(expected)}: difference ${by}`;
 }

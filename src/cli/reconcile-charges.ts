@@ -6,6 +6,7 @@ import type { AccountRecord } from '../domain/key.ts';
 import type { LedgerEntry } from '../domain/ledger-entry.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import { Failure } from './arguments.ts';
+import type { Listener } from './reconcile-accounts.ts';
 
 /** Accounts and, below, entries in memory at a time. */
 const ACCOUNTS_PAGE = 100;
@@ -28,12 +29,6 @@ export interface ChargeDifference {
   readonly expected: bigint | undefined;
 }
 
-interface ChargeListener {
-  difference(found: ChargeDifference): void;
-  /** Called after each page of an account's charges. */
-  checked?(charges: number): void;
-}
-
 interface ChargeSummary {
   /** Recomputed charges. */
   readonly charges: number;
@@ -47,7 +42,7 @@ interface ChargeSummary {
 export async function reconcileCharges(
   config: Config,
   span: ChargeSpan,
-  listener: ChargeListener,
+  listener: Listener<ChargeDifference>,
 ): Promise<ChargeSummary> {
   const book = await openBook(config, { readOnly: true });
   try {
@@ -57,7 +52,11 @@ export async function reconcileCharges(
   }
 }
 
-async function goThrough(book: Book, span: ChargeSpan, listener: ChargeListener): Promise<ChargeSummary> {
+async function goThrough(
+  book: Book,
+  span: ChargeSpan,
+  listener: Listener<ChargeDifference>,
+): Promise<ChargeSummary> {
   let charges = 0;
   let differences = 0;
   for await (const entries of chargesOf(book, span)) {

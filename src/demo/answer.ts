@@ -55,11 +55,12 @@ export function namedEvent(data: Readonly<Record<string, unknown>> & { readonly 
 export function typedEvents(
   events: readonly (Readonly<Record<string, unknown>> & { readonly type: string })[],
 ): Answer {
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    pieces: events.map(namedEvent),
-  };
+  return streamOf(events.map(namedEvent));
+}
+
+export function streamOf(pieces: readonly string[]): Answer {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+  return { status: 200, headers, pieces };
 }
 
 /** Creation time in all answers, in seconds since the epoch. Fixed, so that equal requests get equal bytes. */

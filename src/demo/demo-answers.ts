@@ -9,6 +9,7 @@ import {
   idOf,
   json,
   say,
+  streamOf,
 } from './answer.ts';
 import { answerChat, completionBody, completionEvents, readChatRequest } from './chat.ts';
 import { answerImages, answerSpeech, answerTranscript } from './media-answers.ts';
@@ -48,12 +49,7 @@ export class DemoAnswers {
     const answer = typeof body?.model === 'string' ? route(body, request.body, options) : undefined;
     if (!answer)
       return failure(400, 'The demo provider needs a JSON object with model and what the path asks for.');
-    if (!Array.isArray(answer)) return json(200, answer);
-    return {
-      status: 200,
-      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-      pieces: answer,
-    };
+    return Array.isArray(answer) ? streamOf(answer) : json(200, answer);
   }
 }
 

@@ -1,10 +1,9 @@
-import { type Answer, type AnswerOptions, cut, json, typedEvents } from './answer.ts';
+import { type Answer, type AnswerOptions, CREATED_S, cut, json, typedEvents } from './answer.ts';
 import { countIn, tokensIn } from './read-request.ts';
 
 /** One pixel, as a PNG. */
 export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const CREATED_S = 1_735_689_600;
 const TOKENS_PER_IMAGE = 100;
 
 /** Answers `/v1/images/…` with images of one pixel. `event` prefixes the names of stream events. */

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, failure, json } from './answer.ts';
+import { type Answer, CREATED_S, failure, json } from './answer.ts';
 import { PNG } from './media-answers.ts';
 
 /** Maximum stored jobs; drops the oldest, as providers do. */
 const MAX_JOBS = 1_000;
-const CREATED_S = 1_735_689_600;
 const JOB_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/;
 /** States of a job; each read advances it. */
 const STEPS = ['queued', 'in_progress', 'completed'] as const;

@@ -7,7 +7,7 @@ export type ContentPart = Readonly<Record<string, unknown>>;
 const TYPICAL_MEDIA_TOKENS = 1_000;
 
 /** Part types that are text, and types of turns and calls that hold parts. Any other type counts as media. */
-const TEXTUAL: ReadonlySet<unknown> = new Set([
+export const TEXTUAL: ReadonlySet<unknown> = new Set([
   undefined,
   // OpenAI types, some shared with Anthropic.
   'text',
@@ -77,11 +77,6 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'advisor_tool_result',
   'browser_state',
 ]);
-
-/** Whether parts of this type are text. */
-export function isTextType(type: string): boolean {
-  return TEXTUAL.has(type);
-}
 
 /** Members by which a lenient provider recognizes media without a type. */
 const NAMES_OF_MEDIA = ['image_url', 'input_audio', 'file', 'file_url', 'file_data', 'video_url', 'source'];

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-
 import { AUDIO_TOKENS_PER_SECOND, measureAudio } from './audio/measure-audio.ts';
 import { type ByteSource, inMemory } from './byte-source.ts';
 import { base64Length, type ContentPart, isMedium } from './content-parts.ts';
@@ -19,27 +18,13 @@ export interface Media {
 export const NO_MEDIA: Media = Object.freeze({ pictures: 0, files: 0, textBytes: 0, sounds: 0 });
 
 /** Part types that are images, in the chat, responses and messages formats. */
-const PICTURES: ReadonlySet<unknown> = new Set([
+export const PICTURES: ReadonlySet<unknown> = new Set([
   'image_url',
   'image',
   'input_image',
   'computer_screenshot',
   'image_generation_call',
 ]);
-/** Part types that are audio and files. A part that is neither listed here nor text is new, and counts as a file. */
-const SOUNDS_AND_FILES: ReadonlySet<unknown> = new Set([
-  'input_audio',
-  'file',
-  'input_file',
-  'document',
-  'container_upload',
-]);
-
-/** Whether parts of this type are known media. */
-export function isMediaType(type: string): boolean {
-  return PICTURES.has(type) || SOUNDS_AND_FILES.has(type);
-}
-
 /** An image by URL, or inline. The provider may read any other text as a document. */
 const PICTURE = /^(?:https?:\/\/|data:image\/)/i;
 
