@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
+import type { ByteSource } from '../byte-source.ts';
 
 /** Longest frame header with CRC (RFC 9639, section 9.1). */
 export const FLAC_HEAD_BYTES = 16;
@@ -79,11 +78,16 @@ function frameRate(audio: Buffer, code: number, at: number): number {
   return audio.readUInt16BE(at) * (code === 13 ? 1 : 10);
 }
 
-/**
- * Seconds of a FLAC file whose `fLaC` is at `start`: as STREAMINFO states, or else the sum of all frames like the first.
- * Undefined if STREAMINFO or the end of the metadata is missing.
- */
-export async function flacSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
+/** What precedes the frames of a FLAC file. */
+interface FlacHead {
+  /** Length in STREAMINFO; undefined if the encoder did not know. */
+  readonly seconds: number | undefined;
+  readonly rate: number;
+  readonly framesAt: number;
+}
+
+/** Reads the metadata from `fLaC` on; undefined if STREAMINFO or the end of the metadata is missing. */
+export async function flacHead(audio: ByteSource, start: number): Promise<FlacHead | undefined> {
   let at = start + 4;
   let info: StreamInfo | undefined;
   for (let blocks = 0; blocks < MAX_BLOCKS; blocks++) {
@@ -93,26 +97,13 @@ export async function flacSeconds(audio: ByteSource, start: number): Promise<num
     if ((type & 0x7f) === 0 && head.length === 4 + STREAMINFO_BYTES) info ??= streamInfo(head.subarray(4));
     at += 4 + head.readUIntBE(1, 3);
     if ((type & 0x80) === 0) continue;
-    if (!info) return undefined;
-    return info.samples > 0 ? info.samples / info.rate : await flacFramesSeconds(audio, at, info.rate);
+    return (
+      info && {
+        seconds: info.samples > 0 ? info.samples / info.rate : undefined,
+        rate: info.rate,
+        framesAt: at,
+      }
+    );
   }
   return undefined;
-}
-
-async function flacFramesSeconds(audio: ByteSource, start: number, streamRate: number): Promise<number> {
-  let seconds = 0;
-  let kind: number | undefined;
-  for (let from = start; from < audio.size; ) {
-    const window = await audio.read(from, from + WINDOW_BYTES);
-    const isLast = from + window.length >= audio.size;
-    const end = isLast ? window.length : window.length - FLAC_HEAD_BYTES;
-    for (let at = window.indexOf(0xff); at >= 0 && at < end; at = window.indexOf(0xff, at + 1)) {
-      const frame = flacFrameAt(window, at, streamRate);
-      kind ??= frame?.kind;
-      if (frame?.kind === kind) seconds += frame?.seconds ?? 0;
-    }
-    from += end;
-    await setImmediate();
-  }
-  return seconds;
 }

@@ -1,8 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
 
-/** Most places where no frame of the stream's kind begins. No genuine file has as many, and each costs time. */
-const MAX_FALSE_FRAMES = 100_000;
 /** Consecutive frames of one kind that prove a stream after other bytes; a single one can be chance. */
 const SURE_FRAMES = 3;
 
@@ -30,38 +27,6 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
     at += frame.bytes;
   }
   return true;
-}
-
-/**
- * Seconds of all frames from `start` of the kind of the first. Ignores the frame count in a Xing or VBRI header, and
- * counts the header's frame as audio, 26 ms too much. Skips bytes between frames until the next sync, as decoders do.
- * Undefined if there are too many such places.
- */
-export async function framesSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
-  let seconds = 0;
-  let falseFrames = 0;
-  let kind: number | undefined;
-  for (let from = start; from < audio.size; ) {
-    const window = await audio.read(from, from + WINDOW_BYTES);
-    // The next window reads a header that this one splits.
-    const end = from + window.length < audio.size ? window.length - FRAME_HEAD_BYTES + 1 : window.length;
-    let at = 0;
-    while (at < end) {
-      const frame: Frame | undefined = frameAt(window, at);
-      kind ??= frame?.kind;
-      if (frame && frame.kind === kind) {
-        seconds += frame.seconds;
-        at += frame.bytes;
-      } else {
-        if (++falseFrames > MAX_FALSE_FRAMES) return undefined;
-        const sync = window.indexOf(0xff, at + 1);
-        at = sync < 0 || sync > end ? end : sync;
-      }
-    }
-    from += at;
-    await setImmediate();
-  }
-  return seconds;
 }
 
 /**

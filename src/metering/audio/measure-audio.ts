@@ -1,9 +1,11 @@
-import type { ByteSource } from '../byte-source.ts';
-import { flacSeconds } from './flac.ts';
-import { framesSeconds, framesStart } from './frame-stream.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type ByteSource, piecesOf } from '../byte-source.ts';
+import { flacHead } from './flac.ts';
+import { framesStart } from './frame-stream.ts';
 import { matroskaSeconds } from './matroska.ts';
 import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
+import { flacSound, mpegSound, type PassingSound } from './passing-length.ts';
 
 /** Length of an uploaded audio file, and how far to trust it. */
 export interface AudioLength {
@@ -61,7 +63,24 @@ export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   if (OTHERS.some((text) => magic.startsWith(text))) return UNMEASURABLE;
   const frames = await framesStart(audio, start);
   if (frames === undefined) return { seconds: undefined, how: 'unknown' };
-  return lengthOf(await framesSeconds(audio, frames), least);
+  return lengthOf(await passed(audio, frames, mpegSound()), least);
+}
+
+/** Seconds of FLAC as its header states them, or else those of its frames. */
+async function flacSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
+  const head = await flacHead(audio, start);
+  return head && (head.seconds ?? (await passed(audio, head.framesAt, flacSound(head.rate))));
+}
+
+/** A piece full of bytes that could begin a frame takes 10 ms. */
+const PIECE_BYTES = 64 * 1024;
+
+async function passed(audio: ByteSource, start: number, sound: PassingSound): Promise<number | undefined> {
+  for await (const piece of piecesOf(audio, start, audio.size, PIECE_BYTES)) {
+    sound.push(piece);
+    await setImmediate();
+  }
+  return sound.seconds;
 }
 
 const UNMEASURABLE: AudioLength = { seconds: undefined, how: 'unmeasurable' };

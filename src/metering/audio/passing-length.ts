@@ -2,8 +2,8 @@ import { FLAC_HEAD_BYTES, flacFrameAt, streamInfo } from './flac.ts';
 import { FRAME_HEAD_BYTES, frameAt } from './frame-stream.ts';
 
 /**
- * Measures streamed audio in a few bytes of memory. For providers' answers, which are trusted; measure-audio.ts
- * measures uploads, which may be forged.
+ * Measures streamed audio in a few bytes of memory: providers' answers, which are trusted, and the frames of uploads
+ * (measure-audio.ts).
  */
 export interface PassingSound {
   push(chunk: Buffer): void;
@@ -66,12 +66,22 @@ class Unidentified implements PassingSound {
   }
 }
 
+/** Measures frames of MPEG audio or AAC. Ignores the frame count in a Xing or VBRI header. */
+export function mpegSound(): PassingSound {
+  return new Pieces(mpegFrame());
+}
+
+/** Measures FLAC frames. `rate`: sample rate of STREAMINFO, if it does not come. */
+export function flacSound(rate = 0): PassingSound {
+  return new Pieces(flacFrame(rate));
+}
+
 function soundOf(head: Buffer): PassingSound {
   const magic = head.toString('latin1', 0, MAGIC_BYTES);
   if (magic.startsWith('OggS')) return new Pieces(oggPage());
-  if (magic.startsWith('fLaC')) return new Pieces(flacFrame());
+  if (magic.startsWith('fLaC')) return flacSound();
   if (magic.startsWith('RIFF') && magic.endsWith('WAVE')) return new Wave();
-  return new Pieces(mpegFrame());
+  return mpegSound();
 }
 
 /** A piece at an index: its length in bytes, and the seconds that it adds, or the new total. */
@@ -173,9 +183,9 @@ function oggPage(): PieceReader {
 }
 
 /** FLAC frames. They don't state their length in bytes; the sync code finds the next one. */
-function flacFrame(): PieceReader {
+function flacFrame(streamRate: number): PieceReader {
   let kind: number | undefined;
-  let rate = 0;
+  let rate = streamRate;
   return {
     headBytes: FLAC_INFO_BYTES + FLAC_HEAD_BYTES,
     sync: 0xff,
