@@ -5,7 +5,6 @@ import {
   DEFAULT_USAGE_GROUP,
   MARGIN_FIELDS,
   USAGE_GROUPS,
-  type UsageGroup,
   type UsageReportView,
 } from '../api/usage/usage-view.ts';
 import type { UsagePlace } from '../book/usage.ts';
@@ -21,10 +20,10 @@ interface LedgerOptions extends RemoteOptions {
   readonly to?: string;
 }
 
-interface UsageOptions extends RemoteOptions {
+export interface UsageOptions extends RemoteOptions {
   readonly from?: string;
   readonly to?: string;
-  readonly groupBy: readonly UsageGroup[];
+  readonly groupBy: readonly UsagePlace[];
 }
 
 /** `tollgate account ledger|usage|alerts`: shows the operator the owner's view. */
@@ -37,44 +36,51 @@ export function accountViewCommands(account: Command): void {
     .option('--from <day>', 'first UTC day, such as 2026-11-01')
     .option('--to <day>', 'last UTC day')
     .action(ledger);
-  withAccountId(account.command('usage'))
+  withUsageOptions(withAccountId(account.command('usage')), USAGE_GROUPS, DEFAULT_USAGE_GROUP)
     .description('report the usage of an account over whole UTC days')
-    .option('--from <day>', 'first day, such as 2026-11-01')
-    .option('--to <day>', 'last day')
-    .addOption(groupByOption(USAGE_GROUPS, DEFAULT_USAGE_GROUP))
     .action(usage);
   withAccountId(account.command('alerts'))
     .description('list the low-credits alerts of an account with their delivery status')
     .action(alerts);
 }
 
-/** Option `--group-by`: one or two of the words, joined by a comma. */
-export function groupByOption<Word extends string>(words: readonly Word[], usual: Word): Option {
-  return new Option('--group-by <what>', `rows: one or two of ${words.join(', ')}, joined by a comma`)
+/** Adds the options of a report of usage: its days, and one or two of the words to group by, joined by a comma. */
+export function withUsageOptions(command: Command, words: readonly string[], usual: string): Command {
+  const groupBy = new Option(
+    '--group-by <what>',
+    `rows: one or two of ${words.join(', ')}, joined by a comma`,
+  )
     .argParser((text) => {
       const groups = text.split(',');
-      const isKnown = groups.every((group) => words.some((word) => word === group));
+      const isKnown = groups.every((group) => words.includes(group));
       if (!isKnown || groups.length > 2 || new Set(groups).size < groups.length) {
         throw new InvalidArgumentError(`It must be one or two different words of: ${words.join(', ')}.`);
       }
       return groups;
     })
     .default([usual], usual);
+  return command
+    .option('--from <day>', 'first day, such as 2026-11-01')
+    .option('--to <day>', 'last day')
+    .addOption(groupBy);
 }
 
-/** Prints a report of usage: a row per group, accounts and keys with their names, and the total. */
-export function showUsage<Sums extends Readonly<Record<string, unknown>>>(
-  options: RemoteOptions & { readonly groupBy: readonly UsagePlace[] },
-  report: { readonly rows: readonly Sums[]; readonly total: Sums },
+/** Prints the report of usage at `path`: a row per group, accounts and keys with their names, and the total. */
+export async function showUsage<Sums extends Readonly<Record<string, unknown>>>(
+  path: string,
+  options: UsageOptions,
   columns: Columns<Sums>,
-): void {
+): Promise<void> {
+  const { from, to, groupBy } = options;
+  const query = queryOf({ from, to, group_by: groupBy.join(',') });
+  const report = await operatorApi(options).call<{ rows: Sums[]; total: Sums }>('GET', `${path}${query}`);
   const { rows, total } = report;
   const groupCell = (group: UsagePlace, row: Readonly<Record<string, unknown>>) => {
     const value = row[MARGIN_FIELDS[group]] ?? 'none';
     const name = group === 'key' ? row.key_name : group === 'account' ? row.email : undefined;
     return typeof name === 'string' ? `${value} ${shortCell(name)}` : String(value);
   };
-  const groups = options.groupBy.map((group, at): Columns<Sums>[number] => [
+  const groups = groupBy.map((group, at): Columns<Sums>[number] => [
     group.toUpperCase(),
     (row) => (row === total ? (at === 0 ? 'total' : '') : groupCell(group, row)),
   ]);
@@ -114,13 +120,7 @@ async function ledger(accountId: number, options: LedgerOptions) {
 }
 
 async function usage(accountId: number, options: UsageOptions) {
-  const { from, to, groupBy } = options;
-  const query = queryOf({ from, to, group_by: groupBy.join(',') });
-  const answer = await operatorApi(options).call<UsageReportView>(
-    'GET',
-    `${ACCOUNTS}${accountId}/usage/${query}`,
-  );
-  showUsage<UsageReportView['total']>(options, answer, [
+  await showUsage<UsageReportView['total']>(`${ACCOUNTS}${accountId}/usage/`, options, [
     ['CALLS', ({ calls }) => calls, 'right'],
     ['CREDITS', ({ credits }) => credits, 'right'],
   ]);

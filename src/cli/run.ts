@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import type { MarginReportView, MarginSumsView } from '../api/operator/margin-view.ts';
+import type { MarginSumsView } from '../api/operator/margin-view.ts';
 import type { ProviderListView } from '../api/operator/providers-view.ts';
 import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from '../api/usage/usage-view.ts';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
-import { groupByOption, queryOf, showUsage } from './account-views.ts';
+import { showUsage, type UsageOptions, withUsageOptions } from './account-views.ts';
 import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
@@ -59,29 +59,17 @@ function exitCodeOf(error: Error): number {
   return error instanceof Failure && error.isUsage ? USAGE : FAILURE;
 }
 
-interface UsageOptions extends RemoteOptions {
-  readonly from?: string;
-  readonly to?: string;
-  readonly groupBy: readonly (typeof MARGIN_GROUPS)[number][];
-}
-
 /** `tollgate usage`: the operator's usage report of a running gateway. */
 function usageCommand(program: Command): void {
-  remote(program.command('usage'))
+  withUsageOptions(remote(program.command('usage')), MARGIN_GROUPS, DEFAULT_MARGIN_GROUP)
     .description(
       'report the usage of all accounts over whole UTC days: charges, cost by the price list, margin',
     )
-    .option('--from <day>', 'first day, such as 2026-11-01')
-    .option('--to <day>', 'last day')
-    .addOption(groupByOption(MARGIN_GROUPS, DEFAULT_MARGIN_GROUP))
     .action(usage);
 }
 
 async function usage(options: UsageOptions): Promise<void> {
-  const { from, to, groupBy } = options;
-  const query = queryOf({ from, to, group_by: groupBy.join(',') });
-  const report = await operatorApi(options).call<MarginReportView>('GET', `/api/admin/usage/${query}`);
-  showUsage<MarginSumsView>(options, report, [
+  await showUsage<MarginSumsView>('/api/admin/usage/', options, [
     ['CALLS', ({ calls }) => calls, 'right'],
     ['CHARGED', ({ charged }) => charged, 'right'],
     ['OF THAT WITH COST', ({ charged_with_cost }) => charged_with_cost, 'right'],
