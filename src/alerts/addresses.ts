@@ -38,7 +38,7 @@ export async function resolveAddresses(hostname: string, signal: AbortSignal): P
 }
 
 /** Search domains that resolvers take (resolv.conf(5)). */
-const MOST_DOMAINS = 6;
+const MAX_DOMAINS = 6;
 
 /** The names that a system asks for, in its order, by the text of its resolv.conf(5). */
 export function fullNames(name: string, resolvConf: string): string[] {
@@ -50,7 +50,7 @@ export function fullNames(name: string, resolvConf: string): string[] {
   );
   const [, ...domains] = lines.findLast(([first]) => first === 'search' || first === 'domain') ?? [];
   const ndots = lines.flat().findLast((word) => word.startsWith('ndots:'));
-  const found = domains.slice(0, MOST_DOMAINS).map((domain) => `${name}.${domain.replace(/\.$/, '')}`);
+  const found = domains.slice(0, MAX_DOMAINS).map((domain) => `${name}.${domain.replace(/\.$/, '')}`);
   const isShort = name.split('.').length - 1 < Number(ndots?.slice('ndots:'.length) ?? 1);
   return isShort ? [...found, name] : [name, ...found];
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { during, progress, readIfThere, Stop, toolEnvironment } from './shared.mjs';
 
 /** As in src/entry.ts. */
-const LOWEST_NODE = '24.18.1';
+const MIN_NODE = '24.18.1';
 
 /**
  * Installs the locked dependencies if they are not installed yet. Returns the path of a Node that is new enough: the
@@ -15,14 +15,13 @@ export async function installDependencies(root) {
     // With the development dependencies, which build the gateway and which npm leaves out if NODE_ENV is production.
     const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status, error } = await during('installing the locked dependencies', 'npm', args, { cwd: root });
-    if (error)
-      throw new Stop(`npm cannot be run (${error.message}): install Node.js ${LOWEST_NODE} with npm`);
+    if (error) throw new Stop(`npm cannot be run (${error.message}): install Node.js ${MIN_NODE} with npm`);
     if (status !== 0) throw new Stop('The dependencies could not be installed: see above, then try again');
   }
   const node = findNode(root);
   if (!node) {
     throw new Stop(
-      `Node.js ${LOWEST_NODE} is needed and its npm package did not install (npm's ignore-scripts must be off): install Node.js ${LOWEST_NODE} from https://nodejs.org`,
+      `Node.js ${MIN_NODE} is needed and its npm package did not install (npm's ignore-scripts must be off): install Node.js ${MIN_NODE} from https://nodejs.org`,
     );
   }
   return node;
@@ -62,7 +61,7 @@ function findNode(root) {
 }
 
 function isNewEnough(version) {
-  return new Intl.Collator('en', { numeric: true }).compare(version.trim(), LOWEST_NODE) >= 0;
+  return new Intl.Collator('en', { numeric: true }).compare(version.trim(), MIN_NODE) >= 0;
 }
 
 /**

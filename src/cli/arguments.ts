@@ -45,7 +45,7 @@ export function id(text: string): number {
 const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 /** Longest grace of a rotation, as typed. */
-export const LONGEST_GRACE = `${MOST_GRACE_S / UNIT_S.d}d`;
+export const MAX_GRACE = `${MOST_GRACE_S / UNIT_S.d}d`;
 
 /** Parses the grace of a rotation into whole seconds; accepts plain seconds or a unit: 90s, 30m, 12h, 7d. */
 export function grace(text: string): number {
@@ -54,7 +54,7 @@ export function grace(text: string): number {
     throw new InvalidArgumentError('It must be a number of seconds, or a time such as 90s, 30m, 12h or 7d.');
   }
   const seconds = Number(count) * UNIT_S[unit as keyof typeof UNIT_S];
-  if (seconds > MOST_GRACE_S) throw new InvalidArgumentError(`It must be at most ${LONGEST_GRACE}.`);
+  if (seconds > MOST_GRACE_S) throw new InvalidArgumentError(`It must be at most ${MAX_GRACE}.`);
   return seconds;
 }
 

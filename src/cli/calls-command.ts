@@ -11,11 +11,11 @@ const CALLS = '/api/admin/calls/';
 const FOLLOW_EVERY_MS = 1_000;
 /** Calls per page, and maximum pages per read: a call is missed if it ends after 5,000 later ones arrived. */
 const PAGE = 200;
-const MOST_PAGES = 25;
+const MAX_PAGES = 25;
 /** One of so many reads takes all pages; the others end at the first without a new call. */
 const WHOLE_EVERY = 10;
 /** Call ids to remember; twice what a read can find. */
-const REMEMBERED = 2 * PAGE * MOST_PAGES;
+const REMEMBERED = 2 * PAGE * MAX_PAGES;
 
 interface CallsOptions extends RemoteOptions {
   readonly account?: number;
@@ -100,7 +100,7 @@ export class NewCalls {
     const found: OperatorCallView[] = [];
     let newest = 0;
     let before: string | null | undefined;
-    for (let page = 0; page < MOST_PAGES && before !== null; page++) {
+    for (let page = 0; page < MAX_PAGES && before !== null; page++) {
       const { calls, next } = await this.#pageAt(before);
       const unknown = calls.filter(({ id }) => !this.#known.has(id));
       found.push(...unknown);

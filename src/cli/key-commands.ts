@@ -12,8 +12,8 @@ import {
   Failure,
   grace,
   id,
-  LONGEST_GRACE,
   list as listArgument,
+  MAX_GRACE,
   type RemoteOptions,
   remote,
   secret,
@@ -65,7 +65,7 @@ export function keyCommands(program: Command): void {
     .argument('<id>', 'id of the key', id)
     .option(
       '--grace <time>',
-      `how long the current value stays valid: seconds, 30m, 12h or 7d; at most ${LONGEST_GRACE}`,
+      `how long the current value stays valid: seconds, 30m, 12h or 7d; at most ${MAX_GRACE}`,
       grace,
       0,
     )

@@ -14,7 +14,7 @@ import type { RedisHealth, RedisReport } from './redis/redis-health.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 /** Difference of clocks that gets a warning. */
-const MOST_SKEW_MS = 30_000;
+const MAX_SKEW_MS = 30_000;
 
 interface OpenLedgerParts {
   /** Every connection; closed with the ledger. */
@@ -88,7 +88,7 @@ export class OpenLedger {
   /** Logs once that this machine's clock is wrong: keys then expire early or late here, and days begin at another time. */
   #noteSkew(): void {
     const skewMs = this.clockSkewMs();
-    const isAway = Math.abs(skewMs) > MOST_SKEW_MS;
+    const isAway = Math.abs(skewMs) > MAX_SKEW_MS;
     if (isAway === this.#isAway) return;
     this.#isAway = isAway;
     const line = { aheadSeconds: Math.round(skewMs / 1_000) };

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 
-const LONGEST_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 30_000;
 
 /** Waits after failed runs, in milliseconds. The wait doubles with each failure. */
 interface Backoff {
@@ -61,7 +61,7 @@ export class Loop {
 
   #arm(): void {
     clearTimeout(this.#timer);
-    const { firstMs = this.#intervalMs * 2, longestMs = LONGEST_BACKOFF_MS } = this.#backoff;
+    const { firstMs = this.#intervalMs * 2, longestMs = MAX_BACKOFF_MS } = this.#backoff;
     const backoffMs = firstMs * 2 ** Math.min(this.#failures - 1, 10);
     const delay =
       this.#failures === 0 ? this.#intervalMs : Math.min(backoffMs, Math.max(longestMs, this.#intervalMs));

@@ -17,7 +17,7 @@ const EVENT_FIELD = /^(?:(?:data|event|id|retry|error):|:)/;
 /** A beginning that may become the name of a field. */
 const SHORT_OF_FIELD = /^[a-z]{0,5}$/;
 /** Longest first line that is waited for, to tell lines of JSON from one value. */
-export const FIRST_LINE_MAX_CHARS = 16 * 1024;
+export const MAX_FIRST_LINE_CHARS = 16 * 1024;
 
 /**
  * The form of an answer that begins with `text` (Latin-1, one character a byte); undefined if more is needed. White
@@ -45,7 +45,7 @@ export function formOfSound(text: string, isEnd: boolean): Form | undefined {
   const from = skipSpace(text, 0);
   if (MAY_BE_JSON.test(text) && !text.includes('\0')) {
     if (isEnd) return isJson(text) ? 'json' : 'bytes';
-    return text.length > FIRST_LINE_MAX_CHARS ? 'bytes' : undefined;
+    return text.length > MAX_FIRST_LINE_CHARS ? 'bytes' : undefined;
   }
   return isEnd || text.length >= PAGE_WITHIN || !'<de'.includes(text[from] ?? '<') ? 'bytes' : undefined;
 }
@@ -55,7 +55,7 @@ const MAY_BE_JSON = /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\dtfn]|$))/;
 
 function formOfJson(text: string, from: number, isEnd: boolean): Form | undefined {
   const end = text.indexOf('\n', from);
-  if (end < 0) return isEnd || text.length > FIRST_LINE_MAX_CHARS ? 'json' : undefined;
+  if (end < 0) return isEnd || text.length > MAX_FIRST_LINE_CHARS ? 'json' : undefined;
   if (!isJson(text.slice(from, end))) return 'json';
   const next = skipSpace(text, end);
   if (next === text.length) return isEnd ? 'json' : undefined;

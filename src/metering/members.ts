@@ -172,17 +172,17 @@ export function refuseObeyed(folded: string): void {
   if (!OBEYED_BEHIND.has(folded) && !folded.endsWith('_fallbacks')) return;
   throw new GatewayError(
     'unpriced_parameter',
-    `${folded.slice(0, MOST_NAME)} is not supported, because a provider could read other fields or another model from it. ` +
+    `${folded.slice(0, MAX_NAME_CHARS)} is not supported, because a provider could read other fields or another model from it. ` +
       'Leave it out.',
-    folded.slice(0, MOST_NAME),
+    folded.slice(0, MAX_NAME_CHARS),
   );
 }
 
 /** Providers with complete tables: any other member of their requests is new. */
 const KNOWN_PROVIDERS: ReadonlySet<string | undefined> = new Set(['openai', 'anthropic']);
-const MOST_NAME = 100;
+const MAX_NAME_CHARS = 100;
 /** Most unknown members listed for a request. */
-const MOST_UNKNOWN = 20;
+const MAX_UNKNOWN = 20;
 
 /** Result of a check. */
 export interface MemberFindings {
@@ -284,7 +284,7 @@ class Walk implements MemberFindings {
   /** Lists a member that is in no table, which passes. */
   #unknown(name: string, value: unknown, within: string): void {
     if (!this.#knowsAll || value === undefined || value === null) return;
-    if (this.unknown.length >= MOST_UNKNOWN) return;
-    this.unknown.push((within ? `${within}.${name}` : name).slice(0, MOST_NAME));
+    if (this.unknown.length >= MAX_UNKNOWN) return;
+    this.unknown.push((within ? `${within}.${name}` : name).slice(0, MAX_NAME_CHARS));
   }
 }

@@ -76,7 +76,7 @@ function lengthOf(value: unknown): number {
  */
 const HEAD_CHARS = 32;
 /** Most ids of a request: one provider made all the reasoning that it can read. */
-const MOST_ITEMS = 8;
+const MAX_ITEMS = 8;
 
 /**
  * Ids of encrypted reasoning in the items of an answer or request, last item first. They identify the only provider
@@ -85,7 +85,7 @@ const MOST_ITEMS = 8;
 export function encryptedIds(items: unknown, elided?: ElidedStrings): string[] {
   const ids: string[] = [];
   if (!Array.isArray(items)) return ids;
-  for (let at = items.length - 1; at >= 0 && ids.length < MOST_ITEMS; at--) {
+  for (let at = items.length - 1; at >= 0 && ids.length < MAX_ITEMS; at--) {
     const id = encryptedId(items[at], elided);
     if (id !== undefined) ids.push(id);
   }

@@ -57,11 +57,11 @@ const TOKENS_PER_MINUTE = 1_250;
 /** Expected tokens per character: a minute of speech has about 900 characters in most alphabets. */
 const LIKELY_TOKENS_PER_CHARACTER = 1.4;
 /** Most tokens per character: half a second, for digits and for scripts with a word per character. */
-const MOST_TOKENS_PER_CHARACTER = 10;
+const MAX_TOKENS_PER_CHARACTER = 10;
 
 /** Most audio tokens: the hold, and the charge if none are reported. */
 function mostTokens(body: MeteredBody): number {
-  return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
+  return Math.max(body.model.maxOutputTokens, charactersOf(body) * MAX_TOKENS_PER_CHARACTER);
 }
 
 function expectedTokens(body: MeteredBody): number {

@@ -39,14 +39,14 @@ export const TRANSCRIPTION = membersOf({
 });
 
 /** Lowest bit rate, in bytes per second (6 kbit/s), to bound audio in an unknown format. MP3 has at least 8 kbit/s. */
-const LOWEST_BYTES_PER_SECOND = 750;
+const MIN_BYTES_PER_SECOND = 750;
 /** Expected tokens per second of audio: those of gpt-4o-transcribe. */
 const LIKELY_TOKENS_PER_SECOND = 10;
 /** Formats that answer in plain text without a report. The text is not parsed, since it could look like a report. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
 function boundSeconds({ audio }: MeteredBody): number {
-  return audio?.seconds ?? Math.ceil((audio?.bytes ?? 0) / LOWEST_BYTES_PER_SECOND);
+  return audio?.seconds ?? Math.ceil((audio?.bytes ?? 0) / MIN_BYTES_PER_SECOND);
 }
 
 /**

@@ -61,7 +61,7 @@ function growOldGeneration(): void {
 }
 
 /** V8's maximum for the young generation, in a heap of 512 MB as in one of 4 GB. */
-const YOUNG_MAX_BYTES = 128 * 1024 * 1024;
+const MAX_YOUNG_BYTES = 128 * 1024 * 1024;
 
 /**
  * Limits V8's young generation to a 24th of the heap limit, rounded to the next power of two. In a 512 MB heap, that is
@@ -69,7 +69,7 @@ const YOUNG_MAX_BYTES = 128 * 1024 * 1024;
  */
 function boundYoungGeneration(): void {
   const mostBytes = getHeapStatistics().heap_size_limit / 24;
-  if (mostBytes > YOUNG_MAX_BYTES) return;
+  if (mostBytes > MAX_YOUNG_BYTES) return;
   const collected = new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
     if (!young || young.space_size < mostBytes) return;

@@ -23,7 +23,7 @@ const POLL_MS = 10;
 const FIRST_ANSWER_WITHIN_MS = 30_000;
 const SHUTDOWN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
-const LONGEST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 /** Run time after which a server's next restart uses the shortest pause again. */
 const STEADY_AFTER_MS = 10_000;
 const SQLITE_BUSY = 5;
@@ -201,7 +201,7 @@ class RedisChild {
         this.#startAgain({ reason: (error as Error).message });
       }
     }, this.#backoffMs);
-    this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
   }
 
   /** Ends the server when the process exits without a stop, for example because a later step of the start fails. */

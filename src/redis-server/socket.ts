@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, including the closing NUL. */
-const LONGEST_SOCKET_PATH_BYTES = 103;
+const MAX_SOCKET_PATH_BYTES = 103;
 const TEMPORARY_PREFIX = 'tollgate-socket-';
 const ANSWER_WITHIN_MS = 1_000;
 
@@ -17,10 +17,10 @@ const ANSWER_WITHIN_MS = 1_000;
  */
 export function socketPathFor(folder: string): string {
   const beside = join(realpathSync(folder), 'redis.sock');
-  if (Buffer.byteLength(beside) <= LONGEST_SOCKET_PATH_BYTES) return beside;
+  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH_BYTES) return beside;
   const name = `${TEMPORARY_PREFIX}${createHash('sha256').update(beside).digest('hex').slice(0, 16)}`;
   const inTmp = join(tmpdir(), name);
-  const short = Buffer.byteLength(inTmp) <= LONGEST_SOCKET_PATH_BYTES - 11 ? inTmp : join('/tmp', name);
+  const short = Buffer.byteLength(inTmp) <= MAX_SOCKET_PATH_BYTES - 11 ? inTmp : join('/tmp', name);
   makeFolder(short);
   // Anyone can create the subfolder first. A socket in another user's folder would give that user the ledger.
   const found = lstatSync(short);

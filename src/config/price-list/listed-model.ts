@@ -32,7 +32,7 @@ interface Priced {
 }
 
 /** Groq bills at least 10 seconds per whisper request (its price page), which a price per second can't express. */
-const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
+const HAVE_MIN_SECONDS: ReadonlySet<string> = new Set(['groq']);
 
 /** Models that search the web on every call, such as `gpt-4o-search-preview`; not research models. */
 const SEARCHES = /(?<!re)search/i;
@@ -67,7 +67,7 @@ function pricedAt(
   { exchange, now }: PriceTerms,
 ): ListedModel['priced'] {
   const [one, ...more] = validAt(model, now).prices;
-  if (LEAST_SECONDS.has(provider.id) && 'audio_hours' in one) {
+  if (HAVE_MIN_SECONDS.has(provider.id) && 'audio_hours' in one) {
     return {
       why: `${provider.id} bills 10 seconds of each request at least, which a price per second cannot say`,
     };

@@ -19,7 +19,7 @@ export interface PriceList {
 
 const PACKAGE = '@pydantic/genai-prices';
 /** The project's list has 1.5 MB. */
-const MOST_BYTES = 64 * 1_048_576;
+const MAX_BYTES = 64 * 1_048_576;
 
 /** The part of the package in use: the data that `findProvider` returns, without its arithmetic. */
 interface Package {
@@ -71,7 +71,7 @@ function parsed(path: string): unknown {
   let text: string;
   try {
     const { size } = statSync(path);
-    if (size > MOST_BYTES) throw new NotAList(`it has ${size} bytes, more than ${MOST_BYTES}`);
+    if (size > MAX_BYTES) throw new NotAList(`it has ${size} bytes, more than ${MAX_BYTES}`);
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof NotAList) throw error;

@@ -10,7 +10,7 @@ import { type JournalEvents, JournalPass, OLDEST, type StreamPositions } from '.
 /** Delay that batches fresh entries into one book transaction (one fsync). Lag stays below 250 ms. */
 const GATHER_MS = 100;
 /** Maximum retry delay while the book is down, and so the delay after it is back. */
-const LONGEST_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 1_000;
 /** Interval of the search for journals that other gateways left behind. */
 const STRAY_MS = 2_000;
 
@@ -208,7 +208,7 @@ export class JournalDrain {
     } catch (error) {
       if (this.#backoffMs === 0)
         this.#parts.log.warn({ err: error }, 'failed to drain the journal; calls go on');
-      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
+      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), MAX_BACKOFF_MS);
       for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
         this.markDirty(bucket);

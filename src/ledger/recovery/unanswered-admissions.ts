@@ -16,7 +16,7 @@ const SECOND_CANCEL_MS = 4_000;
  */
 const SECOND_CANCEL_AFTER_SENT_MS = 8_000;
 /** Minimum delay between the two cancels; a replica that takes over may lack later writes. */
-const SECOND_CANCEL_MIN_MS = 2_000;
+const MIN_SECOND_CANCEL_MS = 2_000;
 
 /** Why a hold is released: the call never went to the provider, or its charge is in the journal or book. */
 type CancelReason = 'not sent' | 'charged';
@@ -108,5 +108,5 @@ export class UnansweredAdmissions {
 
 function secondCancelInMs({ sentAt }: ToCancel): number {
   if (sentAt === undefined) return SECOND_CANCEL_MS;
-  return Math.max(SECOND_CANCEL_MIN_MS, sentAt + SECOND_CANCEL_AFTER_SENT_MS - performance.now());
+  return Math.max(MIN_SECOND_CANCEL_MS, sentAt + SECOND_CANCEL_AFTER_SENT_MS - performance.now());
 }

@@ -20,7 +20,7 @@ const OGG_HEAD_BYTES = 27;
 const FLAC_INFO_BYTES = 42;
 const FLAC_SYNC_BYTES = 2;
 /** Longest head of a WAV file before its samples. */
-const WAVE_HEAD_MAX_BYTES = 64 * 1024;
+const MAX_WAVE_HEAD_BYTES = 64 * 1024;
 
 /** Measures the audio of an answer. `format`: the requested format; all formats except `pcm` identify themselves. */
 export function passingSound(format: unknown): PassingSound {
@@ -214,7 +214,7 @@ class Wave implements PassingSound {
       this.#samples.push(chunk);
       return;
     }
-    if (this.#head.length > WAVE_HEAD_MAX_BYTES) return;
+    if (this.#head.length > MAX_WAVE_HEAD_BYTES) return;
     this.#head = Buffer.concat([this.#head, chunk]);
     const bytes = this.#head;
     let bytesPerSecond = 0;

@@ -23,10 +23,10 @@ interface Frame {
 }
 
 /** Longer values and keys are dropped. */
-const VALUE_MAX_CHARS = 64 * 1024;
+const MAX_VALUE_CHARS = 64 * 1024;
 /** Beyond this, arrays take no more elements; later members are still kept. */
-const ARRAYS_MAX_CHARS = 1024 * 1024;
-const TOTAL_MAX_CHARS = 2 * 1024 * 1024;
+const MAX_ARRAYS_CHARS = 1024 * 1024;
+const MAX_TOTAL_CHARS = 2 * 1024 * 1024;
 /** Pieces are joined regularly, because a slice keeps its whole chunk in memory. */
 const MAX_PIECES = 64;
 
@@ -97,7 +97,7 @@ export class JsonSieve {
     if (quote < 0) this.#isEscaped = isEscaped(text, text.length, start);
     const end = quote < 0 ? text.length : quote + 1;
     if (this.#string === 'value') this.#take(text, from, end);
-    else if (this.#key.length <= VALUE_MAX_CHARS) this.#key += text.slice(from, quote < 0 ? end : quote);
+    else if (this.#key.length <= MAX_VALUE_CHARS) this.#key += text.slice(from, quote < 0 ? end : quote);
     if (quote >= 0) {
       if (this.#string === 'key') this.#keyEnded();
       this.#string = 'none';
@@ -168,7 +168,7 @@ export class JsonSieve {
     const { shape, isArray, member } = frame;
     frame.expects = 'comma';
     let inner: Shape | undefined;
-    if (isArray) inner = this.#chars < ARRAYS_MAX_CHARS ? (shape as readonly [Shape])[0] : undefined;
+    if (isArray) inner = this.#chars < MAX_ARRAYS_CHARS ? (shape as readonly [Shape])[0] : undefined;
     else if (Object.hasOwn(shape as object, member)) inner = (shape as Record<string, Shape>)[member];
     return this.#begin(inner, code, at);
   }
@@ -207,7 +207,7 @@ export class JsonSieve {
     if (this.#sink) this.#sink.part(text.slice(from, to));
     if (this.#valueChars < 0) return;
     this.#valueChars += to - from;
-    if (this.#valueChars > VALUE_MAX_CHARS) {
+    if (this.#valueChars > MAX_VALUE_CHARS) {
       this.#value = [];
       this.#valueChars = -1;
       return;
@@ -227,7 +227,7 @@ export class JsonSieve {
 
   #keep(piece: string): void {
     this.#chars += piece.length;
-    if (this.#chars > TOTAL_MAX_CHARS) {
+    if (this.#chars > MAX_TOTAL_CHARS) {
       this.#state = 'broken';
       return;
     }

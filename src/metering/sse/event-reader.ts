@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, FIRST_LINE_MAX_CHARS, isJson } from '../answer.ts';
+import { BYTE_ORDER_MARK, isJson, MAX_FIRST_LINE_CHARS } from '../answer.ts';
 import type { EventAction, StreamMeter } from '../meter.ts';
 import { LargeEvent } from './event.ts';
 
@@ -88,7 +88,7 @@ export class EventReader {
 }
 
 /** Size from which an incomplete event is forwarded in parts instead of held. */
-const HELD_MAX_CHARS = 1024 * 1024;
+const MAX_HELD_CHARS = 1024 * 1024;
 /** Two line ends in a row; the second may be the CR of a CRLF. */
 const BLANK_LINE = /\n[\n\r]|\r\r/g;
 const ANY_LINE_END = /[\r\n]/g;
@@ -167,7 +167,7 @@ export class EventSplitter {
     if (this.#firstLine === 'decided' || (this.#firstLine === 'open' && !/^\s*[{[]/.test(found)))
       return false;
     const event = this.#heldChars === 0 ? found : this.held + found;
-    const isOfLines = areLines(event) ?? (event.length > FIRST_LINE_MAX_CHARS ? false : undefined);
+    const isOfLines = areLines(event) ?? (event.length > MAX_FIRST_LINE_CHARS ? false : undefined);
     if (isOfLines !== undefined) this.#firstLine = 'decided';
     if (!isOfLines) return false;
     this.isByLine = true;
@@ -232,7 +232,7 @@ export class EventSplitter {
     if (!this.#hasBegun) return undefined;
     this.#at = this.#text.length;
     this.#before = text.charCodeAt(text.length - 1);
-    if (!this.#isLarge && this.#heldChars + text.length <= HELD_MAX_CHARS) {
+    if (!this.#isLarge && this.#heldChars + text.length <= MAX_HELD_CHARS) {
       this.#held.push(text);
       this.#heldChars += text.length;
       return undefined;

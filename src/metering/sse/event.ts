@@ -72,8 +72,8 @@ export function eventFailed(event: string): boolean {
 }
 
 /** Characters of a line kept to identify its field: longer than any name of interest. */
-const FIELD_MAX_CHARS = 16;
-const NAME_MAX_CHARS = 256;
+const MAX_FIELD_CHARS = 16;
+const MAX_NAME_CHARS = 256;
 /** Characters of the data kept to recognize `[DONE]`, which isn't JSON. */
 const HEAD_CHARS = 16;
 const LF = /\n/g;
@@ -119,7 +119,7 @@ export class LargeEvent {
   /** Reads a line or its next part. */
   #line(part: string): void {
     const value = this.#field === undefined ? part : this.#valueOf(part);
-    if (this.#within === 'event') this.#name = (this.#name + value).slice(0, NAME_MAX_CHARS);
+    if (this.#within === 'event') this.#name = (this.#name + value).slice(0, MAX_NAME_CHARS);
     if (this.#within !== 'data') return;
     if (this.#head.length < HEAD_CHARS) this.#head += value.slice(0, HEAD_CHARS);
     this.#sieve.push(value);
@@ -131,7 +131,7 @@ export class LargeEvent {
     const colon = text.indexOf(':');
     // The space may arrive with the next part.
     if (colon < 0 || colon + 1 === text.length) {
-      this.#field = text.slice(0, FIELD_MAX_CHARS);
+      this.#field = text.slice(0, MAX_FIELD_CHARS);
       this.#within = 'other';
       return '';
     }
