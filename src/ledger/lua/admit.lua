@@ -37,7 +37,7 @@ local accounts, keys = {}, {}
 
 -- Largest integer that a double holds exactly. A large balance with a large overdraft covers more; larger sums of holds
 -- are refused, because they would not be exact.
-local MOST_EXACT = 9007199254740991
+local MAX_EXACT = 9007199254740991
 
 local function readAccount(name)
   if not accounts[name] then
@@ -106,7 +106,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local held, estimated = account.held, account.held - account.slack
   local missing = held + hold - account.bal
-  if not refusal and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
+  if not refusal and (account.bal - estimated < estimate or missing > overdraft or held + hold > MAX_EXACT) then
     refusal = { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
   end
   local hasRoom = limits and (isCounting and limits.hasPlace or limits.hasRoom)

@@ -7,7 +7,7 @@
 -- now: ms since the epoch; nil: by the clock of this Redis.
 local function callLimits(now)
   local UNIT = 60000
-  local MOST_EXACT = 9007199254740991
+  local MAX_EXACT = 9007199254740991
 
   if not now then
     local time = redis.call('TIME')
@@ -68,7 +68,7 @@ local function callLimits(now)
 
   -- Adds to a debt; the amount may be negative. A bucket's debt can exceed its capacity, but never falls below 0.
   local function add(bucket, debt)
-    bucket.debt = math.min(MOST_EXACT, math.max(0, bucket.debt + debt))
+    bucket.debt = math.min(MAX_EXACT, math.max(0, bucket.debt + debt))
   end
 
   local function enter(limits)

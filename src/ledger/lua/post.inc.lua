@@ -16,10 +16,10 @@
 
 -- Doubles are exact integers up to ±2^53, and the book takes no entry beyond. Grants have a narrower bound
 -- (lua/post-once.lua); charges and refunds are refused here, before any write.
-local MOST_EXACT = 9007199254740991
+local MAX_EXACT = 9007199254740991
 
 local function fits(account, credits)
-  return credits == 0 or math.abs(account.bal + credits) <= MOST_EXACT
+  return credits == 0 or math.abs(account.bal + credits) <= MAX_EXACT
 end
 
 -- Accounts and keys of this run, by Redis key, false if absent: each is read once, and written once by write() at the
@@ -63,7 +63,7 @@ end
 local function add(start, spent, now, amount)
   if now > start then return now, amount end
   -- Spending limits are lower, so larger sums need not be exact.
-  return start, math.min(spent + amount, MOST_EXACT)
+  return start, math.min(spent + amount, MAX_EXACT)
 end
 
 -- A refund counts only in periods that are still current: refunding yesterday's charge makes no room for spending
