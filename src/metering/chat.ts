@@ -17,7 +17,15 @@ import {
   otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
-import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
+import {
+  countOf,
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  type RequestFacts,
+  textTokens,
+} from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import {
   type CostPlan,
@@ -134,7 +142,7 @@ export const chat: Meter = {
       asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
       // Scanning each chunk for audio ids takes time, so only if audio was requested.
-      hasSound: isObject(body.value.audio),
+      hasSound: isObject(body.scalars.audio),
     }),
   resourceIds: chatResourceIds,
   inputTokens: chatTokens,
@@ -144,7 +152,7 @@ export const chat: Meter = {
 /** Approximate tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
 
-function readingOf(answer: unknown, body: MeteredBody): Reading {
+function readingOf(answer: unknown, body: RequestFacts): Reading {
   return {
     price: body.model.price,
     asksLongCache: () => asksLongCache(body),

@@ -1,7 +1,15 @@
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, OPENAI_TEXTS, STREAM_OPTIONS } from './members.ts';
-import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
+import {
+  countOf,
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  type RequestFacts,
+  textTokens,
+} from './meter.ts';
 import { type CostPlan, NONE } from './plan.ts';
 import { highestMultiplier, openaiTerms, serviceTierOf, tierCharge } from './terms.ts';
 import { tokensIn } from './text-tokens.ts';
@@ -33,16 +41,16 @@ export const completions: Meter = {
     withReported(estimate, reportedUsage(answer, readingOf(answer, body))),
   terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputTokens: (answer) => tokensIn(outputTextOf(answer)),
-  stream: (injectedUsage, { value, model: { price } }) => {
+  stream: (injectedUsage, { scalars, model: { price } }) => {
     // Several prompts, or several completions of one.
-    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
+    const isInterleaved = scalars.n !== undefined || Array.isArray(scalars.prompt);
     return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
   inputTokens: (body) => promptTokens(body, body.value.prompt, asText(body.value.suffix)),
   estimate: (tokens) => tokens,
 };
 
-function readingOf(answer: unknown, { model: { price } }: MeteredBody): Reading {
+function readingOf(answer: unknown, { model: { price } }: RequestFacts): Reading {
   return { price, wrote: () => outputTextOf(answer) !== '' };
 }
 

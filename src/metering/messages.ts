@@ -6,7 +6,14 @@ import { PartCounts } from './media.ts';
 import { CACHE_CONTROL, CACHE_WRITE, EVERYWHERE, membersOf } from './members.ts';
 import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
-import { type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
+import {
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  type RequestFacts,
+  textTokens,
+} from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
@@ -166,7 +173,7 @@ export const messages: Meter = {
   estimate: (tokens) => tokens,
 };
 
-function readingOf(answer: unknown, body: MeteredBody): Reading {
+function readingOf(answer: unknown, body: RequestFacts): Reading {
   return {
     price: body.model.price,
     isMessage: true,
@@ -176,7 +183,7 @@ function readingOf(answer: unknown, body: MeteredBody): Reading {
 }
 
 /** Tiers and passes of a whole message, and whether it is an unbilled refusal. */
-function messageTerms(answer: unknown, body: MeteredBody): Terms {
+function messageTerms(answer: unknown, body: RequestFacts): Terms {
   const usage = reportIn(answer)?.raw;
   const isRefused = isObject(answer) && answer.stop_reason === 'refusal';
   return {

@@ -11,7 +11,7 @@ import {
   type EventAction,
   type HeardAnswer,
   type Meter,
-  type MeteredBody,
+  type RequestFacts,
   type StreamMeter,
   textTokens,
 } from './meter.ts';
@@ -42,8 +42,8 @@ export const SPEECH = membersOf({
  * Unicode code points of `input` (specification section 5), lone surrogates included. Throws 400 `invalid_field` if
  * empty.
  */
-function charactersOf(body: MeteredBody): number {
-  const { input } = body.value;
+function charactersOf(body: RequestFacts): number {
+  const { input } = body.scalars;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string: the text to speak.');
   const long = body.elidedStrings?.get(input);
   if (long) return long.characters;
@@ -51,7 +51,7 @@ function charactersOf(body: MeteredBody): number {
 }
 
 /** Usage without a report: the characters; undefined if tokens have a price. */
-function knownUsage(body: MeteredBody): Usage | undefined {
+function knownUsage(body: RequestFacts): Usage | undefined {
   return isPricedByToken(body.model.price) ? undefined : { characters: charactersOf(body) };
 }
 
@@ -63,22 +63,22 @@ const LIKELY_TOKENS_PER_CHARACTER = 1.4;
 const MOST_TOKENS_PER_CHARACTER = 10;
 
 /** Most audio tokens: the hold, and the charge if none are reported. */
-function mostTokens(body: MeteredBody): number {
+function mostTokens(body: RequestFacts): number {
   return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
 }
 
-function expectedTokens(body: MeteredBody): number {
+function expectedTokens(body: RequestFacts): number {
   return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
 }
 
 /** Measures an answer without a report. A truncated answer counts at least the length expected from its text. */
 class Heard implements HeardAnswer {
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   readonly #sound: PassingSound;
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     this.#body = body;
-    this.#sound = passingSound(body.value.response_format);
+    this.#sound = passingSound(body.scalars.response_format);
   }
 
   push(chunk: Buffer): void {
@@ -133,13 +133,13 @@ export const speech: Meter = {
   estimate: ({ input }, body) => ({ characters: charactersOf(body), input, output: mostTokens(body) }),
 };
 
-function readingOf({ model: { price } }: MeteredBody, wrote = () => false): Reading {
+function readingOf({ model: { price } }: RequestFacts, wrote = () => false): Reading {
   return { price, unit: 'outputAudio', wrote };
 }
 
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
 class SpeechStream implements StreamMeter {
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   #counts: Counts | undefined;
   pieces = 0;
   readonly kept: Shape = { ...EVENT_SHAPE, message: 'all' };
@@ -148,7 +148,7 @@ class SpeechStream implements StreamMeter {
   readonly isWhole = false;
   readonly outputTokens = 0;
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     this.#body = body;
   }
 

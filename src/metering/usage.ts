@@ -1,6 +1,6 @@
 import type { Usage } from '../domain/units.ts';
 import { isObject } from './json/value.ts';
-import type { MeteredBody } from './meter.ts';
+import type { RequestFacts } from './meter.ts';
 import { countIn } from './usage-report.ts';
 
 /** Adds `more` to `sum` in place, and returns `sum`. */
@@ -12,8 +12,8 @@ export function addUsage(sum: Usage, more: Usage): Usage {
 }
 
 /** Searches of a chat call: one with `web_search_options` (specification section 10). */
-export function requestedSearches({ value }: MeteredBody): number {
-  return isObject(value.web_search_options) ? 1 : 0;
+export function requestedSearches({ scalars }: Pick<RequestFacts, 'scalars'>): number {
+  return isObject(scalars.web_search_options) ? 1 : 0;
 }
 
 /** Adds searches to a usage, if any. */
@@ -25,7 +25,11 @@ export function withSearches(usage: Usage, webSearches = 0): Usage {
  * `withSearches` for a response. The answer doesn't report which tool searched, so all searches count as previews if
  * the request has a preview tool, otherwise none.
  */
-export function withSearchesOf({ hints }: Pick<MeteredBody, 'hints'>, usage: Usage, searches: number): Usage {
+export function withSearchesOf(
+  { hints }: Pick<RequestFacts, 'hints'>,
+  usage: Usage,
+  searches: number,
+): Usage {
   if (searches === 0) return usage;
   return hints?.searchesAsPreview
     ? { ...usage, webSearchPreviews: searches }

@@ -6,7 +6,7 @@ const ERROR_WITHIN_MS = 2_000;
 
 /**
  * Buffers a provider's error until it is complete, exceeds 64 KiB or is 2 s old, then calls `decided` once, which
- * either retries elsewhere or calls `passTo`.
+ * may call `passTo` later.
  */
 export class HeldError implements AnswerSink {
   readonly #decided: (held: HeldError) => void;
@@ -22,7 +22,7 @@ export class HeldError implements AnswerSink {
     this.#timer = setTimeout(() => this.#decide(), ERROR_WITHIN_MS);
   }
 
-  /** The bytes received so far. */
+  /** The bytes received so far, until they are passed on. */
   get body(): Buffer {
     return Buffer.concat(this.#chunks);
   }
@@ -38,7 +38,6 @@ export class HeldError implements AnswerSink {
 
   data(chunk: Buffer): boolean {
     if (this.#sink) return this.#sink.data(chunk);
-    if (this.#isDecided) return true;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     if (this.#length > ERROR_MAX_BYTES) this.#decide();
@@ -46,13 +45,15 @@ export class HeldError implements AnswerSink {
   }
 
   end(): void {
-    if (this.#sink) this.#sink.end();
+    this.#sink?.end();
     this.#ended = 'end';
     this.#decide();
   }
 
   error(error: Error): void {
-    if (this.#sink) this.#sink.error(error);
+    this.#sink?.error(error);
+    // Afterwards it is the end of an exchange that nobody needs any more.
+    if (this.#isDecided) return;
     this.#ended = error;
     this.#decide();
   }

@@ -45,7 +45,7 @@ export interface TargetReport {
 }
 
 /** One attempt at a target. Exactly one of `answered` and `failed` is called, once, or none if the client left. */
-export interface HealthOfTry {
+export interface AttemptReport {
   /** The provider answered, after `ms`. */
   answered(ms: number): void;
   failed(failure: TargetFailure): void;
@@ -102,7 +102,7 @@ export class TargetHealth {
   }
 
   /** A call of an account is about to be sent to a target. */
-  begin(model: Model, accountId: number): HealthOfTry {
+  begin(model: Model, accountId: number): AttemptReport {
     const state = this.#stateOf(model);
     const { generation } = state;
     state.calls++;

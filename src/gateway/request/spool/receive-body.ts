@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../../domain/errors.ts';
-import type { EnteredCall } from '../../call.ts';
+import type { Call } from '../../call.ts';
 import type { Spool, SpoolFolder } from './spool.ts';
 
 /**
@@ -28,7 +28,7 @@ type Done = (error: Error | null, body?: Buffer | Spool) => void;
  */
 export function bodyReceiver(parts: ReceiverParts) {
   const spool = (request: FastifyRequest, payload: Readable, begun: readonly Buffer[], done: Done) => {
-    const { memory } = request.call as EnteredCall;
+    const { memory } = request.call as Call;
     memory.spooling();
     receiveSpool(parts, request, payload, begun).then(
       (body) => {
@@ -39,7 +39,7 @@ export function bodyReceiver(parts: ReceiverParts) {
     );
   };
   return (request: FastifyRequest, payload: Readable, done: Done): void => {
-    const { memory } = request.call as EnteredCall;
+    const { memory } = request.call as Call;
     const announced = Number(request.headers['content-length'] ?? 0);
     let isInMemory = announced <= IN_MEMORY_MAX_BYTES && announced <= parts.bodyLimitBytes;
     try {
