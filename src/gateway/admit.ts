@@ -10,7 +10,7 @@ import type { CallMetrics } from './observers.ts';
 import { shortage } from './shortage.ts';
 
 /** Maximum reauthorizations of one request: a record that changes more often is being changed in a loop. */
-const REAUTHORIZE_MAX = 5;
+const MAX_REAUTHORIZATIONS = 5;
 
 export interface AdmitParts {
   readonly ledger: Ledger;
@@ -29,7 +29,7 @@ export async function admit(
   call: PlannedCall,
   { ledger, gatekeeper, metrics }: AdmitParts,
 ): Promise<AdmittedCall> {
-  for (let tries = 0; tries < REAUTHORIZE_MAX; tries++) {
+  for (let tries = 0; tries < MAX_REAUTHORIZATIONS; tries++) {
     const refusal = modelRefusalOf(call.compiled, call.facts.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));

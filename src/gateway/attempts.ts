@@ -4,7 +4,7 @@ import { turnTo } from './call.ts';
 import type { ClientResponse } from './response/client-response.ts';
 import { receive } from './response/receive.ts';
 import { type AttemptFailure, type FailureKind, OpenAttempt } from './targets/open-attempt.ts';
-import { affinityOf, type Conversation, onlyPlaceOf, orderOf, outOf, placeOf } from './targets/order.ts';
+import { affinityOf, type Conversation, orderOf, outOf, pinnedTarget, targetKey } from './targets/order.ts';
 import type { TargetHealth } from './targets/target-health.ts';
 import { Exchange } from './upstream/exchange.ts';
 import { send } from './upstream/send.ts';
@@ -61,7 +61,7 @@ export class Attempts {
   #begin(model: Model, isFirst: boolean, isRepeat: boolean): OpenAttempt {
     const response = this.#response;
     const { call, context, raw } = response;
-    const { health, lastPlaces, streamUsage } = context.targets;
+    const { health, lastTargets, streamUsage } = context.targets;
     const { accountId } = call.compiled.key;
     turnTo(call, model, !isRepeat && streamUsage.asks(model.upstream));
     const exchange = new Exchange({
@@ -74,7 +74,7 @@ export class Attempts {
     exchange.headersTimeoutMs = this.#headersTimeoutMs(isFirst);
     const attempt = new OpenAttempt(model, exchange, health.begin(model, accountId), () => {
       const { conversation } = this.#route;
-      if (conversation) lastPlaces.note(conversation, placeOf(model));
+      if (conversation) lastTargets.note(conversation, targetKey(model));
     });
     call.attempts.push(attempt);
     response.attempt = attempt;
@@ -144,13 +144,13 @@ function routeOf({ headers }: FastifyRequest, { call, context }: ClientResponse)
   const { facts, compiled, quote } = call;
   const { targets, isPinned } = quote;
   if (!targets) return { order: [facts.model], out: [] };
-  const { health, lastPlaces, secret } = context.targets;
+  const { health, lastTargets, secret } = context.targets;
   const affinity = affinityOf(facts.scalars, headers, compiled.key.id, secret);
   const { id, accountId } = compiled.key;
   const conversation = { accountId, name: `${id} ${facts.model.slug} ${affinity}` };
   if (isPinned) {
-    const only = onlyPlaceOf(targets, affinity, lastPlaces.of(conversation));
-    return { order: only.map(modelOf), out: [], conversation };
+    const { model } = pinnedTarget(targets, affinity, lastTargets.of(conversation));
+    return { order: [model], out: [], conversation };
   }
   const availability = ({ model }: Target) => health.availability(model);
   const order = orderOf(targets, affinity, availability);

@@ -27,7 +27,7 @@ import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import { CacheShares } from '../gateway/response/cache-shares.ts';
 import { OpenCalls } from '../gateway/response/open-calls.ts';
 import { DEFAULT_ATTEMPTS } from '../gateway/response/response-context.ts';
-import { LastPlaces } from '../gateway/targets/order.ts';
+import { LastTargets } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
 import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { StreamUsage } from '../gateway/upstream/stream-usage.ts';
@@ -220,7 +220,7 @@ function registerCalls(once: Once, opened: Opened): void {
           health: c.resolve(TARGET_HEALTH),
           attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
           retryUncertain: config.limits.retryUnsure ?? false,
-          lastPlaces: new LastPlaces(),
+          lastTargets: new LastTargets(),
           streamUsage: new StreamUsage(logger),
           secret: book.secret,
         },

@@ -141,10 +141,10 @@ export class JobRequest {
   /** The head of the upstream's answer, if it is usable. */
   async #ask(request: UpstreamRequest, signal: AbortSignal): Promise<StreamedAnswer> {
     const answer = await fetchAnswer(this.#parts.transport, request, signal);
-    const unfit = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
-    if (!unfit) return answer;
+    const refusal = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
+    if (!refusal) return answer;
     answer.body.destroy();
-    throw unfit;
+    throw refusal;
   }
 
   /**
@@ -202,10 +202,10 @@ export class JobRequest {
   /** Streams the content on its way, with back-pressure, or refuses it as its status says. Never throws. */
   pass(job: OwnJob, { statusCode, headers, stream }: UpstreamFile): void {
     const reply = this.#reply;
-    const unfit = statusCode === 304 ? undefined : unforwardableStatus(statusCode);
-    if (unfit) {
+    const refusal = statusCode === 304 ? undefined : unforwardableStatus(statusCode);
+    if (refusal) {
       stream.destroy();
-      reply.send(unfit);
+      reply.send(refusal);
     } else if (statusCode >= 400) {
       // An error may quote the credential.
       wholeAnswer({ statusCode, headers, body: stream }).then(

@@ -1,7 +1,7 @@
 import type { AnswerSink } from '../upstream/exchange.ts';
 
 /** Bounds of the buffer: a call does not wait longer for its next target. */
-const ERROR_MAX_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_WITHIN_MS = 2_000;
 
 /**
@@ -40,7 +40,7 @@ export class HeldError implements AnswerSink {
     if (this.#sink) return this.#sink.data(chunk);
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > ERROR_MAX_BYTES) this.#decide();
+    if (this.#length > MAX_ERROR_BYTES) this.#decide();
     return true;
   }
 

@@ -15,11 +15,11 @@ import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreport
 /**
  * Maximum bytes of an answer that is buffered until it is settled and has `x-tollgate-charge` (specification section 4).
  */
-const HELD_MAX_BYTES = 1024 * 1024;
+const MAX_HELD_BYTES = 1024 * 1024;
 /** Maximum bytes buffered once the client has left; beyond it, only metered members are kept. */
-const HELD_LEFT_MAX_BYTES = 64 * 1024;
+const MAX_HELD_LEFT_BYTES = 64 * 1024;
 /** Maximum bytes written as a string, which Node joins with the head into one write. */
-const TEXT_MAX_BYTES = 16 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024;
 /** Rough size of a token in bytes, used only for an answer that is large or not whole, and reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
@@ -74,7 +74,7 @@ export class JsonRelay implements AnswerSink, Relay {
     if (this.#sieve) return this.#passOn(chunk, this.#sieve);
     this.#chunks.push(chunk);
     const { hasLeft, call } = this.#response;
-    const mostHeld = hasLeft ? HELD_LEFT_MAX_BYTES : HELD_MAX_BYTES;
+    const mostHeld = hasLeft ? MAX_HELD_LEFT_BYTES : MAX_HELD_BYTES;
     const isHeld = this.#length <= mostHeld && call.memory.holdAnswer(this.#length);
     return isHeld || this.#startPassing();
   }
@@ -145,7 +145,7 @@ export class JsonRelay implements AnswerSink, Relay {
       const answer = { ...this.#answer, statusCode: status };
       raw.writeHead(status, response.clientHeaders(answer, { ...own, 'content-length': body.length }));
       // Latin-1 keeps every byte as it is.
-      if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
+      if (body.length < MAX_TEXT_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     };
     response.complete(raw.headersSent ? this.#status : status, reading, finish, error);

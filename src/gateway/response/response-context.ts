@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
 import type { CallRecorder } from '../record/call-recorder.ts';
-import type { LastPlaces } from '../targets/order.ts';
+import type { LastTargets } from '../targets/order.ts';
 import type { TargetHealth } from '../targets/target-health.ts';
 import type { StreamUsage } from '../upstream/stream-usage.ts';
 import type { CacheShares } from './cache-shares.ts';
@@ -35,7 +35,7 @@ export interface TargetSettings {
   readonly attempts: number;
   /** Whether a call continues after an `uncertain` failure. */
   readonly retryUncertain: boolean;
-  readonly lastPlaces: LastPlaces;
+  readonly lastTargets: LastTargets;
   readonly streamUsage: StreamUsage;
   /** Decides with a conversation's name which target it has (`Book.secret`). */
   readonly secret: string;

@@ -15,11 +15,11 @@ import type { Reading, Relay } from './reading.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /** How much, and for how long, an upstream may send after the event that ends its answer. */
-const AFTER_END_MAX_CHARS = 64 * 1024;
+const MAX_AFTER_END_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
 /** Most characters of an opening that are held until the first content. */
-const OPENING_MAX_CHARS = 256 * 1024;
+const MAX_OPENING_CHARS = 256 * 1024;
 
 /**
  * Relays an SSE answer event by event, with back-pressure, and reads its usage. The event that ends the answer is held
@@ -160,7 +160,7 @@ export class StreamRelay implements AnswerSink, Relay {
     }
     this.#held += text;
     const { length } = this.#held;
-    if (mayWait && length <= OPENING_MAX_CHARS && call.memory.holdAnswer(length)) return '';
+    if (mayWait && length <= MAX_OPENING_CHARS && call.memory.holdAnswer(length)) return '';
     return this.#begin();
   }
 
@@ -212,7 +212,7 @@ export class StreamRelay implements AnswerSink, Relay {
    */
   #trailingData(chunk: Buffer): boolean {
     this.#afterEndChars += chunk.length;
-    if (this.#afterEndChars > AFTER_END_MAX_CHARS) {
+    if (this.#afterEndChars > MAX_AFTER_END_CHARS) {
       this.#response.cancel(WENT_ON);
       return true;
     }
@@ -226,7 +226,7 @@ export class StreamRelay implements AnswerSink, Relay {
   #awaitReport(): void {
     const { failed, usage, isMeasured } = this.#meter;
     const isReported = failed || (usage !== undefined && !isMeasured);
-    if (isReported || this.#afterEndChars > AFTER_END_MAX_CHARS) this.#finish();
+    if (isReported || this.#afterEndChars > MAX_AFTER_END_CHARS) this.#finish();
     else this.#afterEnd ??= setTimeout(() => this.#finish(), AFTER_END_MS);
   }
 

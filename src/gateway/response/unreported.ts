@@ -30,13 +30,13 @@ const PARTS = 1_000_000;
 export function hiddenTokens(
   { call, attempt, context }: Estimated,
   visibleAt: number | undefined,
-  said = 0,
+  reported = 0,
 ): number {
   if (call.endpoint.category !== 'text') return 0;
   const sentAt = attempt?.exchange.sentAt;
-  if (call.facts.model.reasons === false || sentAt === undefined) return said;
+  if (call.facts.model.reasons === false || sentAt === undefined) return reported;
   const seconds = ((visibleAt ?? performance.now()) - sentAt) / MS_PER_S;
-  return Math.max(said, Math.ceil(Math.max(0, seconds) * context.hiddenTokensPerSecond));
+  return Math.max(reported, Math.ceil(Math.max(0, seconds) * context.hiddenTokensPerSecond));
 }
 
 /** The terms that also apply to an estimate. */
