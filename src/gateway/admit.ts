@@ -3,14 +3,14 @@ import { type FullLimit, fullLimits, type LimitOwner, NO_CALL_LIMITS } from '../
 import { GatewayError } from '../domain/errors.ts';
 import { type KeyAndAccountLimits, modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Ledger } from '../ledger/ledger.ts';
-import type { HeldCall, ReadCall } from './call.ts';
+import type { AdmittedCall, PlannedCall } from './call.ts';
 import { type Gatekeeper, ReplacedValue } from './gatekeeper.ts';
 import { limitRefusal, longestWait, setLimitHeaders } from './limits.ts';
 import type { CallMetrics } from './observers.ts';
 import { shortage } from './shortage.ts';
 
 /** Maximum reauthorizations of one request: a record that changes more often is being changed in a loop. */
-const REAUTHORIZE_MAX = 5;
+const MAX_REAUTHORIZATIONS = 5;
 
 export interface AdmitParts {
   readonly ledger: Ledger;
@@ -26,12 +26,11 @@ export interface AdmitParts {
 export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
-  read: ReadCall,
+  call: PlannedCall,
   { ledger, gatekeeper, metrics }: AdmitParts,
-): Promise<HeldCall> {
-  let call = read;
-  for (let tries = 0; tries < REAUTHORIZE_MAX; tries++) {
-    const refusal = modelRefusalOf(call.compiled, call.body.model);
+): Promise<AdmittedCall> {
+  for (let tries = 0; tries < MAX_REAUTHORIZATIONS; tries++) {
+    const refusal = modelRefusalOf(call.compiled, call.facts.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));
       if (admitted.verdict === 'ended') throw new ReplacedValue(call.compiled.key);
@@ -39,13 +38,14 @@ export async function admit(
         if (admitted.verdict === 'counted') throw noCountLeft(admitted, metrics);
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
-        if (admitted.verdict === 'held') return { ...call, settlement: { isDone: false } };
+        if (admitted.verdict === 'held') return Object.assign(call, { hold: call.quote.hold });
         if (admitted.verdict === 'limited')
           throw refusalBy(fullLimits(admitted.limits, tokensOf(call)), metrics);
         throw shortage(admitted, call, ledger.now(call.compiled.key.accountId));
       }
     } else if (call.recordIsCurrent) throw refusal;
-    call = { ...call, compiled: await gatekeeper.authorize(request), recordIsCurrent: true };
+    call.compiled = await gatekeeper.authorize(request);
+    call.recordIsCurrent = true;
   }
   throw new GatewayError('service_unavailable', 'The key is being changed too often. Try again shortly.');
 }
@@ -53,8 +53,8 @@ export async function admit(
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
 
 /** Tokens that the call takes from limits; undefined if it only counts tokens. */
-function tokensOf({ endpoint, tokens }: ReadCall): number | undefined {
-  return endpoint.isCounting ? undefined : tokens;
+function tokensOf({ endpoint, quote }: PlannedCall): number | undefined {
+  return endpoint.isCounting ? undefined : quote.tokens;
 }
 
 /** The 429 for a call that counts tokens, when no count of the minute is left; counts it. */
@@ -76,8 +76,8 @@ export function refusalBy(full: readonly FullLimit[], metrics: AdmitParts['metri
   return limitRefusal(limit);
 }
 
-function admissionOf(call: ReadCall): Admission {
-  const { requestId, compiled, hold, estimate, body, endpoint } = call;
+function admissionOf(call: PlannedCall): Admission {
+  const { requestId, compiled, facts, quote, endpoint } = call;
   const { key, accountVersion, limits = endpoint.isCounting ? NO_LIMITS : undefined } = compiled;
   return {
     requestId,
@@ -85,14 +85,14 @@ function admissionOf(call: ReadCall): Admission {
     keyId: key.id,
     keyVersion: key.version,
     accountVersion,
-    hold,
-    estimate,
+    hold: quote.hold,
+    estimate: quote.estimate,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
     limits: limits && { ...limits, tokens: tokensOf(call) },
     valueEndsAt: compiled.valueEndsAt,
-    model: body.model.slug,
-    category: body.model.category,
+    model: facts.model.slug,
+    category: facts.model.category,
     endpoint: endpoint.path,
   };
 }

@@ -4,7 +4,7 @@ import type { Micro } from '../domain/credits.ts';
 import type { ErrorCode, GatewayError } from '../domain/errors.ts';
 import type { Outcome } from '../domain/ledger-entry.ts';
 import type { UndecidedReason } from '../ledger/ledger.ts';
-import type { EnteredCall, ReadCall } from './call.ts';
+import type { Call, PlannedCall } from './call.ts';
 import type { Ending } from './settle.ts';
 
 /** How a call ended: `ok`, the error code of the answer, or the outcome of an answer that had begun. */
@@ -45,9 +45,9 @@ export interface CallMetrics {
  */
 export interface Tracing {
   /** A model call was refused before it reached an upstream. `call` is null if its key was not accepted. */
-  refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: EnteredCall | null): void;
+  refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: Call | null): void;
   /** An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result follows once. */
-  began(headers: IncomingHttpHeaders, call: ReadCall, sentAt: number): CallTrace;
+  began(headers: IncomingHttpHeaders, call: PlannedCall, sentAt: number): CallTrace;
 }
 
 export interface CallTrace {

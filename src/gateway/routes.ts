@@ -1,13 +1,13 @@
-import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { micro } from '../domain/credits.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
-import type { EnteredCall } from './call.ts';
+import type { Call } from './call.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { refusalFrom } from './refuse.ts';
 import { UnknownMembers } from './request/members.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
+import { contentRoute } from './resources/job-content.ts';
 import {
   isDeleted,
   isGood,
@@ -16,11 +16,10 @@ import {
   type JobRouteParts,
 } from './resources/job-request.ts';
 
-/** Registers one POST route per endpoint through @fastify/http-proxy; forward.ts describes the plugin's role. */
+/** Registers one POST route per endpoint, and the routes of jobs. */
 export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('call', null);
-    app.decorateRequest('lifecycle', null);
     app.removeAllContentTypeParsers();
     // The endpoint decides how to read the body, whatever its content type.
     app.addContentTypeParser(
@@ -36,33 +35,19 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
     await app.register(async (scope) => jobRoutes(scope, { ...parts.response, ...parts }));
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, unknown);
-      await app.register(async (scope) => {
-        scope.addHook('onRequest', async (request, reply) => {
+      app.route({
+        method: endpoint.method,
+        url: endpoint.path,
+        onRequest: async (request, reply) => {
           // Anthropic's clients read the id here. It replaces the provider's, which the ledger does not have.
           if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
           await pipeline.enter(request, reply);
-        });
-        scope.addHook('onError', (request, reply, error) => pipeline.refused(request, reply, error));
-        await scope.register(httpProxy, {
-          upstream: '',
-          routes: [endpoint.path],
-          httpMethods: [endpoint.method],
-          // `done` is called for refusals only: the pipeline forwards the call, and the plugin's own handler is never
-          // reached. That one parses four URLs per call to verify a destination that is a row of the table (3 % of the
-          // CPU).
-          preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
-            // The hook above has let it enter.
-            pipeline.run(request, reply, request.call as EnteredCall).catch(done);
-          },
-          // The plugin requires `upstream` or this; only its own handler calls it.
-          replyOptions: { getUpstream: () => '' },
-          undici: parts.transport,
-          // The gateway reads the body before it goes upstream; the plugin's own parser would stream it past bodyLimit.
-          proxyPayloads: false,
-          // Never resend a call, whatever the status, method or error.
-          retryMethods: [],
-          disableRequestLogging: true,
-        } as unknown as Parameters<typeof httpProxy>[1]);
+        },
+        onError: (request, reply, error) => pipeline.refused(request, reply, error),
+        // Not async: Fastify would wait for the promise, and the answer does not come through it.
+        handler: (request, reply) => {
+          pipeline.run(request, reply, request.call as Call).catch((error) => reply.send(error));
+        },
       });
     }
   };
@@ -141,10 +126,17 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   );
 
   const content = `${one}/content`;
-  app.get(
-    content,
-    asking(labelOf(content), async (it) => await it.pass(await it.job(), '/content')),
-  );
+  const { onRequest, onError } = options(labelOf(content));
+  app.register(async (scope) => {
+    scope.addHook('onRequest', onRequest);
+    scope.addHook('onError', onError);
+    contentRoute(
+      scope,
+      content,
+      parts,
+      (request, reply) => new JobRequest(parts, { endpoint, label: labelOf(content) }, request, reply),
+    );
+  });
 }
 
 /** Formats a Fastify route for metrics and docs: `/v1/videos/:id` → `/v1/videos/{id}`. */

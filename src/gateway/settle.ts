@@ -2,12 +2,12 @@ import { type Bill, billOf, type Terms } from '../domain/bill.ts';
 import { type CallLimits, tokensTaken } from '../domain/call-limits.ts';
 import { targetName } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import type { Attempt, EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
+import type { EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import { recorded, recordedUserAgent } from '../domain/refused-call.ts';
 import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
-import type { HeldCall, ReadCall } from './call.ts';
+import type { AdmittedCall, AttemptRecord, PlannedCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallError } from './response/provider-error.ts';
 
@@ -39,33 +39,26 @@ export interface Ending {
   /** Milliseconds from the start of the call to the head of the answer; undefined: no head. */
   readonly firstByteMs?: number | undefined;
   readonly userAgent?: string | null;
-  /** Every attempt of the call, including the last. */
-  readonly attempts?: readonly TriedAttempt[] | undefined;
-}
-
-/** An attempt, with its cost to the operator if it failed after reporting usage. */
-export interface TriedAttempt extends Attempt {
-  readonly cost?: Micro | undefined;
 }
 
 /**
  * Turns the hold of a call into its charge and returns the charge; calls `onWire` when the end of the answer may
  * follow. Throws RangeError, leaving the hold, if the usage costs more than a safe integer of micro-credits.
  */
-export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
-  if (call.settlement.isDone) throw new Error('a call is being settled twice');
-  const { body, compiled } = call;
+export function settleCall(ledger: Ledger, call: AdmittedCall, ending: Ending, onWire: () => void): Micro {
+  if (call.isSettled) throw new Error('a call is being settled twice');
+  const { facts, compiled } = call;
   const bill = ending.usage && billOfCall(call, ending.usage, ending.terms);
   const charge = bill?.charge ?? micro(0);
-  call.settlement.isDone = true;
+  call.isSettled = true;
   const draft: EntryDraft = {
     id: call.requestId,
     type: 'charge',
     accountId: compiled.key.accountId,
     keyId: compiled.key.id,
     createdAt: Date.now(),
-    model: body.model.slug,
-    category: body.model.category,
+    model: facts.model.slug,
+    category: facts.model.category,
     endpoint: call.endpoint.path,
     status: ending.status,
     outcome: ending.outcome,
@@ -73,10 +66,10 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     estimated: ending.estimated,
     credits: micro(-charge),
     durationMs: Math.round(performance.now() - call.startedAt),
-    streamed: body.isStream,
-    upstream: body.model.upstream.name,
+    streamed: facts.isStream,
+    upstream: facts.model.upstream.name,
     ...pricesOf(bill),
-    ...attemptsOf(ending, bill),
+    ...attemptsOf(call.attempts, ending, bill),
     ...endOf(ending),
     ...resourcesOf(call, ending),
   };
@@ -85,17 +78,17 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
 }
 
 /** Difference between used and admitted tokens; undefined without a token limit. */
-function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection | undefined {
+function correctionOf(call: AdmittedCall, usage: Usage | undefined): TokenCorrection | undefined {
   const { limits } = call.compiled;
   if (!limits || (limits.key.tpmLimit === null && limits.account.tpmLimit === null)) return undefined;
   const used = usage ? limitedTokens(usage) : 0;
-  const beyond = (of: CallLimits) => (of.tpmLimit === null ? 0 : used - tokensTaken(of, call.tokens));
+  const beyond = (of: CallLimits) => (of.tpmLimit === null ? 0 : used - tokensTaken(of, call.quote.tokens));
   return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
 /** Bills a usage on this call's model. Throws RangeError like `settleCall`. */
-export function billOfCall(call: ReadCall, usage: Usage, terms: Terms = {}): Bill {
-  return billOf(call.body.model, usage, call.serviceTiers, terms);
+export function billOfCall(call: PlannedCall, usage: Usage, terms: Terms = {}): Bill {
+  return billOf(call.facts.model, usage, call.quote.serviceTiers, terms);
 }
 
 /** The prices that reproduce the charge, and the provider's cost if the price list has it. */
@@ -115,7 +108,7 @@ function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' |
  * arrived, by `performance.now()`.
  */
 export function seenEnd(
-  { startedAt }: HeldCall,
+  { startedAt }: AdmittedCall,
   {
     error,
     headAt,
@@ -145,13 +138,19 @@ function endOf({ error, firstByteMs, userAgent }: Ending) {
 
 /** The attempts, unless the rest of the entry says it all; their cost to the operator is part of the call's cost. */
 function attemptsOf(
-  { attempts = [], status }: Ending,
+  attempts: readonly AttemptRecord[],
+  { status }: Ending,
   bill: Bill | undefined,
 ): Pick<EntryDraft, 'attempts' | 'cost'> {
   if (attempts.length === 1 && attempts[0]?.status === status) return {};
   const costs = attempts.reduce((sum, { cost = 0 }) => sum + cost, 0);
   return {
-    attempts: attempts.map(({ cost: _cost, ...attempt }) => attempt),
+    attempts: attempts.map(({ target, status: got, ms, usage }) => ({
+      target,
+      status: got,
+      ms,
+      ...(usage ? { usage } : {}),
+    })),
     ...(costs > 0 ? { cost: micro((bill?.cost ?? 0) + costs) } : {}),
   };
 }
@@ -161,11 +160,14 @@ export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'storedIds'> {
+function resourcesOf(
+  { endpoint, facts }: AdmittedCall,
+  ending: Ending,
+): Pick<EntryDraft, 'job' | 'storedIds'> {
   const { resourceIds, outcome, estimated, usage } = ending;
   const [id] = resourceIds ?? [];
   if (!resourceIds || id === undefined) return {};
-  const upstream = targetName(body.model.upstream);
+  const upstream = targetName(facts.model.upstream);
   const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
   // A client may know the id of an answer even if it left.

@@ -3,7 +3,7 @@ import { GatewayError, type Lack, type RefusalDetail, type Shortfall } from '../
 import { periodEndsAt } from '../domain/period.ts';
 import type { Admitted } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
-import type { ReadCall } from './call.ts';
+import type { PlannedCall } from './call.ts';
 
 type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
 
@@ -11,7 +11,7 @@ type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
  * The 402 for a call that the key's limit or the account's credits can't cover (specification section 3). `now`:
  * milliseconds since the epoch by Redis' clock.
  */
-export function shortage(short: Short, call: ReadCall, now: number): GatewayError {
+export function shortage(short: Short, call: PlannedCall, now: number): GatewayError {
   const metadata = shortfallOf(short, call);
   const advice = {
     ...adviceOf(call, metadata.affordable_max_tokens),
@@ -44,7 +44,7 @@ interface Advice extends HoldAdvice {
 
 function overLimit(
   short: Extract<Short, { verdict: 'over_limit' }>,
-  call: ReadCall,
+  call: PlannedCall,
   { advice, part, overdraft }: Advice,
   now: number,
 ): string {
@@ -52,33 +52,33 @@ function overLimit(
   return (
     `The ${spendingPeriod} spending limit of this key is ${counted(spendingLimit ?? short.spent)}; ` +
     `${creditsInWords(short.spent)} are spent, ${creditsInWords(short.held)} are held by calls in flight, and this call ` +
-    `could cost ${creditsInWords(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
+    `could cost ${creditsInWords(call.quote.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
     remedies([advice && `${advice} to stay below it`, overdraft])
   );
 }
 
 function insufficient(
   short: Extract<Short, { verdict: 'insufficient' }>,
-  { hold, compiled }: ReadCall,
+  { quote, compiled }: PlannedCall,
   { advice, part, overdraft }: Advice,
 ): string {
   // A key that can't manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
       'The account has too few credits for this call, which could cost ' +
-      `${creditsInWords(hold)}${part}.${remedies(['have it topped up', advice, overdraft])}`
+      `${creditsInWords(quote.hold)}${part}.${remedies(['have it topped up', advice, overdraft])}`
     );
   }
   const granted = short.overdraft > 0 ? ` and an overdraft of ${creditsInWords(short.overdraft)}` : '';
   return (
     `The account has ${counted(short.balance)}${granted}, of which ${creditsInWords(short.held)} are held ` +
-    `by calls in flight; this call could cost ${creditsInWords(hold)}${part}.` +
+    `by calls in flight; this call could cost ${creditsInWords(quote.hold)}${part}.` +
     remedies(['top up the account', advice, overdraft])
   );
 }
 
 /** Names the largest part of the hold and the ways to lower it. */
-function adviceOf({ bound, hold }: ReadCall, affordable: number | null): HoldAdvice {
+function adviceOf({ quote: { bound, hold } }: PlannedCall, affordable: number | null): HoldAdvice {
   if (!bound) return { advice: '', part: '' };
   const { tools, media, answer } = partsOf(bound);
   const { plan } = bound;
@@ -115,12 +115,12 @@ function remedies(ways: readonly string[]): string {
 }
 
 /** An overdraft lets the hold of a call exceed the available credits, never its estimate (specification section 5). */
-function overdraftAdvice(short: Short, call: ReadCall): string {
-  if (!estimateFits(short, call, call.estimate)) return '';
+function overdraftAdvice(short: Short, call: PlannedCall): string {
+  if (!estimateFits(short, call, call.quote.estimate)) return '';
   return `have the operator grant ${accountOf(short).overdraft > 0 ? 'a larger' : 'an'} overdraft`;
 }
 
-function estimateFits(short: Short, { compiled }: ReadCall, expected: Micro): boolean {
+function estimateFits(short: Short, { compiled }: PlannedCall, expected: Micro): boolean {
   const { spendingLimit } = compiled.key;
   const { estimated, balance } = accountOf(short);
   return (
@@ -135,15 +135,16 @@ function accountOf(short: Short) {
   return short.verdict === 'insufficient' ? short : short.account;
 }
 
-function lackOf(short: Short, { compiled: { key } }: ReadCall, now: number): Lack {
+function lackOf(short: Short, { compiled: { key } }: PlannedCall, now: number): Lack {
   if (short.verdict === 'insufficient') return { what: short.balance > 0 ? 'room' : 'credits' };
   if (key.spendingLimit === null || short.spent < key.spendingLimit) return { what: 'room' };
   return { what: 'limit', resetsAtS: Date.parse(periodEndsAt(now, key.spendingPeriod)) / 1_000 };
 }
 
 /** Fields of a 402 that show programs what would have fit. */
-function shortfallOf(short: Short, call: ReadCall): Shortfall {
-  const { bound, hold, estimate, compiled } = call;
+function shortfallOf(short: Short, call: PlannedCall): Shortfall {
+  const { compiled, quote } = call;
+  const { bound, hold, estimate } = quote;
   const { canManage, spendingLimit } = compiled.key;
   const account = accountOf(short);
   const fits = (most: Micro, expected: Micro) =>

@@ -116,7 +116,7 @@ export const chat: Meter = {
       asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
       // Scanning each chunk for audio ids takes time, so only if audio was requested.
-      hasSound: isObject(body.value.audio),
+      hasSound: isObject(body.scalars.audio),
     }),
   resourceIds: chatResourceIds,
   inputTokens: chatTokens,

@@ -29,9 +29,9 @@ export const COMPLETIONS = membersOf({
 export const completions: Meter = {
   ...openaiAnswers((answer) => tokensIn(outputTextOf(answer))),
   plan: planCompletion,
-  stream: (injectedUsage, { value, model: { price } }) => {
+  stream: (injectedUsage, { scalars, model: { price } }) => {
     // Several prompts, or several completions of one.
-    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
+    const isInterleaved = scalars.n !== undefined || Array.isArray(scalars.prompt);
     return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
   inputTokens: (body) => promptTokens(body, body.value.prompt, asText(body.value.suffix)),

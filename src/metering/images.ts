@@ -14,6 +14,7 @@ import {
   type EventAction,
   type Meter,
   type MeteredBody,
+  type RequestFacts,
   type StreamMeter,
   textTokens,
 } from './meter.ts';
@@ -61,7 +62,7 @@ const SUCCEEDED = /^image_(generation|edit)\.partial_succeeded$/;
 const FAILED_PICTURE = /^image_(generation|edit)\.partial_failed$/;
 
 /** Number of images requested; defaults to 1, as at the providers. */
-function imagesAsked(body: MeteredBody): number {
+function imagesAsked(body: RequestFacts): number {
   return Math.max(1, countOf(body, 'n') ?? 1);
 }
 
@@ -89,7 +90,7 @@ export const images: Meter = {
       price: priceOfVariant(model.price, variantIn(value)),
     });
   },
-  usage(answer: unknown, body: MeteredBody): Usage | undefined {
+  usage(answer: unknown, body: RequestFacts): Usage | undefined {
     const made = picturesIn(answer);
     const tokens = wholeUsage(reportedUsage(answer, readingOf(body, made)));
     if (!isObject(answer) || (!tokens && isPricedByToken(body.model.price))) return undefined;
@@ -99,13 +100,13 @@ export const images: Meter = {
   /** Pictures are charged by those that came, never by those asked for. */
   mergeReported(estimate, answer, body) {
     const made = picturesIn(answer);
-    const output = pictureTokens(body.model, body.value) * made;
+    const output = pictureTokens(body.model, body.scalars) * made;
     const counted = answer === undefined ? estimate : { ...estimate, images: made, output };
     return withReported(withOutputAs('outputImage', counted), reportedUsage(answer, readingOf(body, made)));
   },
   outputTokens: () => 0,
   stream: (_injectedUsage, body) =>
-    new ImageStream(body, imagesAsked(body), pictureTokens(body.model, body.value)),
+    new ImageStream(body, imagesAsked(body), pictureTokens(body.model, body.scalars)),
   inputTokens(body) {
     const { prompt } = body.value;
     const isCounted = typeof prompt === 'string' && isPricedByToken(body.model.price);
@@ -114,7 +115,7 @@ export const images: Meter = {
   /** Counts the tokens of the prompt, and the maximum for each image. */
   estimate({ input }, body) {
     const asked = imagesAsked(body);
-    return { images: asked, input, output: pictureTokens(body.model, body.value) * asked };
+    return { images: asked, input, output: pictureTokens(body.model, body.scalars) * asked };
   },
 };
 
@@ -130,7 +131,7 @@ function readingOf({ model: { price } }: PaintedBody, made: number): Reading {
   return { price, unit: 'outputImage', wrote: () => made > 0 };
 }
 
-type PaintedBody = Pick<MeteredBody, 'model' | 'value'>;
+type PaintedBody = Pick<RequestFacts, 'model' | 'scalars'>;
 
 /** Longest event that is read whole; of a longer one, which has a picture, the members in `kept`. */
 const SMALL_CHARS = 16 * 1024;

@@ -4,7 +4,7 @@ import { hasAnswer } from './answer.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
-import type { EventAction, MeteredBody } from './meter.ts';
+import type { EventAction, RequestFacts } from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { HiddenThinking } from './reasoning.ts';
 import { eventData, eventFailed, eventName, saysDone } from './sse/event.ts';
@@ -25,7 +25,7 @@ const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 export class MessagesStream extends TextStream {
   #blocks = 0;
   readonly #thinking = new HiddenThinking();
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   #tiers: MessagesTiers = {};
   #iterations: unknown;
   /** Search results seen. */
@@ -41,7 +41,7 @@ export class MessagesStream extends TextStream {
   #isBelieved = false;
   readonly #resourceIds = new Set<string>();
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     super();
     this.#body = body;
   }

@@ -6,7 +6,14 @@ import { PartCounts } from './media.ts';
 import { CACHE_CONTROL, CACHE_WRITE, EVERYWHERE, membersOf } from './members.ts';
 import { beyondTotals, hasOtherModels, passTerms, withPasses } from './messages-passes.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
-import { type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
+import {
+  type InputTokens,
+  type Meter,
+  type MeteredBody,
+  maximumOf,
+  type RequestFacts,
+  textTokens,
+} from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
@@ -165,12 +172,12 @@ export const messages: Meter = {
   estimate: (tokens) => tokens,
 };
 
-function messageReading(answer: unknown, body: MeteredBody): Reading {
+function messageReading(answer: unknown, body: RequestFacts): Reading {
   return { ...readingOf(body, () => messageOutputTokens(answer) > 0), isMessage: true };
 }
 
 /** Tiers and passes of a whole message, and whether it is an unbilled refusal. */
-function messageTerms(answer: unknown, body: MeteredBody): Terms {
+function messageTerms(answer: unknown, body: RequestFacts): Terms {
   const usage = reportIn(answer)?.raw;
   const isRefused = isObject(answer) && answer.stop_reason === 'refusal';
   return {

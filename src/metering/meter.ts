@@ -71,15 +71,15 @@ export interface Meter {
    * Usage of a whole answer, as reported or as known without a report; undefined if it is absent, negative or absurd.
    * `answer` is undefined if it is not JSON. An answer too large to hold is reduced to ANSWER_SHAPE.
    */
-  usage(answer: unknown, body: MeteredBody): Usage | undefined;
+  usage(answer: unknown, facts: RequestFacts): Usage | undefined;
   /** Billing terms of a whole answer. */
-  terms?(answer: unknown, body: MeteredBody): Terms | undefined;
+  terms?(answer: unknown, facts: RequestFacts): Terms | undefined;
   /** Whether `usage` has tokens that may have another model's price, so the ledger row is an estimate. */
   isEstimated?(answer: unknown): boolean;
   /** Corrects an estimate with a whole answer that lacks a usable report. */
-  mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
+  mergeReported?(estimate: Usage, answer: unknown, facts: RequestFacts): Usage;
   /** Measures a binary answer if its length is charged. */
-  heard?(body: MeteredBody): HeardAnswer | undefined;
+  heard?(facts: RequestFacts): HeardAnswer | undefined;
   /** Estimated tokens of the output text of a whole answer; 0 without text. */
   outputTokens(answer: unknown): number;
   /** Whether a whole answer has content. Default: `hasAnswer` of answer.ts. */
@@ -87,18 +87,18 @@ export interface Meter {
   /** Whether a whole answer reports a failure in another way than answer.ts knows. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, so the client must not see it. */
-  stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
+  stream(injectedUsage: boolean, facts: RequestFacts): StreamMeter;
   /** Estimated tokens of a request. Its long strings may be elided. */
   inputTokens(body: MeteredBody): InputTokens;
   /**
    * Estimates unreported usage from the tokens of the request and of the output text. A result without `output` means
    * that the endpoint's answers have no text.
    */
-  estimate(tokens: TextUsage, body: MeteredBody): Usage;
+  estimate(tokens: TextUsage, facts: RequestFacts): Usage;
   /** Whether a successful answer is plain output text. */
-  answersText?(body: MeteredBody): boolean;
+  answersText?(facts: RequestFacts): boolean;
   /** Ids of objects of a whole answer that the provider stores. */
-  resourceIds?(answer: unknown, body: MeteredBody): readonly string[];
+  resourceIds?(answer: unknown, facts: RequestFacts): readonly string[];
 }
 
 /** Where reports can stand in an event, and what says that the call failed. */
@@ -159,22 +159,28 @@ export interface Audio extends AudioLength {
   readonly bytes: number;
 }
 
-/** A parsed JSON or form body. */
-export interface MeteredBody {
+/** What is known of a request while its answer comes. */
+export interface RequestFacts {
   readonly kind: 'json' | 'form';
   readonly model: Model;
-  /** JSON members or form fields by name. Form fields are strings, except for counts. */
-  readonly value: Readonly<Record<string, unknown>>;
+  /** Its scalars by name, and its lists and objects without their content. */
+  readonly scalars: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
   /** UTF-8 bytes of all text, an upper bound of its tokens. For JSON: all bytes of the body. */
   readonly textBytes: number;
   /** Number of uploaded files; 0 for JSON. */
   readonly files: number;
   readonly audio: Audio | undefined;
-  /** Long strings of a large body; `value` has placeholders for them. */
+  /** Long strings of a large body; `value` and `scalars` have placeholders for them. */
   readonly elidedStrings: ElidedStrings | undefined;
   /** Request facts for reading the usage report. Undefined before planning, and for calls whose report needs none. */
   readonly hints: ReportHints | undefined;
+}
+
+/** A parsed JSON or form body. */
+export interface MeteredBody extends RequestFacts {
+  /** JSON members or form fields by name. Form fields are strings, except for counts. */
+  readonly value: Readonly<Record<string, unknown>>;
 }
 
 /** Estimated tokens of a text from a body. */
@@ -195,14 +201,17 @@ export const COUNTS = [
   'max_tool_calls',
 ] as const;
 
-export function countOf(body: Pick<MeteredBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
-  const value = body.value[name];
+export function countOf(
+  body: Pick<RequestFacts, 'scalars'>,
+  name: (typeof COUNTS)[number],
+): number | undefined {
+  const value = body.scalars[name];
   return typeof value === 'number' ? value : undefined;
 }
 
 /** A maximum in the request; undefined if absent or 0, which providers treat as their default. */
 export function maximumOf(
-  body: Pick<MeteredBody, 'value'>,
+  body: Pick<RequestFacts, 'scalars'>,
   name: (typeof COUNTS)[number],
 ): number | undefined {
   return countOf(body, name) || undefined;

@@ -11,7 +11,7 @@ import {
   type EventAction,
   type HeardAnswer,
   type Meter,
-  type MeteredBody,
+  type RequestFacts,
   type StreamMeter,
   textTokens,
 } from './meter.ts';
@@ -39,8 +39,8 @@ export const SPEECH = membersOf({
  * Unicode code points of `input` (specification section 5), lone surrogates included. Throws 400 `invalid_field` if
  * empty.
  */
-function charactersOf(body: MeteredBody): number {
-  const { input } = body.value;
+function charactersOf(body: RequestFacts): number {
+  const { input } = body.scalars;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string: the text to speak.');
   const long = body.elidedStrings?.get(input);
   if (long) return long.characters;
@@ -48,7 +48,7 @@ function charactersOf(body: MeteredBody): number {
 }
 
 /** Usage without a report: the characters; undefined if tokens have a price. */
-function knownUsage(body: MeteredBody): Usage | undefined {
+function knownUsage(body: RequestFacts): Usage | undefined {
   return isPricedByToken(body.model.price) ? undefined : { characters: charactersOf(body) };
 }
 
@@ -60,22 +60,22 @@ const LIKELY_TOKENS_PER_CHARACTER = 1.4;
 const MAX_TOKENS_PER_CHARACTER = 10;
 
 /** Most audio tokens: the hold, and the charge if none are reported. */
-function mostTokens(body: MeteredBody): number {
+function mostTokens(body: RequestFacts): number {
   return Math.max(body.model.maxOutputTokens, charactersOf(body) * MAX_TOKENS_PER_CHARACTER);
 }
 
-function expectedTokens(body: MeteredBody): number {
+function expectedTokens(body: RequestFacts): number {
   return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
 }
 
 /** Measures an answer without a report. A truncated answer counts at least the length expected from its text. */
 class Heard implements HeardAnswer {
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   readonly #sound: PassingSound;
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     this.#body = body;
-    this.#sound = passingSound(body.value.response_format);
+    this.#sound = passingSound(body.scalars.response_format);
   }
 
   push(chunk: Buffer): void {
@@ -130,20 +130,20 @@ export const speech: Meter = {
   estimate: ({ input }, body) => ({ characters: charactersOf(body), input, output: mostTokens(body) }),
 };
 
-function readingOf({ model: { price } }: MeteredBody, wrote = () => false): Reading {
+function readingOf({ model: { price } }: RequestFacts, wrote = () => false): Reading {
   return { price, unit: 'outputAudio', wrote };
 }
 
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
 class SpeechStream extends ReportedStream implements StreamMeter {
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   pieces = 0;
   readonly kept: Shape = { ...EVENT_SHAPE, message: 'all' };
   /** Always false: read only before the final event. */
   readonly isWhole = false;
   readonly outputTokens = 0;
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     super();
     this.#body = body;
   }

@@ -3,7 +3,7 @@ import type { Price, Variant } from '../domain/catalog.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import { madeVariant, unpricedMember, type VariedUnit } from '../domain/variants.ts';
 import { isObject } from './json/value.ts';
-import type { MeteredBody } from './meter.ts';
+import type { MeteredBody, RequestFacts } from './meter.ts';
 import { type Surcharge, shown } from './plan.ts';
 
 /** Name of the multiplier that a request chooses; null: the plain price; undefined: the provider chooses. */
@@ -92,9 +92,9 @@ export function messagesTiers(reported: unknown): MessagesTiers {
  * Names of the reported tier, speed (if `fast`) and region. The request fills in what is missing, but if nothing is
  * reported the result is undefined.
  */
-export function tierNames(reported: MessagesTiers, { value }: MeteredBody): readonly string[] | undefined {
+export function tierNames(reported: MessagesTiers, { scalars }: RequestFacts): readonly string[] | undefined {
   if (Object.keys(reported).length === 0) return undefined;
-  const { tier, speed, region } = { ...messagesTiers(value), ...reported };
+  const { tier, speed, region } = { ...messagesTiers(scalars), ...reported };
   return [tier, speed === 'fast' ? 'fast' : undefined, region].filter((name) => name !== undefined);
 }
 
@@ -119,11 +119,11 @@ export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit):
 
 /** Billing terms by size and quality; `reported` is the answer or an event of it. */
 export function variantTerms(
-  { model: { price }, value }: Pick<MeteredBody, 'model' | 'value'>,
+  { model: { price }, scalars }: Pick<RequestFacts, 'model' | 'scalars'>,
   reported: unknown,
 ): Terms {
   if (!price.variants) return {};
-  return { made: madeVariant(price, variantIn(value), variantIn(reported)) };
+  return { made: madeVariant(price, variantIn(scalars), variantIn(reported)) };
 }
 
 type Part = Readonly<Record<string, unknown>>;
@@ -165,6 +165,6 @@ export class CacheLife {
 }
 
 /** Whether a request asks for a long cache lifetime, for reports that don't divide written tokens by lifetime. */
-export function asksLongCache({ hints }: Pick<MeteredBody, 'hints'>): boolean {
+export function asksLongCache({ hints }: Pick<RequestFacts, 'hints'>): boolean {
   return hints?.asksLongCache === true;
 }

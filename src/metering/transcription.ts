@@ -7,7 +7,14 @@ import { above0 } from './input-split.ts';
 import type { Shape } from './json/sieve.ts';
 import { asText, isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { EVENT_SHAPE, type EventAction, type Meter, type MeteredBody, textTokens } from './meter.ts';
+import {
+  EVENT_SHAPE,
+  type EventAction,
+  type Meter,
+  type MeteredBody,
+  type RequestFacts,
+  textTokens,
+} from './meter.ts';
 import { TextStream } from './output-text.ts';
 import { plainPlan } from './plain-plan.ts';
 import { eventData, eventFailed, saysDone } from './sse/event.ts';
@@ -45,7 +52,7 @@ const LIKELY_TOKENS_PER_SECOND = 10;
 /** Formats that answer in plain text without a report. The text is not parsed, since it could look like a report. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-function boundSeconds({ audio }: MeteredBody): number {
+function boundSeconds({ audio }: RequestFacts): number {
   return audio?.seconds ?? Math.ceil((audio?.bytes ?? 0) / MIN_BYTES_PER_SECOND);
 }
 
@@ -89,7 +96,7 @@ export const transcription: Meter = {
   },
   mergeReported: (estimate, answer, body) =>
     withReported(withSound(estimate), tokensOf(countsIn(answer, body), body, hasText(answer))),
-  answersText: ({ value }) => TEXT_FORMATS.has(value.response_format),
+  answersText: ({ scalars }) => TEXT_FORMATS.has(scalars.response_format),
   outputTokens: (answer) => (isObject(answer) ? tokensIn(asText(answer.text)) : 0),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   inputTokens(body) {
@@ -108,12 +115,12 @@ function hasText(answer: unknown): boolean {
 }
 
 /** The report of an answer. A text is not parsed, since it could look like one. */
-function countsIn(answer: unknown, { value }: MeteredBody): Counts {
-  return (TEXT_FORMATS.has(value.response_format) ? undefined : reportIn(answer)?.counts) ?? {};
+function countsIn(answer: unknown, { scalars }: RequestFacts): Counts {
+  return (TEXT_FORMATS.has(scalars.response_format) ? undefined : reportIn(answer)?.counts) ?? {};
 }
 
 /** Reported tokens. Input without details is audio if audio has a separate price. */
-function tokensOf(counts: Counts, { model: { price } }: MeteredBody, wrote: boolean): ReportedUsage {
+function tokensOf(counts: Counts, { model: { price } }: RequestFacts, wrote: boolean): ReportedUsage {
   const { input, output } = usageOf(counts, { price, wrote: () => wrote });
   if (!input || counts.audio !== undefined || !price.named.has('inputAudio'))
     return { ...(input ? { input } : {}), ...(output ? { output } : {}) };
@@ -132,7 +139,7 @@ function withSound(estimate: Usage): Usage {
 }
 
 /** Seconds of a report or of a verbose answer, or the measured length, which counts as exact. 0 is no length. */
-function secondsOf(counts: Counts, answer: unknown, { audio }: MeteredBody): number | undefined {
+function secondsOf(counts: Counts, answer: unknown, { audio }: RequestFacts): number | undefined {
   const measured = audio?.how === 'measured' ? audio.seconds : undefined;
   const duration = isObject(answer) ? secondsIn(answer.duration) : undefined;
   return counts.seconds || duration || measured;
@@ -142,7 +149,7 @@ function secondsOf(counts: Counts, answer: unknown, { audio }: MeteredBody): num
 function transcriptionUsage(
   seconds: number | undefined,
   reported: ReportedUsage,
-  { model: { price } }: MeteredBody,
+  { model: { price } }: RequestFacts,
 ): Usage | undefined {
   const tokens = wholeUsage(reported);
   if (seconds === undefined && (price.units.audioSecond > 0n || !tokens)) return undefined;
@@ -158,14 +165,14 @@ const LAST = /^transcript(?:\.text|ion)\.done$/;
  * `transcription.text.delta` and `transcription.done`, vLLM's chunks of chat completions, and Speaches' bare texts.
  */
 class TranscriptionStream extends TextStream {
-  readonly #body: MeteredBody;
+  readonly #body: RequestFacts;
   /** The last event that says so. */
   #last: Record<string, unknown> | undefined;
   /** Nothing marks the end of a stream of bare texts. */
   #isBare = false;
   #isDone = false;
 
-  constructor(body: MeteredBody) {
+  constructor(body: RequestFacts) {
     super();
     this.#body = body;
   }

@@ -1,12 +1,12 @@
 import type { Usage } from '../domain/units.ts';
 import { isObject } from './json/value.ts';
-import type { Meter, MeteredBody } from './meter.ts';
+import type { Meter, RequestFacts } from './meter.ts';
 import { asksLongCache, openaiTerms } from './terms.ts';
 import { countIn, type Reading, reportedUsage, wholeUsage, withReported } from './usage-report.ts';
 
 /** What reading a report takes of its request. */
-export interface PricedRequest extends Pick<MeteredBody, 'hints'> {
-  readonly model: Pick<MeteredBody['model'], 'price'>;
+export interface PricedRequest extends Pick<RequestFacts, 'hints'> {
+  readonly model: Pick<RequestFacts['model'], 'price'>;
 }
 
 export function readingOf(body: PricedRequest, wrote: () => boolean): Reading {
@@ -19,9 +19,9 @@ export function readingOf(body: PricedRequest, wrote: () => boolean): Reading {
  */
 export function openaiAnswers(
   outputTokens: Meter['outputTokens'],
-  withFees = (usage: Usage, _body: MeteredBody, _answer: unknown) => usage,
+  withFees = (usage: Usage, _body: RequestFacts, _answer: unknown) => usage,
 ) {
-  const reported = (answer: unknown, body: MeteredBody) =>
+  const reported = (answer: unknown, body: RequestFacts) =>
     reportedUsage(
       answer,
       readingOf(body, () => outputTokens(answer) > 0),
@@ -48,8 +48,8 @@ export function addUsage(sum: Usage, more: Usage): Usage {
 }
 
 /** Searches of a chat call: one with `web_search_options` (specification section 10). */
-export function requestedSearches({ value }: MeteredBody): number {
-  return isObject(value.web_search_options) ? 1 : 0;
+export function requestedSearches({ scalars }: Pick<RequestFacts, 'scalars'>): number {
+  return isObject(scalars.web_search_options) ? 1 : 0;
 }
 
 /** Adds searches to a usage, if any. */
@@ -61,7 +61,11 @@ export function withSearches(usage: Usage, webSearches = 0): Usage {
  * `withSearches` for a response. The answer doesn't report which tool searched, so all searches count as previews if
  * the request has a preview tool, otherwise none.
  */
-export function withSearchesOf({ hints }: Pick<MeteredBody, 'hints'>, usage: Usage, searches: number): Usage {
+export function withSearchesOf(
+  { hints }: Pick<RequestFacts, 'hints'>,
+  usage: Usage,
+  searches: number,
+): Usage {
   if (searches === 0) return usage;
   return hints?.searchesAsPreview
     ? { ...usage, webSearchPreviews: searches }

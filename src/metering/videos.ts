@@ -4,7 +4,14 @@ import type { Usage } from '../domain/units.ts';
 import { priceOfVariant } from '../domain/variants.ts';
 import { isObject } from './json/value.ts';
 import { EVERYWHERE, membersOf } from './members.ts';
-import { isResourceId, type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
+import {
+  isResourceId,
+  type Meter,
+  type MeteredBody,
+  NO_TOKENS,
+  type RequestFacts,
+  type StreamMeter,
+} from './meter.ts';
 import { fixedCost } from './plan.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 
@@ -36,8 +43,8 @@ function secondsIn(value: unknown): number | undefined {
 }
 
 /** Whole seconds requested; undefined if absent. Throws 400 `invalid_field`. */
-function secondsAsked({ value }: MeteredBody): number | undefined {
-  const { seconds } = value;
+function secondsAsked({ scalars }: RequestFacts): number | undefined {
+  const { seconds } = scalars;
   if (seconds === undefined || seconds === null) return undefined;
   const asked = secondsIn(seconds);
   if (asked === undefined || !Number.isInteger(asked))
@@ -54,7 +61,7 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 }
 
 /** Meter for a stream, whose events don't describe the job: forwards all events and charges the requested seconds. */
-function passes(body: MeteredBody): StreamMeter {
+function passes(body: RequestFacts): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
   const terms = variantTerms(body, undefined);

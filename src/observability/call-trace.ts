@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import { creditsString, type Micro } from '../domain/credits.ts';
 import { cachedTokens, cacheWriteTokens, inputTokens, outputTokens, type Usage } from '../domain/units.ts';
-import type { ReadCall } from '../gateway/call.ts';
+import type { PlannedCall } from '../gateway/call.ts';
 import type { CallTrace, EndCode } from '../gateway/observers.ts';
 import type { Ending } from '../gateway/settle.ts';
 
@@ -33,7 +33,7 @@ const propagator = new W3CTraceContextPropagator();
 export class OpenCallTrace implements CallTrace {
   readonly #server: Span;
   readonly #client: Span;
-  readonly #call: ReadCall;
+  readonly #call: PlannedCall;
   readonly #epoch: number;
   readonly #sentAt: number;
 
@@ -41,8 +41,8 @@ export class OpenCallTrace implements CallTrace {
    * `sentAt` is by `performance.now()`; `epoch` is its time origin, in milliseconds since the epoch. All four span
    * times derive from it, so one span lies within the other.
    */
-  constructor(tracer: Tracer, server: Span, call: ReadCall, sentAt: number, epoch: number) {
-    const { model, isStream } = call.body;
+  constructor(tracer: Tracer, server: Span, call: PlannedCall, sentAt: number, epoch: number) {
+    const { model, isStream } = call.facts;
     const { path } = call.endpoint;
     const { hostname, port, protocol } = new URL(model.upstream.url);
     const operation = OPERATIONS[path] ?? path.slice(path.lastIndexOf('/') + 1);
@@ -91,7 +91,7 @@ export class OpenCallTrace implements CallTrace {
   }
 
   /** Adds an event for each failed try before the last one, at the time it failed. */
-  #handOvers({ attempts = [] }: Ending): void {
+  #handOvers({ attempts }: PlannedCall): void {
     let at = this.#epoch + this.#sentAt;
     for (const { target, status, ms } of attempts.slice(0, -1)) {
       at += ms;
@@ -107,13 +107,13 @@ export class OpenCallTrace implements CallTrace {
   }
 
   ended(ending: Ending, code: EndCode, charge: Micro, upstreamMs: number): void {
-    const { compiled, requestId, body } = this.#call;
+    const { compiled, requestId, facts } = this.#call;
     const failure = code === 'ok' ? {} : { [ATTR_ERROR_TYPE]: code };
     this.#client.setAttributes({ ...usageAttributes(ending.usage), ...failure });
-    this.#handOvers(ending);
+    this.#handOvers(this.#call);
     this.#server.setAttributes({
       [ATTR_HTTP_RESPONSE_STATUS_CODE]: ending.status,
-      'gen_ai.request.model': body.model.slug,
+      'gen_ai.request.model': facts.model.slug,
       'tollgate.request_id': requestId,
       'tollgate.account_id': compiled.key.accountId,
       'tollgate.key_id': compiled.key.id,

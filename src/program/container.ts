@@ -26,9 +26,9 @@ import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import { CacheShares } from '../gateway/response/cache-shares.ts';
 import { OpenCalls } from '../gateway/response/open-calls.ts';
-import { LastPlaces } from '../gateway/targets/order.ts';
+import { DEFAULT_ATTEMPTS } from '../gateway/response/response-context.ts';
+import { LastTargets } from '../gateway/targets/order.ts';
 import { TargetHealth } from '../gateway/targets/target-health.ts';
-import { DEFAULT_ATTEMPTS } from '../gateway/targets/tries.ts';
 import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { StreamUsage } from '../gateway/upstream/stream-usage.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
@@ -219,8 +219,8 @@ function registerCalls(once: Once, opened: Opened): void {
         targets: {
           health: c.resolve(TARGET_HEALTH),
           attempts: config.limits.attempts ?? DEFAULT_ATTEMPTS,
-          retryUnsure: config.limits.retryUnsure ?? false,
-          lastPlaces: new LastPlaces(),
+          retryUncertain: config.limits.retryUnsure ?? false,
+          lastTargets: new LastTargets(),
           streamUsage: new StreamUsage(logger),
           secret: book.secret,
         },

@@ -226,7 +226,7 @@ test('streamed events are separated, however large ones are cut', async (t) => {
   const bytes = Buffer.from(event + event);
   // The first part ends before, between or after the line breaks that end the first event.
   for (const cut of [event.length - 3, event.length - 2, event.length - 1, event.length, event.length + 1]) {
-    const stream = new ImageStream({ model, value: {} }, 3);
+    const stream = new ImageStream({ model, scalars: {} }, 3);
     const splitter = new EventSplitter();
     for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
       splitter.push(part);
@@ -239,7 +239,7 @@ test('streamed events are separated, however large ones are cut', async (t) => {
 test('tokens that a streamed picture wrote to a cache are charged, as those of a whole answer', async (t) => {
   const model = testCatalog('http://127.0.0.1').get('picture');
   if (!model) throw new Error('the test catalog has no picture');
-  const stream = new ImageStream({ model, value: {} }, 2);
+  const stream = new ImageStream({ model, scalars: {} }, 2);
   const usage = {
     input_tokens: 10,
     input_tokens_details: { cache_write_tokens: 4, cached_tokens: 1 },

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { checkJsonBody, type JsonBody, readJsonBody } from '../../src/gateway/request/call-body.ts';
+import { checkJsonBody, readJsonBody } from '../../src/gateway/request/call-body.ts';
 import { type ReadJson, readJsonInPieces } from '../../src/gateway/request/json/json-reader.ts';
 import { InspectedNames } from '../../src/gateway/request/members.ts';
 import { Upload } from '../../src/gateway/request/spool/spool.ts';
@@ -18,10 +18,10 @@ async function sentFor(path: Path, text: string): Promise<string> {
   if (!endpoint) throw new Error('no endpoint');
   const model = modelAt(path, { upstreamModel: 'm' });
   const catalog: Catalog = new Map([['m', model]]);
-  const sentOf = async (read: ReadJson, from: JsonBody['bytes']) => {
-    const body = checkJsonBody(read, read.parse(), from, catalog, endpoint);
+  const sentOf = async (read: ReadJson, from: Buffer | Upload) => {
+    const body = checkJsonBody(read, read.parse(), catalog, endpoint);
     const { sets = [] } = endpoint.meter.plan(body);
-    const { bytes } = upstreamJson(body, read, { asksForUsage: false, sets, bounds });
+    const { bytes } = upstreamJson(body, from, read, { asksForUsage: false, sets, bounds });
     if (Buffer.isBuffer(bytes)) return bytes;
     const pieces: Buffer[] = [];
     for await (const piece of bytes) pieces.push(piece);

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { FREE_PRICE } from '../../src/domain/price.ts';
-import type { CallBody } from '../../src/gateway/request/call-body.ts';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
+import type { RequestFacts } from '../../src/metering/meter.ts';
 
 const DONE = 'data: [DONE]\n\n';
 const usage = (completion_tokens: number) => ({ prompt_tokens: 5, completion_tokens });
@@ -40,7 +40,10 @@ test('usage in the first chunk, with an output of 0, made all text after it free
 
 test('a message that stopped with an output of 0 before its text was free', (t) => {
   const message = (...order: readonly ('stop' | 'text')[]) => {
-    const stream = new MessagesStream({ value: {}, model: { price: FREE_PRICE } } as unknown as CallBody);
+    const stream = new MessagesStream({
+      scalars: {},
+      model: { price: FREE_PRICE },
+    } as unknown as RequestFacts);
     const events = {
       start: { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 0 } } },
       stop: { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 0 } },

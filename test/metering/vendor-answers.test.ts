@@ -26,6 +26,7 @@ function bodyOf({ model, body }: VendorAnswer): MeteredBody {
     kind: 'json',
     model: MODELS.get(model) as Model,
     value: { model, ...body },
+    scalars: { model, ...body },
     isStream: false,
     textBytes: 100,
     files: 0,

@@ -3,7 +3,7 @@ import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import type { ErrorCode, GatewayError } from '../../domain/errors.ts';
 import { type RefusedCall, recorded, recordedUserAgent } from '../../domain/refused-call.ts';
 import { CALLER_CHECKS } from '../../domain/rules.ts';
-import type { HeldCall } from '../call.ts';
+import type { AdmittedCall } from '../call.ts';
 import { answeredRefusal } from '../codex.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
@@ -57,7 +57,7 @@ export class CallRecorder {
   ): void {
     const { log, refusals, catalog, keyPrefix } = this.#parts;
     const durationMs = call ? Math.round(performance.now() - call.startedAt) : 0;
-    const { model, isStream } = (!BEFORE_THE_BODY.has(code) && call?.asked) || NOT_ASKED;
+    const { model, isStream } = (!BEFORE_THE_BODY.has(code) && call?.requested) || NOT_READ;
     const known = model === null ? undefined : modelOf(catalog(), model);
     const name = known?.slug ?? model;
     const line = (): CallLine => ({
@@ -94,21 +94,20 @@ export class CallRecorder {
   }
 
   /** Logs a settled call; the ledger has its record. */
-  ended({ requestId, compiled, body, endpoint, startedAt }: HeldCall, ending: Ending): void {
+  ended({ requestId, compiled, facts, endpoint, startedAt, attempts }: AdmittedCall, ending: Ending): void {
     const { log } = this.#parts;
-    const { outcome, status, error, attempts } = ending;
+    const { outcome, status, error } = ending;
     if (outcome === 'complete' && !log.hasAll) return;
-    const last = attempts?.at(-1);
-    const upstreamStatus = last?.status ?? null;
+    const upstreamStatus = attempts.at(-1)?.status ?? null;
     const line: CallLine = {
       reqId: requestId,
       accountId: compiled.key.accountId,
       keyId: compiled.key.id,
-      model: body.model.slug,
+      model: facts.model.slug,
       endpoint: endpoint.path,
       status,
       code: error?.code ?? null,
-      upstream: body.model.upstream.name,
+      upstream: facts.model.upstream.name,
       upstreamStatus,
       ms: Math.round(performance.now() - startedAt),
     };
@@ -127,7 +126,7 @@ const BEFORE_THE_BODY: ReadonlySet<ErrorCode> = new Set([
   ...CALLER_CHECKS.map(({ code }) => code),
 ]);
 
-const NOT_ASKED = { model: null, isStream: null } as const;
+const NOT_READ = { model: null, isStream: null } as const;
 
 /** Whether a provider's status means that it failed or refused the gateway's credential; null: no answer. */
 function isProviders(status: number | null): boolean {

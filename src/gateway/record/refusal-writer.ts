@@ -7,13 +7,13 @@ import type { FairPool, Share } from '../../shares/fair-pool.ts';
 import { WAITING_REFUSALS } from '../../shares/pools.ts';
 
 /** Maximum sums waiting for the book; more are dropped. */
-const MOST_SUMS = WAITING_REFUSALS.all;
+const MAX_SUMS = WAITING_REFUSALS.all;
 /** Maximum pairs of key and code counted separately per minute. */
-const MOST_GROUPS = 50_000;
+const MAX_GROUPS = 50_000;
 /** Records per transaction, which blocks the book's other writers. */
 const AT_ONCE = 500;
 const WRITE_EVERY_MS = 500;
-const LONGEST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 const FORGET_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -69,7 +69,7 @@ export class RefusalWriter {
     this.#parts = parts;
     this.#now = parts.now ?? Date.now;
     this.#writing = new Loop('recording refused calls', WRITE_EVERY_MS, () => this.write(), parts.log, {
-      longestMs: LONGEST_BACKOFF_MS,
+      longestMs: MAX_BACKOFF_MS,
     });
     this.#forgetting = new Loop(
       'removing old refused calls',
@@ -128,7 +128,7 @@ export class RefusalWriter {
     const hasRecord = group.records < this.#parts.settings.refusalsPerMinute;
     const isNew = group.records === 0 && group.repeated === 0;
     const share = hasRecord ? this.#parts.places.take(call.accountId) : undefined;
-    if ((hasRecord && !share) || (isNew && this.#groups.size >= MOST_GROUPS) || !this.#count(call)) {
+    if ((hasRecord && !share) || (isNew && this.#groups.size >= MAX_GROUPS) || !this.#count(call)) {
       share?.release();
       this.#dropped++;
       return;
@@ -150,7 +150,7 @@ export class RefusalWriter {
     const name = countName(keyId, hour);
     const known = this.#counts.get(name);
     if (known) known.count++;
-    else if (this.#counts.size >= MOST_SUMS) return false;
+    else if (this.#counts.size >= MAX_SUMS) return false;
     else this.#counts.set(name, { accountId, keyId, hour, count: 1 });
     return true;
   }

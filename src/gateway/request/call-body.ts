@@ -2,29 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { type Catalog, type Model, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
 import { isObject } from '../../metering/json/value.ts';
-import { COUNTS, type MeteredBody } from '../../metering/meter.ts';
+import { COUNTS, type MeteredBody, type RequestFacts } from '../../metering/meter.ts';
 import type { ReportHints } from '../../metering/plan.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { type ReadJson, readJson } from './json/json-reader.ts';
 import { INSPECTED_FIELDS, InspectedNames } from './members.ts';
-import type { Upload } from './spool/spool.ts';
-
-/** The parsed body of a call, from JSON or a form. */
-export interface CallBody extends MeteredBody {
-  /**
-   * JSON as the client sent it; a form as rebuilt for the upstream. An Upload if the body is in a file.
-   */
-  readonly bytes: Buffer | Upload;
-  /** Content type of a form as it goes upstream. */
-  readonly contentType?: string;
-  /** A form with another model name, if its model has several targets. */
-  readonly named?: (upstreamModel: string) => Buffer | Upload;
-}
-
-/** A JSON request that passed check 9. */
-export interface JsonBody extends CallBody {
-  readonly kind: 'json';
-}
 
 /**
  * Check 9 of specification section 3: the body names a model of the catalog that fits the endpoint, and every field
@@ -33,10 +15,9 @@ export interface JsonBody extends CallBody {
 export function checkJsonBody(
   read: ReadJson,
   value: Record<string, unknown>,
-  bytes: JsonBody['bytes'],
   catalog: Catalog,
   endpoint: Endpoint,
-): JsonBody {
+): MeteredBody {
   const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
   for (const name of COUNTS) checkCount(name, value[name]);
   const stream = value.stream ?? false;
@@ -45,8 +26,8 @@ export function checkJsonBody(
     kind: 'json',
     model,
     value,
+    scalars: value,
     isStream: stream,
-    bytes,
     textBytes: read.size,
     files: 0,
     audio: undefined,
@@ -57,21 +38,20 @@ export function checkJsonBody(
 
 /**
  * Reduces a body to what stays in memory during the call: inspected scalars, and inspected lists and objects without
- * their content. `hints`: findings of its meter; `bytes`: the bytes that go upstream.
+ * their content. `hints`: findings of its meter.
  */
-export function retainScalars(
-  body: JsonBody,
+export function factsOf(
+  { value, elidedStrings, ...facts }: MeteredBody,
   hints: ReportHints | undefined,
-  bytes: JsonBody['bytes'],
-): JsonBody {
-  const value: Record<string, unknown> = {};
-  for (const name in body.value) {
+): RequestFacts {
+  const scalars: Record<string, unknown> = {};
+  for (const name in value) {
     if (!INSPECTED_FIELDS.has(name)) continue;
-    const member = body.value[name];
-    value[name] = Array.isArray(member) ? [] : isObject(member) ? {} : member;
+    const member = value[name];
+    scalars[name] = Array.isArray(member) ? [] : isObject(member) ? {} : member;
   }
-  body.elidedStrings?.keepOnly(Object.values(value));
-  return { ...body, value, bytes, hints };
+  elidedStrings?.keepOnly(Object.values(scalars));
+  return { ...facts, scalars, elidedStrings, hints };
 }
 
 /** Returns the requested model. Throws the GatewayError of check 9 if the catalog has none for the endpoint. */

@@ -118,11 +118,11 @@ function noMemory(): GatewayError {
 /**
  * Bytes that a body counts as at least while it is read: JSON of very many parts takes 13 MB for 1.2 MB.
  */
-const LEAST_BYTES = 4 * 1024 * 1024;
+const MIN_BYTES = 4 * 1024 * 1024;
 
 /** Runs the reading of a large body of `size` bytes once there is memory for it: of an account, one at a time. */
 export type ReadLarge = <T>(size: number, read: () => Promise<T>) => Promise<T>;
 
 export function largeReadsOf({ reading }: Pools, accountId: number): ReadLarge {
-  return (size, read) => reading.run(accountId, read, Math.max(size, LEAST_BYTES));
+  return (size, read) => reading.run(accountId, read, Math.max(size, MIN_BYTES));
 }

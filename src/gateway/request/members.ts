@@ -45,7 +45,7 @@ export class InspectedNames implements RootNames {
 
 const DAY_MS = 86_400_000;
 /** Maximum names reported per account and day: clients can make names up. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /** Reports unknown members of admitted calls, by the log and a metric: each name once a day (UTC). */
 export class UnknownMembers {
@@ -69,7 +69,7 @@ export class UnknownMembers {
     this.#day = day;
     for (const member of names) {
       const count = this.#counts.get(accountId) ?? 0;
-      if (count >= MOST_NAMES) return;
+      if (count >= MAX_NAMES) return;
       if (this.#reported.has(member)) continue;
       this.#reported.add(member);
       this.#counts.set(accountId, count + 1);

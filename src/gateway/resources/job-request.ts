@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderResource } from '../../book/resources.ts';
 import { fullLimits } from '../../domain/call-limits.ts';
@@ -16,6 +16,7 @@ import { resourceKind } from '../settle.ts';
 import { shownError, withoutCredential } from '../upstream/credential.ts';
 import { failureOf, RequestTimeout, unforwardableStatus } from '../upstream/failure.ts';
 import {
+  destinationOf,
   fetchAnswer,
   type StreamedAnswer,
   type UpstreamRequest,
@@ -36,7 +37,7 @@ export interface JobRouteParts extends AdmitParts {
 }
 
 /** A job (such as a video) of the calling account, and its upstream. */
-interface OwnJob {
+export interface OwnJob {
   readonly resource: ProviderResource;
   readonly upstream: Upstream;
   /** The upstream's name of its model. */
@@ -48,6 +49,13 @@ declare module 'fastify' {
     /** The authorized key by its current record; null except on job routes. */
     callerKey: CompiledKey | null;
   }
+}
+
+/** An answer of which the head has come. */
+export interface UpstreamFile {
+  readonly statusCode: number;
+  readonly headers: StreamedAnswer['headers'];
+  readonly stream: Readable;
 }
 
 export type JobFastifyRequest = FastifyRequest<{ Params: { id: string } }>;
@@ -133,10 +141,10 @@ export class JobRequest {
   /** The head of the upstream's answer, if it is usable. */
   async #ask(request: UpstreamRequest, signal: AbortSignal): Promise<StreamedAnswer> {
     const answer = await fetchAnswer(this.#parts.transport, request, signal);
-    const unfit = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
-    if (!unfit) return answer;
+    const refusal = answer.statusCode === 304 ? undefined : unforwardableStatus(answer.statusCode);
+    if (!refusal) return answer;
     answer.body.destroy();
-    throw unfit;
+    throw refusal;
   }
 
   /**
@@ -186,35 +194,35 @@ export class JobRequest {
     return reply;
   }
 
-  /**
-   * Streams the upstream's answer for the job's path and `suffix`, with back-pressure. Rejects with the refusal if it is
-   * unusable.
-   */
-  async pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
-    const request = this.#requestOf('GET', job, suffix);
-    const answered = await this.#within(async (signal) => {
-      const answer = await this.#ask(request, signal);
-      // An error may quote the credential.
-      return answer.statusCode < 400 ? await this.#relay(answer, job.upstream) : await wholeAnswer(answer);
-    });
-    if (typeof answered !== 'string') return this.answer(job, answered);
-    this.#ended(answered);
-    return this.#reply;
+  /** Where the content of the job is. */
+  destination(job: OwnJob): ReturnType<typeof destinationOf> {
+    return destinationOf(this.#requestOf('GET', job, '/content'));
   }
 
-  /** Never rejects: the reply is no longer Fastify's. */
-  async #relay({ statusCode, headers, body }: StreamedAnswer, upstream: Upstream): Promise<EndCode> {
+  /** Streams the content on its way, with back-pressure, or refuses it as its status says. Never throws. */
+  pass(job: OwnJob, { statusCode, headers, stream }: UpstreamFile): void {
     const reply = this.#reply;
-    const length = headers['content-length'];
-    const own = typeof length === 'string' ? { 'content-length': length } : {};
-    const head = clientHeaders(headers, upstream, { reply: reply.getHeaders(), own, isBytes: true });
-    reply.hijack();
-    reply.raw.writeHead(statusCode, head);
-    try {
-      await pipeline(body, reply.raw);
-      return 'ok';
-    } catch (error) {
-      return hasLeft(error as Error) ? 'client_left' : 'upstream_broke';
+    const refusal = statusCode === 304 ? undefined : unforwardableStatus(statusCode);
+    if (refusal) {
+      stream.destroy();
+      reply.send(refusal);
+    } else if (statusCode >= 400) {
+      // An error may quote the credential.
+      wholeAnswer({ statusCode, headers, body: stream }).then(
+        (whole) => this.answer(job, whole),
+        (error: Error) => reply.send(failureOf(error, false)[0]),
+      );
+    } else {
+      const length = headers['content-length'];
+      const own = typeof length === 'string' ? { 'content-length': length } : {};
+      const shown = clientHeaders(headers, job.upstream, { reply: {}, own, isBytes: true });
+      for (let at = 0; at < shown.length; at += 2) reply.header(shown[at] as string, shown[at + 1]);
+      const sentAt = performance.now();
+      reply.raw.once('close', () => {
+        this.#upstreamMs += performance.now() - sentAt;
+        this.#ended(reply.raw.writableFinished ? 'ok' : stream.errored ? 'upstream_broke' : 'client_left');
+      });
+      reply.send(stream);
     }
   }
 
@@ -252,7 +260,3 @@ function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
 }
 
 class ClientLeft extends Error {}
-
-function hasLeft(error: NodeJS.ErrnoException): boolean {
-  return error instanceof ClientLeft || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-}

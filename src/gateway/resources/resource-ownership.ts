@@ -1,13 +1,12 @@
 import type { Book } from '../../book/book.ts';
 import type { ProviderResource } from '../../book/resources.ts';
 import { BookUnavailable } from '../../book/store.ts';
-import { type Target, targetName } from '../../domain/catalog.ts';
+import { type Model, type Target, targetName } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Log } from '../../log/log.ts';
 import { isResourceId } from '../../metering/meter.ts';
-import type { CallBody } from '../request/call-body.ts';
 
 /** Maximum wait for the journal to drain when a call names an unknown id. Normally 6 to 24 ms. */
 const FLUSH_WITHIN_MS = 2_000;
@@ -35,13 +34,13 @@ export class ResourceOwnership {
    */
   async behind(
     named: ReadonlyMap<string, string>,
-    body: CallBody,
+    model: Model,
     key: Pick<KeyRecord, 'accountId'>,
   ): Promise<{ readonly tokens: number; readonly target: string }> {
     if (named.size > MAX_NAMED)
       throw new GatewayError('invalid_request', 'The request refers to too many objects.');
-    const { targets } = body.model;
-    const names = [...new Set((targets ?? [body]).map(({ model }) => targetName(model.upstream)))];
+    const places = model.targets ?? [{ model }];
+    const names = [...new Set(places.map((place) => targetName(place.model.upstream)))];
     // PostgreSQL stores no U+0000, so no recorded id contains it.
     const ids = [...named.keys()].filter((id) => !id.includes('\0'));
     const find = async () => {
@@ -55,7 +54,7 @@ export class ResourceOwnership {
       found = await this.#afterFlush(key.accountId, find, (later) => whole(later) !== undefined);
     const target = whole(found);
     if (target === undefined) throw notFound(named, found.get(names[0] ?? ''));
-    const unknown = body.model.contextWindow ?? this.#parts.contextTokens;
+    const unknown = model.contextWindow ?? this.#parts.contextTokens;
     const tokens = (found.get(target) ?? []).reduce((sum, resource) => sum + (resource.tokens ?? unknown), 0);
     return { tokens, target };
   }

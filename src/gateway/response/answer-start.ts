@@ -1,7 +1,7 @@
 import { type Form, formOf, formOfSound } from '../../metering/answer.ts';
 import type { ReadCall } from '../call.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import type { Reading, Relay } from './recipient.ts';
+import type { Reading, Relay } from './reading.ts';
 
 type DecideForm = (text: string, isEnd: boolean) => Form | undefined;
 
@@ -13,17 +13,17 @@ function labelOf({ headers }: UpstreamAnswer): string {
 }
 
 /** Whether the answer should be sound: bytes that can look like anything. */
-export function isSound(answer: UpstreamAnswer, { endpoint, body }: ReadCall): boolean {
-  if (!endpoint.answersBytes || body.isStream) return false;
+export function isSound(answer: UpstreamAnswer, { endpoint, facts }: ReadCall): boolean {
+  if (!endpoint.answersBytes || facts.isStream) return false;
   return !EVENT_STREAM.test(labelOf(answer)) && !JSON_TYPE.test(labelOf(answer));
 }
 
 /** How the form of an answer is decided. */
-export function formDecider(answer: UpstreamAnswer, { endpoint, body }: ReadCall): DecideForm {
+export function formDecider(answer: UpstreamAnswer, { endpoint, facts }: ReadCall): DecideForm {
   // A transcript can begin with anything.
-  if (endpoint.meter.answersText?.(body) && !body.isStream) return () => 'bytes';
+  if (endpoint.meter.answersText?.(facts) && !facts.isStream) return () => 'bytes';
   if (!endpoint.answersBytes) return formOf;
-  const { isStream } = body;
+  const { isStream } = facts;
   const isSaidStream = isStream || EVENT_STREAM.test(labelOf(answer));
   const isSaidJson = isStream || JSON_TYPE.test(labelOf(answer));
   return (text, isEnd) => {

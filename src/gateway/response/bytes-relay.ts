@@ -4,8 +4,9 @@ import type { Usage } from '../../domain/units.ts';
 import type { HeardAnswer, Meter } from '../../metering/meter.ts';
 import { billOfCall } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { ClientResponse } from './client-response.ts';
 import { NO_WORDS } from './provider-error.ts';
-import type { Reading, Recipient, Relay } from './recipient.ts';
+import type { Reading, Relay } from './reading.ts';
 import { estimated, unreported } from './unreported.ts';
 
 /**
@@ -18,7 +19,7 @@ import { estimated, unreported } from './unreported.ts';
  * is counted as it passes. Once the client has left, the answer is only read.
  */
 export class BytesRelay implements AnswerSink, Relay {
-  readonly #recipient: Recipient;
+  readonly #response: ClientResponse;
   readonly #answer: UpstreamAnswer;
   /** Content-Length of the answer, in bytes; undefined if the answer is chunked. */
   readonly #announced: number | undefined;
@@ -26,20 +27,20 @@ export class BytesRelay implements AnswerSink, Relay {
   #last: Buffer | undefined;
   readonly #heard: HeardAnswer | undefined;
 
-  constructor(recipient: Recipient, answer: UpstreamAnswer) {
-    this.#recipient = recipient;
+  constructor(response: ClientResponse, answer: UpstreamAnswer) {
+    this.#response = response;
     this.#answer = answer;
     const length = answer.headers['content-length'];
     this.#announced = typeof length === 'string' ? Number(length) : undefined;
-    this.#heard = recipient.call.endpoint.meter.heard?.(recipient.call.body);
+    this.#heard = response.call.endpoint.meter.heard?.(response.call.facts);
   }
 
   reading(): Reading | undefined {
     if (this.#received === 0) return undefined;
-    const { meter } = this.#recipient.call.endpoint;
+    const { meter } = this.#response.call.endpoint;
     const estimate = () => {
       const counted = this.#estimate(meter, false);
-      return unreported(this.#recipient, { counted, merged: counted, hidden: 0 });
+      return unreported(this.#response, { counted, merged: counted, hidden: 0 });
     };
     return { ...this.#known(), estimate };
   }
@@ -49,40 +50,43 @@ export class BytesRelay implements AnswerSink, Relay {
     if (this.#received === 0) this.#begin();
     this.#received += chunk.length;
     this.#heard?.push(chunk);
-    if (this.#recipient.hasLeft) return true;
+    if (this.#response.hasLeft) return true;
     if (this.#received === this.#announced) {
       this.#last = chunk;
       return true;
     }
-    return this.#recipient.raw.write(chunk);
+    return this.#response.raw.write(chunk);
   }
 
   end(): void {
-    const { raw } = this.#recipient;
+    const { raw } = this.#response;
     if (this.#received === 0) {
-      if (this.#recipient.failedUnshown(NO_WORDS)) return;
-      this.#recipient.fail(new GatewayError('upstream_unavailable', NO_WORDS), 'upstream_error');
+      this.#response.failedUnshown(NO_WORDS, undefined, () =>
+        this.#response.fail(new GatewayError('upstream_unavailable', NO_WORDS), 'upstream_error'),
+      );
       return;
     }
-    this.#recipient.complete(this.#answer.statusCode, this.#read(), () => {
-      if (!this.#recipient.hasLeft) raw.end(this.#last);
+    this.#response.complete(this.#answer.statusCode, this.#read(), () => {
+      if (!this.#response.hasLeft) raw.end(this.#last);
     });
   }
 
   error(error: Error): void {
-    this.#recipient.broken(error, this.#answer.statusCode, this.reading());
+    const { statusCode } = this.#answer;
+    if (this.#received === 0) this.#response.brokenUnshown(error, statusCode, () => undefined);
+    else this.#response.broken(error, statusCode, this.reading());
   }
 
   #begin(): void {
-    const recipient = this.#recipient;
-    recipient.begins();
-    if (recipient.hasLeft) return;
-    const { raw, exchange, call } = recipient;
-    recipient.hijack();
+    const response = this.#response;
+    const { raw, call } = response;
+    response.begins();
+    if (response.hasLeft) return;
+    response.hijack();
     const { usage } = this.#known();
     raw.writeHead(
       this.#answer.statusCode,
-      recipient.clientHeaders(
+      response.clientHeaders(
         this.#answer,
         {
           ...(this.#announced === undefined ? {} : { 'content-length': this.#announced }),
@@ -91,24 +95,24 @@ export class BytesRelay implements AnswerSink, Relay {
         true,
       ),
     );
-    raw.on('drain', () => exchange.resume());
+    raw.on('drain', () => response.resume());
   }
 
   #read(): Reading {
-    const { meter } = this.#recipient.call.endpoint;
+    const { meter } = this.#response.call.endpoint;
     return { ...this.#known(), estimate: () => this.#estimate(meter, true) };
   }
 
   #estimate(meter: Meter, isWhole: boolean): Usage {
-    const { call } = this.#recipient;
+    const { call } = this.#response;
     const estimate = estimated(call, 0);
     if (this.#heard) return this.#heard.correct(estimate, isWhole);
-    return meter.mergeReported?.(estimate, undefined, call.body) ?? estimate;
+    return meter.mergeReported?.(estimate, undefined, call.facts) ?? estimate;
   }
 
   /** The usage as far as it is known without a report. */
   #known(): Pick<Reading, 'usage'> {
-    const { endpoint, body } = this.#recipient.call;
-    return { usage: endpoint.meter.usage(undefined, body) };
+    const { endpoint, facts } = this.#response.call;
+    return { usage: endpoint.meter.usage(undefined, facts) };
   }
 }

@@ -50,8 +50,8 @@ export class CacheShares {
   }
 }
 
-function nameOf({ body, compiled, endpoint }: ReadCall): string | undefined {
-  const key = body.value.prompt_cache_key;
+function nameOf({ facts, compiled, endpoint }: ReadCall): string | undefined {
+  const key = facts.scalars.prompt_cache_key;
   if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_CHARS) return undefined;
-  return endpoint.format === 'openai' ? `${compiled.key.id} ${body.model.slug} ${key}` : undefined;
+  return endpoint.format === 'openai' ? `${compiled.key.id} ${facts.model.slug} ${key}` : undefined;
 }

@@ -1,12 +1,12 @@
 import type { AnswerSink } from '../upstream/exchange.ts';
 
 /** Bounds of the buffer: a call does not wait longer for its next target. */
-const ERROR_MAX_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_WITHIN_MS = 2_000;
 
 /**
  * Buffers a provider's error until it is complete, exceeds 64 KiB or is 2 s old, then calls `decided` once, which
- * either retries elsewhere or calls `passTo`.
+ * may call `passTo` later.
  */
 export class HeldError implements AnswerSink {
   readonly #decided: (held: HeldError) => void;
@@ -22,7 +22,7 @@ export class HeldError implements AnswerSink {
     this.#timer = setTimeout(() => this.#decide(), ERROR_WITHIN_MS);
   }
 
-  /** The bytes received so far. */
+  /** The bytes received so far, until they are passed on. */
   get body(): Buffer {
     return Buffer.concat(this.#chunks);
   }
@@ -38,21 +38,22 @@ export class HeldError implements AnswerSink {
 
   data(chunk: Buffer): boolean {
     if (this.#sink) return this.#sink.data(chunk);
-    if (this.#isDecided) return true;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > ERROR_MAX_BYTES) this.#decide();
+    if (this.#length > MAX_ERROR_BYTES) this.#decide();
     return true;
   }
 
   end(): void {
-    if (this.#sink) this.#sink.end();
+    this.#sink?.end();
     this.#ended = 'end';
     this.#decide();
   }
 
   error(error: Error): void {
-    if (this.#sink) this.#sink.error(error);
+    this.#sink?.error(error);
+    // Afterwards it is the end of an exchange that nobody needs any more.
+    if (this.#isDecided) return;
     this.#ended = error;
     this.#decide();
   }

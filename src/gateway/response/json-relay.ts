@@ -7,18 +7,19 @@ import { tokensIn } from '../../metering/text-tokens.ts';
 import { isAbove0, reportIn } from '../../metering/usage-report.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { ClientResponse } from './client-response.ts';
 import { type CallError, callError, NO_WORDS } from './provider-error.ts';
-import type { Reading, Recipient, Relay } from './recipient.ts';
+import type { Reading, Relay } from './reading.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /**
  * Maximum bytes of an answer that is buffered until it is settled and has `x-tollgate-charge` (specification section 4).
  */
-const HELD_MAX_BYTES = 1024 * 1024;
+const MAX_HELD_BYTES = 1024 * 1024;
 /** Maximum bytes buffered once the client has left; beyond it, only metered members are kept. */
-const HELD_LEFT_MAX_BYTES = 64 * 1024;
+const MAX_HELD_LEFT_BYTES = 64 * 1024;
 /** Maximum bytes written as a string, which Node joins with the head into one write. */
-const TEXT_MAX_BYTES = 16 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024;
 /** Rough size of a token in bytes, used only for an answer that is large or not whole, and reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
@@ -29,7 +30,7 @@ const BYTES_PER_TOKEN = 4;
  * then. Once the client has left, the answer is only read.
  */
 export class JsonRelay implements AnswerSink, Relay {
-  readonly #recipient: Recipient;
+  readonly #response: ClientResponse;
   readonly #answer: UpstreamAnswer;
   readonly #status: number;
   readonly #form: Form;
@@ -42,8 +43,8 @@ export class JsonRelay implements AnswerSink, Relay {
    */
   #sieve: JsonSieve | undefined;
 
-  constructor(recipient: Recipient, answer: UpstreamAnswer, form: Form) {
-    this.#recipient = recipient;
+  constructor(response: ClientResponse, answer: UpstreamAnswer, form: Form) {
+    this.#response = response;
     this.#answer = answer;
     this.#status = answer.statusCode;
     this.#form = form;
@@ -51,8 +52,8 @@ export class JsonRelay implements AnswerSink, Relay {
 
   reading(): Reading | undefined {
     if (this.#length === 0 || this.#status >= 300) return undefined;
-    const { call } = this.#recipient;
-    const hidden = hiddenTokens(this.#recipient, this.#visibleAt);
+    const { call } = this.#response;
+    const hidden = hiddenTokens(this.#response, this.#visibleAt);
     const answer = this.#sieve?.value ?? projected(Buffer.concat(this.#chunks));
     const reported: Omit<Reading, 'estimate'> =
       reportIn(answer) === undefined ? { usage: undefined } : this.#reported(answer);
@@ -61,8 +62,8 @@ export class JsonRelay implements AnswerSink, Relay {
       ...reported,
       terms,
       estimate: () => {
-        const counted = this.#estimateByBytes(answer, call.mediaTokens);
-        return unreported(this.#recipient, { counted, merged: counted, hidden, terms });
+        const counted = this.#estimateByBytes(answer, call.quote.mediaTokens);
+        return unreported(this.#response, { counted, merged: counted, hidden, terms });
       },
     };
   }
@@ -72,8 +73,8 @@ export class JsonRelay implements AnswerSink, Relay {
     this.#length += chunk.length;
     if (this.#sieve) return this.#passOn(chunk, this.#sieve);
     this.#chunks.push(chunk);
-    const { hasLeft, call } = this.#recipient;
-    const mostHeld = hasLeft ? HELD_LEFT_MAX_BYTES : HELD_MAX_BYTES;
+    const { hasLeft, call } = this.#response;
+    const mostHeld = hasLeft ? MAX_HELD_LEFT_BYTES : MAX_HELD_BYTES;
     const isHeld = this.#length <= mostHeld && call.memory.holdAnswer(this.#length);
     return isHeld || this.#startPassing();
   }
@@ -88,23 +89,22 @@ export class JsonRelay implements AnswerSink, Relay {
     // Without a Content-Length, a broken connection looks like a regular end.
     const isWhole = this.#sieve ? this.#sieve.isWhole : answer !== undefined;
     if (this.#status < 300 && this.#form === 'json' && !isWhole) {
-      this.#recipient.broken(new Error('the answer is not whole'), this.#status, this.reading());
+      this.#broke(new Error('the answer is not whole'));
       return;
     }
     if (this.#status >= 300) {
-      const { upstream } = this.#recipient.call.body.model;
+      const { upstream } = this.#response.call.facts.model;
       this.#finish(whole, { status: this.#status, error: callError(errorIn(answer), upstream) });
       return;
     }
     const reading = this.#readWhole(answer, whole, isUnread);
-    const { meter, makesJob } = this.#recipient.call.endpoint;
+    const { meter, makesJob } = this.#response.call.endpoint;
     // A job that failed at once is a job all the same, which its owner may read.
     const isFailedJob = reading.failed && makesJob && meter.hasAnswer?.(answer);
     if (reading.failed && !isFailedJob) {
       this.#failed(whole, answer, reading);
       return;
     }
-    if (!this.#sieve) this.#recipient.begins();
     this.#finish(whole, {
       status: this.#status,
       reading: isFailedJob ? { ...reading, free: true } : reading,
@@ -113,45 +113,53 @@ export class JsonRelay implements AnswerSink, Relay {
 
   /** The answer says that the call failed: the next target's turn, or the client gets its bytes. */
   #failed(whole: Buffer, answer: unknown, reading: Reading): void {
-    const { body } = this.#recipient.call;
-    const { upstream } = body.model;
+    const { facts } = this.#response.call;
+    const { upstream } = facts.model;
     const error = callError(errorIn(answer), upstream);
     const message = error?.message || NO_WORDS;
     // What was shown may be charged by estimate.
     const asReported = { ...reading, estimate: () => this.#merged({}, answer) };
     const charged = this.#sieve ? reading : isReported(answer) ? asReported : undefined;
-    if (!this.#sieve && this.#recipient.failedUnshown(message, charged?.usage)) return;
-    const isWithinEvents = this.#recipient.raw.headersSent && body.isStream;
-    if (whole.length === 0 || isWithinEvents)
-      this.#recipient.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', charged);
-    else this.#finish(this.#withoutCredential(whole), { status: 502, reading: charged, error });
+    const show = () => {
+      const isWithinEvents = this.#response.raw.headersSent && facts.isStream;
+      if (whole.length === 0 || isWithinEvents)
+        this.#response.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', charged);
+      else this.#finish(this.#withoutCredential(whole), { status: 502, reading: charged, error });
+    };
+    if (this.#sieve) show();
+    else this.#response.failedUnshown(message, charged?.usage, show);
   }
 
   /** Settles, and then answers with `body`, or its rest; `status` is shown unless the head is. */
   #finish(body: Buffer, { status, reading, error }: Ended): void {
-    const recipient = this.#recipient;
-    const { raw } = recipient;
+    const response = this.#response;
+    const { raw } = response;
     const finish = (charge: string) => {
-      if (recipient.hasLeft) return;
+      if (response.hasLeft) return;
       if (raw.headersSent) {
         raw.end(body);
         return;
       }
-      recipient.hijack();
+      response.hijack();
       const own = reading ? { 'x-tollgate-charge': charge } : {};
       const answer = { ...this.#answer, statusCode: status };
-      raw.writeHead(status, recipient.clientHeaders(answer, { ...own, 'content-length': body.length }));
+      raw.writeHead(status, response.clientHeaders(answer, { ...own, 'content-length': body.length }));
       // Latin-1 keeps every byte as it is.
-      if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
+      if (body.length < MAX_TEXT_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     };
-    recipient.complete(raw.headersSent ? this.#status : status, reading, finish, error);
+    response.complete(raw.headersSent ? this.#status : status, reading, finish, error);
   }
 
   error(error: Error): void {
     // After a whole value, nothing is missing.
     if (this.#isWhole()) this.end();
-    else this.#recipient.broken(error, this.#status, this.reading());
+    else this.#broke(error);
+  }
+
+  #broke(error: Error): void {
+    if (this.#sieve) this.#response.broken(error, this.#status, this.reading());
+    else this.#response.brokenUnshown(error, this.#status, () => this.reading());
   }
 
   #isWhole(): boolean {
@@ -162,7 +170,7 @@ export class JsonRelay implements AnswerSink, Relay {
 
   /** The body of an error that was answered as a success. */
   #withoutCredential(body: Buffer): Buffer {
-    const { upstream } = this.#recipient.call.body.model;
+    const { upstream } = this.#response.call.facts.model;
     // Of a large answer, the length and most parts have gone out already.
     return this.#sieve ? body : Buffer.from(shownError(body.toString('latin1'), upstream), 'latin1');
   }
@@ -170,8 +178,8 @@ export class JsonRelay implements AnswerSink, Relay {
   #startPassing(): boolean {
     const sieve = new JsonSieve(ANSWER_SHAPE);
     this.#sieve = sieve;
-    this.#recipient.begins();
-    if (!this.#recipient.hasLeft) this.#writeHead();
+    this.#response.begins();
+    if (!this.#response.hasLeft) this.#writeHead();
     const held = this.#chunks;
     this.#chunks = [];
     let flowing = true;
@@ -180,29 +188,29 @@ export class JsonRelay implements AnswerSink, Relay {
   }
 
   #writeHead(): void {
-    const { raw, exchange } = this.#recipient;
-    raw.on('drain', () => exchange.resume());
+    const { raw } = this.#response;
+    raw.on('drain', () => this.#response.resume());
     if (raw.headersSent) return;
-    this.#recipient.hijack();
+    this.#response.hijack();
     const length = this.#answer.headers['content-length'];
     const own = typeof length === 'string' ? { 'content-length': length } : {};
-    raw.writeHead(this.#status, this.#recipient.clientHeaders(this.#answer, own));
+    raw.writeHead(this.#status, this.#response.clientHeaders(this.#answer, own));
   }
 
   /** Writes the chunk before and holds this one, which may be the last: that waits until the settle is on the wire. */
   #passOn(chunk: Buffer, sieve: JsonSieve): boolean {
     sieve.push(chunk.toString('latin1'));
-    if (this.#recipient.hasLeft) return true;
+    if (this.#response.hasLeft) return true;
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
-    return previous ? this.#recipient.raw.write(previous) : true;
+    return previous ? this.#response.raw.write(previous) : true;
   }
 
   /** Reading of a whole answer. One that was held, and has neither a report nor any part of an answer, failed. */
   #readWhole(answer: unknown, body: Buffer, isUnread: boolean): Reading {
-    const { call } = this.#recipient;
+    const { call } = this.#response;
     const { meter } = call.endpoint;
-    const isText = meter.answersText?.(call.body) === true;
+    const isText = meter.answersText?.(call.facts) === true;
     const reported = this.#reported(answer);
     const has = isText
       ? this.#status !== 204 && !isPage(body.toString('latin1'))
@@ -225,13 +233,13 @@ export class JsonRelay implements AnswerSink, Relay {
 
   /** What the answer reports. */
   #reported(answer: unknown): Omit<Reading, 'estimate'> {
-    const { body, endpoint } = this.#recipient.call;
+    const { facts, endpoint } = this.#response.call;
     const { meter } = endpoint;
     const failed = saysFailed(answer) || meter.failed?.(answer);
-    const resourceIds = meter.resourceIds?.(answer, body);
+    const resourceIds = meter.resourceIds?.(answer, facts);
     return {
-      usage: meter.usage(answer, body),
-      terms: meter.terms?.(answer, body),
+      usage: meter.usage(answer, facts),
+      terms: meter.terms?.(answer, facts),
       isEstimated: meter.isEstimated?.(answer),
       ...(failed ? { failed } : {}),
       ...(resourceIds ? { resourceIds } : {}),
@@ -240,8 +248,8 @@ export class JsonRelay implements AnswerSink, Relay {
 
   /** The estimate, corrected by whatever the answer does report. */
   #merged(estimate: Usage, answer: unknown): Usage {
-    const { endpoint, body } = this.#recipient.call;
-    return endpoint.meter.mergeReported?.(estimate, answer, body) ?? estimate;
+    const { endpoint, facts } = this.#response.call;
+    return endpoint.meter.mergeReported?.(estimate, answer, facts) ?? estimate;
   }
 
   /**
@@ -249,7 +257,7 @@ export class JsonRelay implements AnswerSink, Relay {
    * not text.
    */
   #estimateByBytes(answer: unknown, mediaTokens?: number): Usage {
-    const { call } = this.#recipient;
+    const { call } = this.#response;
     const usage = this.#merged(estimated(call, 0, mediaTokens), answer);
     const isText = call.endpoint.category === 'text' && usage.output !== undefined;
     return isText ? { ...usage, output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : usage;

@@ -1,7 +1,9 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CallMetrics, Tracing } from '../observers.ts';
 import type { CallRecorder } from '../record/call-recorder.ts';
-import type { TargetSettings } from '../targets/tries.ts';
+import type { LastTargets } from '../targets/order.ts';
+import type { TargetHealth } from '../targets/target-health.ts';
+import type { StreamUsage } from '../upstream/stream-usage.ts';
 import type { CacheShares } from './cache-shares.ts';
 import type { OpenCalls } from './open-calls.ts';
 
@@ -21,4 +23,20 @@ export interface ResponseContext {
   readonly recorder: Pick<CallRecorder, 'refused' | 'ended'>;
   /** Undefined if nothing is traced. */
   readonly tracing?: Tracing | undefined;
+}
+
+/** Default of `limits.attempts`. */
+export const DEFAULT_ATTEMPTS = 3;
+
+/** How calls go from target to target. */
+export interface TargetSettings {
+  readonly health: TargetHealth;
+  /** Maximum targets per call. */
+  readonly attempts: number;
+  /** Whether a call continues after an `uncertain` failure. */
+  readonly retryUncertain: boolean;
+  readonly lastTargets: LastTargets;
+  readonly streamUsage: StreamUsage;
+  /** Decides with a conversation's name which target it has (`Book.secret`). */
+  readonly secret: string;
 }

@@ -8,17 +8,18 @@ import { EventReader } from '../../metering/sse/event-reader.ts';
 import { wordsOf } from '../targets/failures.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { ClientResponse } from './client-response.ts';
 import type { PartWriter } from './part-writer.ts';
 import { callError, NO_WORDS } from './provider-error.ts';
-import type { Reading, Recipient, Relay } from './recipient.ts';
+import type { Reading, Relay } from './reading.ts';
 import { estimated, hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /** How much, and for how long, an upstream may send after the event that ends its answer. */
-const AFTER_END_MAX_CHARS = 64 * 1024;
+const MAX_AFTER_END_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
 /** Most characters of an opening that are held until the first content. */
-const OPENING_MAX_CHARS = 256 * 1024;
+const MAX_OPENING_CHARS = 256 * 1024;
 
 /**
  * Relays an SSE answer event by event, with back-pressure, and reads its usage. The event that ends the answer is held
@@ -30,7 +31,7 @@ const OPENING_MAX_CHARS = 256 * 1024;
  * its first event, or with its first content if the model has several targets.
  */
 export class StreamRelay implements AnswerSink, Relay {
-  readonly #recipient: Recipient;
+  readonly #response: ClientResponse;
   readonly #answer: UpstreamAnswer;
   readonly #status: number;
   readonly #meter: StreamMeter;
@@ -58,14 +59,15 @@ export class StreamRelay implements AnswerSink, Relay {
   /** Time of the first visible output, by `performance.now()`. */
   #visibleAt: number | undefined;
 
-  constructor(recipient: Recipient, answer: UpstreamAnswer) {
-    this.#recipient = recipient;
+  constructor(response: ClientResponse, answer: UpstreamAnswer) {
+    this.#response = response;
     this.#answer = answer;
     this.#status = answer.statusCode;
-    this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
+    const { endpoint, facts, sent } = response.call;
+    this.#meter = endpoint.meter.stream(sent.injectedUsage, facts);
     this.#events = new EventReader(this.#meter);
     // White space before the answer may be shown.
-    if (recipient.raw.headersSent && !recipient.isOfSeveral) this.#begin();
+    if (response.raw.headersSent && !response.mayMove) this.#begin();
   }
 
   reading(): Reading | undefined {
@@ -73,12 +75,12 @@ export class StreamRelay implements AnswerSink, Relay {
     this.#events.brokeOff();
     const { usage } = this.#meter;
     const terms = usage ? this.#meter.terms : termsOfEstimate(this.#meter.terms);
-    const hidden = hiddenTokens(this.#recipient, this.#visibleAt, this.#meter.hiddenTokens);
-    const { mediaTokens } = this.#recipient.call;
+    const hidden = hiddenTokens(this.#response, this.#visibleAt, this.#meter.hiddenTokens);
+    const { mediaTokens } = this.#response.call.quote;
     return this.#reading(terms, () => {
       const counted = this.#count(mediaTokens);
       const merged = this.#merged(counted);
-      return unreported(this.#recipient, { counted, merged, hidden, terms });
+      return unreported(this.#response, { counted, merged, hidden, terms });
     });
   }
 
@@ -94,7 +96,7 @@ export class StreamRelay implements AnswerSink, Relay {
     if (this.#visibleAt === undefined && this.#meter.pieces > 0) this.#visibleAt = performance.now();
     const flowing = this.#write(passed);
     if (this.#hasEnd) this.#awaitReport();
-    else if (this.#recipient.hasLeft && this.#meter.isReported) this.#finish();
+    else if (this.#response.hasLeft && this.#meter.isReported) this.#finish();
     return flowing;
   }
 
@@ -120,11 +122,11 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** Writes unless the client has left. False: wait for drain. */
   #write(part: string): boolean {
-    return this.#recipient.hasLeft || !this.#parts ? true : this.#parts.write(part);
+    return this.#response.hasLeft || !this.#parts ? true : this.#parts.write(part);
   }
 
   #endParts(): void {
-    if (!this.#recipient.hasLeft) this.#parts?.end(this.#tail);
+    if (!this.#response.hasLeft) this.#parts?.end(this.#tail);
   }
 
   /** The part of `event`, which was just read, that the client gets now. */
@@ -144,21 +146,21 @@ export class StreamRelay implements AnswerSink, Relay {
 
   /** Holds what precedes the beginning of the answer. */
   #opening(event: string, text: string): string {
-    const { isOfSeveral, call } = this.#recipient;
+    const { mayMove, call } = this.#response;
     const mark = this.#held === BYTE_ORDER_MARK ? BYTE_ORDER_MARK : '';
     // A line end may belong to what is held.
     const isAlone = this.#held === mark || event.trim() !== '';
     // With a single target everything begins the answer but an event that no client can read.
     const isHeld = !this.#events.isLarge && !this.#meter.hasAnswer;
-    const mayWait = isHeld && (isOfSeveral || saysNothing(event));
-    if (mayWait && isOfSeveral && isAlone && isPing(event)) {
+    const mayWait = isHeld && (mayMove || saysNothing(event));
+    if (mayWait && mayMove && isAlone && isPing(event)) {
       if (mark !== '') this.#held = '';
-      this.#recipient.ping(this.#answer, mark + text);
+      this.#response.ping(this.#answer, mark + text);
       return '';
     }
     this.#held += text;
     const { length } = this.#held;
-    if (mayWait && length <= OPENING_MAX_CHARS && call.memory.holdAnswer(length)) return '';
+    if (mayWait && length <= MAX_OPENING_CHARS && call.memory.holdAnswer(length)) return '';
     return this.#begin();
   }
 
@@ -167,23 +169,20 @@ export class StreamRelay implements AnswerSink, Relay {
     const held = this.#held;
     this.#held = '';
     this.#isShown = true;
-    this.#recipient.firstToken();
-    this.#recipient.begins();
-    if (!this.#recipient.hasLeft) this.#parts = this.#recipient.openStream(this.#answer);
+    this.#response.firstToken();
+    this.#response.begins();
+    if (!this.#response.hasLeft) this.#parts = this.#response.openStream(this.#answer);
     return held;
   }
 
   /** What the client gets of a text: errors may quote the gateway's credential. */
   #shown(text: string): string {
-    return this.#meter.failed ? shownError(text, this.#recipient.call.body.model.upstream) : text;
+    return this.#meter.failed ? shownError(text, this.#response.call.facts.model.upstream) : text;
   }
 
   #broke(error: Error): void {
-    if (!this.#isShown && this.#recipient.brokeUnshown(error)) {
-      this.#isOver = true;
-      return;
-    }
-    this.#recipient.broken(error, this.#status, this.reading());
+    if (this.#isShown) this.#response.broken(error, this.#status, this.reading());
+    else this.#response.brokenUnshown(error, this.#status, () => this.reading());
   }
 
   /** The reading of what has come, by `estimate` if no usage was reported. */
@@ -200,7 +199,7 @@ export class StreamRelay implements AnswerSink, Relay {
   }
 
   #count(mediaTokens?: number): Usage {
-    return estimated(this.#recipient.call, this.#meter.outputTokens, mediaTokens);
+    return estimated(this.#response.call, this.#meter.outputTokens, mediaTokens);
   }
 
   #merged(counted: Usage): Usage {
@@ -213,8 +212,8 @@ export class StreamRelay implements AnswerSink, Relay {
    */
   #trailingData(chunk: Buffer): boolean {
     this.#afterEndChars += chunk.length;
-    if (this.#afterEndChars > AFTER_END_MAX_CHARS) {
-      this.#recipient.exchange.cancel(WENT_ON);
+    if (this.#afterEndChars > MAX_AFTER_END_CHARS) {
+      this.#response.cancel(WENT_ON);
       return true;
     }
     const text = this.#shown(chunk.toString('latin1'));
@@ -227,7 +226,7 @@ export class StreamRelay implements AnswerSink, Relay {
   #awaitReport(): void {
     const { failed, usage, isMeasured } = this.#meter;
     const isReported = failed || (usage !== undefined && !isMeasured);
-    if (isReported || this.#afterEndChars > AFTER_END_MAX_CHARS) this.#finish();
+    if (isReported || this.#afterEndChars > MAX_AFTER_END_CHARS) this.#finish();
     else this.#afterEnd ??= setTimeout(() => this.#finish(), AFTER_END_MS);
   }
 
@@ -265,24 +264,25 @@ export class StreamRelay implements AnswerSink, Relay {
       }
       this.#write(this.#tail);
       this.#tail = '';
-      this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
+      this.#afterEnd = setTimeout(() => this.#response.cancel(WENT_ON), AFTER_END_MS);
     };
-    const { upstream } = this.#recipient.call.body.model;
+    const { upstream } = this.#response.call.facts.model;
     const told = this.#failure === undefined ? undefined : errorOfEvent(this.#failure);
-    this.#recipient.complete(this.#status, this.#ended(), finish, callError(told, upstream));
+    this.#response.complete(this.#status, this.#ended(), finish, callError(told, upstream));
   }
 
   /** The answer failed before it began: the next target's turn, or the client gets what the error says. */
   #failedUnshown(): void {
     this.#isOver = true;
-    const { upstream } = this.#recipient.call.body.model;
+    const { upstream } = this.#response.call.facts.model;
     const told = this.#failure === undefined ? undefined : errorOfEvent(this.#failure);
     const message = wordsOf(told?.message ?? '', upstream) || NO_WORDS;
     const { usage, terms } = this.#meter;
     const reported = usage ?? this.#meter.mergeReported?.({});
-    if (this.#recipient.failedUnshown(message, isAbove0(reported) ? reported : undefined)) return;
     const reading = isAbove0(usage) ? this.#reading(terms, () => ({ ...usage })) : undefined;
-    this.#recipient.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', reading);
+    this.#response.failedUnshown(message, isAbove0(reported) ? reported : undefined, () =>
+      this.#response.fail(new GatewayError('upstream_unavailable', message), 'upstream_error', reading),
+    );
   }
 }
 

@@ -1,15 +1,22 @@
 import type { Terms } from '../../domain/bill.ts';
 import { OUTPUT_DIMENSIONS, type Usage } from '../../domain/units.ts';
 import type { Log } from '../../log/log.ts';
-import type { ReadCall } from '../call.ts';
+import type { AdmittedCall, PlannedCall } from '../call.ts';
 import { billOfCall } from '../settle.ts';
 import type { CacheShares } from './cache-shares.ts';
-import type { Reading, Recipient } from './recipient.ts';
+import type { Reading } from './reading.ts';
 
 /**
  * Usage estimation for calls that ended without a report: abandoned, broken off, timed out (specification section 5).
  * Counts everything that the provider may have billed, and at most the hold.
  */
+
+/** What estimates need of a ClientResponse. */
+interface Estimated {
+  readonly call: AdmittedCall;
+  readonly attempt: { readonly exchange: { readonly sentAt: number | undefined } } | undefined;
+  readonly context: { readonly hiddenTokensPerSecond: number; readonly cacheShares: CacheShares };
+}
 
 const MS_PER_S = 1_000;
 /** Parts in which a dimension is cut down to the hold. */
@@ -21,15 +28,15 @@ const PARTS = 1_000_000;
  * none came.
  */
 export function hiddenTokens(
-  { call, exchange, hiddenTokensPerSecond }: Recipient,
+  { call, attempt, context }: Estimated,
   visibleAt: number | undefined,
-  said = 0,
+  reported = 0,
 ): number {
-  const { model } = call.body;
   if (call.endpoint.category !== 'text') return 0;
-  if (model.reasons === false || exchange.sentAt === undefined) return said;
-  const seconds = ((visibleAt ?? performance.now()) - exchange.sentAt) / MS_PER_S;
-  return Math.max(said, Math.ceil(Math.max(0, seconds) * hiddenTokensPerSecond));
+  const sentAt = attempt?.exchange.sentAt;
+  if (call.facts.model.reasons === false || sentAt === undefined) return reported;
+  const seconds = ((visibleAt ?? performance.now()) - sentAt) / MS_PER_S;
+  return Math.max(reported, Math.ceil(Math.max(0, seconds) * context.hiddenTokensPerSecond));
 }
 
 /** The terms that also apply to an estimate. */
@@ -49,10 +56,10 @@ interface Counted {
 
 /** Charged usage of a call that ended without a report. */
 export function unreported(
-  { call, cacheShares }: Pick<Recipient, 'call' | 'cacheShares'>,
+  { call, context }: Pick<Estimated, 'call' | 'context'>,
   { counted, merged, hidden, terms }: Counted,
 ): Usage {
-  const usage = withCaching(call, cacheShares, merged);
+  const usage = withCaching(call, context.cacheShares, merged);
   // Reasoning is text; pictures and sound have dimensions of their own.
   if (call.endpoint.category === 'text' && counted.output !== undefined && usage.output !== undefined)
     usage.output = Math.max(usage.output, counted.output + hidden);
@@ -63,26 +70,27 @@ export function unreported(
 
 /** Usage by the request and the tokens of the output text. `mediaTokens`: of its pictures and files; typical by default. */
 export function estimated(
-  { body, endpoint: { meter }, storedTokens }: ReadCall,
+  { facts, endpoint, inputTokens, quote }: PlannedCall,
   output: number,
   mediaTokens?: number,
 ): Usage {
-  const { text, media } = meter.inputTokens(body);
-  return meter.estimate({ input: text + (mediaTokens ?? media) + storedTokens, output }, body);
+  const { text, media } = inputTokens();
+  const input = text + (mediaTokens ?? media) + quote.storedTokens;
+  return endpoint.meter.estimate({ input, output }, facts);
 }
 
 /** Reads a call that was sent and got no byte of an answer. */
-export function unanswered(recipient: Recipient): Reading {
-  const { call } = recipient;
-  const { body, endpoint, mediaTokens } = call;
-  const hidden = hiddenTokens(recipient, undefined);
+export function unanswered(response: Estimated): Reading {
+  const { call } = response;
+  const { facts, endpoint, quote } = call;
+  const hidden = hiddenTokens(response, undefined);
   return {
     usage: undefined,
     estimate() {
       const { meter } = endpoint;
-      const counted = estimated(call, 0, mediaTokens);
-      const merged = meter.mergeReported?.(counted, undefined, body) ?? counted;
-      return unreported(recipient, { counted, merged, hidden });
+      const counted = estimated(call, 0, quote.mediaTokens);
+      const merged = meter.mergeReported?.(counted, undefined, facts) ?? counted;
+      return unreported(response, { counted, merged, hidden });
     },
   };
 }
@@ -91,7 +99,7 @@ export function unanswered(recipient: Recipient): Reading {
  * A usage whose input is divided as the provider's cache likely divided it, if no report says: OpenAI's formats report
  * it at the end only.
  */
-function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage {
+function withCaching(call: PlannedCall, shares: CacheShares, merged: Usage): Usage {
   const usage = { ...merged };
   const { input = 0, output, cachedInput } = merged;
   const { format, category } = call.endpoint;
@@ -100,14 +108,14 @@ function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage 
   const cached = Math.floor(input * (shares.of(call) ?? 0));
   const rest = input - cached;
   if (cached > 0) usage.cachedInput = cached;
-  const isWritten = call.body.model.price.named.has('cacheWrite');
+  const isWritten = call.facts.model.price.named.has('cacheWrite');
   usage.input = isWritten ? 0 : rest;
   if (isWritten && rest > 0) usage.cacheWrite = (usage.cacheWrite ?? 0) + rest;
   return usage;
 }
 
 /** The usage with as much of its output as the hold has room for; undefined if it has none without any. */
-function withinHold(call: ReadCall, usage: Usage, terms?: Terms): Usage | undefined {
+function withinHold(call: AdmittedCall, usage: Usage, terms?: Terms): Usage | undefined {
   const fits = fitsHold(call, terms);
   if (fits(usage)) return usage;
   return fits(cut(usage, OUTPUT_DIMENSIONS, 0))
@@ -116,13 +124,13 @@ function withinHold(call: ReadCall, usage: Usage, terms?: Terms): Usage | undefi
 }
 
 /** The part of a usage without output that the hold has room for. */
-function withoutRest(call: ReadCall, usage: Usage, terms?: Terms): Usage {
+function withoutRest(call: AdmittedCall, usage: Usage, terms?: Terms): Usage {
   const withoutOutput = cut(usage, OUTPUT_DIMENSIONS, 0);
   const names = Object.keys(usage) as (keyof Usage)[];
   return largest((parts) => cut(withoutOutput, names, parts), fitsHold(call, terms));
 }
 
-function fitsHold(call: ReadCall, terms: Terms | undefined): (usage: Usage) => boolean {
+function fitsHold(call: AdmittedCall, terms: Terms | undefined): (usage: Usage) => boolean {
   return (usage) => billOfCall(call, usage, terms).charge <= call.hold;
 }
 

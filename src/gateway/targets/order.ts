@@ -50,13 +50,13 @@ const RANGE = 16 ** HEX_DIGITS;
  * probability proportional to its weight.
  */
 function scoreOf(target: Target, affinity: string): number {
-  const digits = hash('sha256', `${placeOf(target.model)} ${affinity}`).slice(0, HEX_DIGITS);
+  const digits = hash('sha256', `${targetKey(target.model)} ${affinity}`).slice(0, HEX_DIGITS);
   const u = (Number.parseInt(digits, 16) + 0.5) / RANGE;
   return -target.weight / Math.log(u);
 }
 
 /** Name of a target among those of its model. */
-export function placeOf({ upstream, upstreamModel }: Pick<Model, 'upstream' | 'upstreamModel'>): string {
+export function targetKey({ upstream, upstreamModel }: Pick<Model, 'upstream' | 'upstreamModel'>): string {
   return `${targetName(upstream)} ${upstreamModel}`;
 }
 
@@ -67,18 +67,18 @@ export interface Conversation {
 }
 
 /** Remembered conversations, at some 400 bytes each. */
-const MOST_PLACES = 10_000;
+const MAX_CONVERSATIONS = 10_000;
 
 /** The last target of each conversation, in this process. */
-export class LastPlaces {
-  readonly #places = new FairTable<string>(MOST_PLACES);
+export class LastTargets {
+  readonly #targets = new FairTable<string>(MAX_CONVERSATIONS);
 
-  note({ accountId, name }: Conversation, place: string): void {
-    this.#places.set(accountId, name, place);
+  note({ accountId, name }: Conversation, target: string): void {
+    this.#targets.set(accountId, name, target);
   }
 
   of({ name }: Conversation): string | undefined {
-    return this.#places.get(name);
+    return this.#targets.get(name);
   }
 }
 
@@ -86,13 +86,9 @@ export class LastPlaces {
  * The only target for a call with encrypted reasoning that no known target produced: the one that answered its
  * conversation last, else the one that the conversation maps to while all are up.
  */
-export function onlyPlaceOf(
-  targets: readonly Target[],
-  affinity: string,
-  last: string | undefined,
-): readonly Target[] {
-  const known = targets.find(({ model }) => placeOf(model) === last);
-  return known ? [known] : orderOf(targets, affinity, () => UP).slice(0, 1);
+export function pinnedTarget(targets: readonly Target[], affinity: string, last: string | undefined): Target {
+  const known = targets.find(({ model }) => targetKey(model) === last);
+  return known ?? (orderOf(targets, affinity, () => UP)[0] as Target);
 }
 
 const UP: Availability = { isAvailable: true, outUntil: 0 };

@@ -5,7 +5,7 @@ import type { Availability } from './order.ts';
 
 /** How long a target is out the first time, and at most after more. */
 const FIRST_OUT_MS = 1_000;
-const LONGEST_OUT_MS = 60_000;
+const MAX_OUT_MS = 60_000;
 /** Failures in a row that put a target out. */
 const FAILURES_IN_A_ROW = 3;
 /** Time within which failures of two accounts put it out. */
@@ -45,7 +45,7 @@ export interface TargetReport {
 }
 
 /** One attempt at a target. Exactly one of `answered` and `failed` is called, once, or none if the client left. */
-export interface HealthOfTry {
+export interface AttemptReport {
   /** The provider answered, after `ms`. */
   answered(ms: number): void;
   failed(failure: TargetFailure): void;
@@ -102,7 +102,7 @@ export class TargetHealth {
   }
 
   /** A call of an account is about to be sent to a target. */
-  begin(model: Model, accountId: number): HealthOfTry {
+  begin(model: Model, accountId: number): AttemptReport {
     const state = this.#stateOf(model);
     const { generation } = state;
     state.calls++;
@@ -159,7 +159,7 @@ export class TargetHealth {
   #out(state: State, cause: OutCause, { status, error, retryAfterMs }: TargetFailure): void {
     const isNews = state.cause !== cause;
     const doubled = FIRST_OUT_MS * 2 ** state.outs;
-    const outMs = LASTING.has(cause) ? LONGEST_OUT_MS : Math.min(LONGEST_OUT_MS, retryAfterMs ?? doubled);
+    const outMs = LASTING.has(cause) ? MAX_OUT_MS : Math.min(MAX_OUT_MS, retryAfterMs ?? doubled);
     state.outs++;
     state.generation++;
     state.cause = cause;

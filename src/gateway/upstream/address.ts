@@ -4,7 +4,7 @@ import type { Upstream } from '../../domain/catalog.ts';
 const VERSION = '/v1';
 
 /** An address at an upstream. */
-interface Address {
+export interface Address {
   /** `https://host:port` */
   readonly origin: string;
   readonly path: string;

@@ -1,13 +1,13 @@
 import type { Bounds } from '../../metering/bounds.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
 import { DROPPED_FIELDS } from '../../metering/members.ts';
+import type { MeteredBody } from '../../metering/meter.ts';
 import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
-import type { JsonBody } from '../request/call-body.ts';
 import { type ReadJson, readJson, type Span } from '../request/json/json-reader.ts';
 import { type Edit, edited, exchanger, type Upload } from '../request/spool/spool.ts';
 
-/** A form of the body for one target. */
-interface UpstreamForm {
+/** The body for one target. */
+export interface SentBody {
   readonly bytes: Buffer | Upload;
   /** True if the request was changed to ask for usage, which the relay removes from the answer. */
   readonly injectedUsage: boolean;
@@ -15,12 +15,14 @@ interface UpstreamForm {
   readonly addedOptions: boolean;
 }
 
-export interface UpstreamBody extends UpstreamForm {
+export interface UpstreamBody extends SentBody {
+  /** Content type of a form. */
+  readonly contentType?: string | undefined;
   /**
    * The body with this model name, which asks for usage or not; only if the model has several targets, or the request was
    * changed to ask.
    */
-  readonly formOf?: ((upstreamModel: string, asks: boolean) => UpstreamForm) | undefined;
+  readonly formOf?: ((upstreamModel: string, asks: boolean) => SentBody) | undefined;
 }
 
 /** What the gateway adds to the request. */
@@ -44,11 +46,11 @@ interface Slot extends Edit {
  * values are replaced, added or left out in the text, which preserves big numbers, member order and white space (specification sections 4 and 5).
  */
 export function upstreamJson(
-  body: JsonBody,
+  body: MeteredBody,
+  bytes: SentBody['bytes'],
   read: ReadJson,
   { asksForUsage, sets, bounds }: UpstreamNeeds,
 ): UpstreamBody {
-  const { bytes } = body;
   const naming = modelName(body, read);
   const asking = asksForUsage ? includeUsage(body, read) : undefined;
   const edits: Edit[] = sets.length > 0 ? placed(toolBoundEdits(body, read, sets, bounds), read, 0) : [];
@@ -69,7 +71,7 @@ export function upstreamJson(
 
 /** Not within `upstreamJson`, so that it keeps nothing else of the request in memory. */
 function formsOf(
-  form: UpstreamForm,
+  form: SentBody,
   exchange: ReturnType<typeof exchanger>,
   naming: Slot | undefined,
   asking: Slot | undefined,
@@ -90,7 +92,7 @@ function formsOf(
 }
 
 /** The model's name in the body; undefined if it is sent as it is, to all targets. */
-function modelName({ model, value }: JsonBody, read: ReadJson): Slot | undefined {
+function modelName({ model, value }: MeteredBody, read: ReadJson): Slot | undefined {
   const span = read.spanOf('model');
   const isSame = model.upstreamModel === value.model;
   if (!span || (isSame && !model.targets)) return undefined;
@@ -120,7 +122,7 @@ function droppedEdits(read: ReadJson): Edit[] {
 }
 
 /** The edit that asks the upstream to report usage; undefined if the request already does. */
-function includeUsage({ value: { stream_options: options } }: JsonBody, read: ReadJson): Slot | undefined {
+function includeUsage({ value: { stream_options: options } }: MeteredBody, read: ReadJson): Slot | undefined {
   const span = read.spanOf('stream_options');
   if (!span) return slotAt({ ...added(read, '"stream_options":{"include_usage":true}'), was: '' }, read, 0);
   // The upstream refuses an invalid value.
@@ -147,7 +149,7 @@ const CLOSE_ARRAY = 0x5d;
  * of its object.
  */
 function toolBoundEdits(
-  { value }: JsonBody,
+  { value }: MeteredBody,
   read: ReadJson,
   sets: readonly FieldToSet[],
   bounds: Bounds,

@@ -2,17 +2,17 @@ import type { Upstream } from '../../domain/catalog.ts';
 import type { AnswerSink, UpstreamAnswer } from './exchange.ts';
 
 /** Minimum length of a searched credential; shorter ones are placeholders such as `none`, or common words. */
-const LEAST_CHARS = 6;
+const MIN_CHARS = 6;
 /** `…` in UTF-8, one character per byte. */
 const REPLACEMENT = Buffer.from('…').toString('latin1');
 /** Maximum length of an escaped character: `\u002b`. */
-const LONGEST_SPELLING = 6;
+const MAX_SPELLING_CHARS = 6;
 
 /** Ids of the operator's organization and project, which provider errors about limits and access contain. */
 const OPERATOR_IDS = /\b(?:org(?:-|\\u002d)|proj(?:_|\\u005f))(?:[a-z0-9_-]|\\u00(?:2d|5f)){3,}/gi;
 const IN_ID = /[a-z0-9_\\-]/i;
 /** Maximum characters of an id that is kept together. */
-const LONGEST_ID = 128;
+const MAX_ID_CHARS = 128;
 
 const patterns = new WeakMap<Upstream, RegExp>();
 
@@ -21,7 +21,7 @@ const patterns = new WeakMap<Upstream, RegExp>();
  * finds its spellings in JSON and addresses.
  */
 export function withoutCredential(text: string, upstream: Upstream): string {
-  return upstream.apiKey.length < LEAST_CHARS ? text : text.replace(patternOf(upstream), REPLACEMENT);
+  return upstream.apiKey.length < MIN_CHARS ? text : text.replace(patternOf(upstream), REPLACEMENT);
 }
 
 /** Removes the gateway's credential and the operator's ids from a provider's error (one character per byte). */
@@ -70,7 +70,7 @@ export class ErrorFilter implements AnswerSink {
 
   data(chunk: Buffer): boolean {
     const text = withoutCredential(this.#held + chunk.toString('latin1'), this.#upstream);
-    const end = startOfWord(text, text.length - this.#upstream.apiKey.length * LONGEST_SPELLING);
+    const end = startOfWord(text, text.length - this.#upstream.apiKey.length * MAX_SPELLING_CHARS);
     this.#held = text.slice(end);
     return end > 0 ? this.#pass(text.slice(0, end)) : true;
   }
@@ -98,6 +98,6 @@ export class ErrorFilter implements AnswerSink {
 /** The last position up to `at` outside a word that may be an id. */
 function startOfWord(text: string, at: number): number {
   let start = Math.max(0, at);
-  while (start > Math.max(0, at - LONGEST_ID) && IN_ID.test(text[start - 1] ?? '')) start--;
+  while (start > Math.max(0, at - MAX_ID_CHARS) && IN_ID.test(text[start - 1] ?? '')) start--;
   return start;
 }

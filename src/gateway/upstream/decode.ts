@@ -21,7 +21,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
 ]);
 /** The others of IANA's HTTP Content Coding Registry. */
 const UNREADABLE = new Set(['aes128gcm', 'compress', 'x-compress', 'dcb', 'dcz', 'exi', 'pack200-gzip']);
-const MOST_CODINGS = 4;
+const MAX_CODINGS = 4;
 
 /**
  * The codings of an answer, in the order in which they were applied; undefined if one can't be read. A name that is not
@@ -35,7 +35,7 @@ export function codingsOf({ headers }: Pick<UpstreamAnswer, 'headers'>): readonl
     .split(',')
     .map((name) => name.trim());
   const codings = names.flatMap((name) => CODINGS.get(name) ?? []);
-  return names.some((name) => UNREADABLE.has(name)) || codings.length > MOST_CODINGS ? undefined : codings;
+  return names.some((name) => UNREADABLE.has(name)) || codings.length > MAX_CODINGS ? undefined : codings;
 }
 
 const NO_CODINGS: readonly Coding[] = [];

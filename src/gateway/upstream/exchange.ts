@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import type { Upload } from '../request/spool/spool.ts';
 
 /** Receiver of the body of an upstream's answer: any number of calls of `data`, then one of `end` or `error`. */
 export interface AnswerSink {
@@ -19,8 +18,6 @@ interface FlowWatch {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #flow: FlowWatch | undefined;
   #isPaused = false;
-  /** Request headers, name and value in turn. */
-  headers: string[] = [];
   /** Time at which the request began to go out, by `performance.now()`; undefined: nothing of it was sent. */
   sentAt: number | undefined;
   /** Longest wait for the head of the answer, 0 for no bound; undefined: as the connections have it. */
@@ -31,14 +28,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #answered: ((error: Error | null, answer?: UpstreamAnswer) => void) | undefined;
   /** Callback for when the connection is free for another call; called once. */
   over: () => void = () => {};
-  /** A request body in a file. It goes by this way because reply-from accepts no body that is read piece by piece. */
-  upload: Upload | undefined;
 
   constructor(flow?: FlowWatch) {
     this.#flow = flow;
   }
 
-  /** Callback, called once with the head of the answer or the reason why there is none. Replaces the one before. */
+  /** Callback, called once with the head of the answer or the reason why there is none. */
   set answered(callback: (error: Error | null, answer?: UpstreamAnswer) => void) {
     this.#answered = callback;
   }
@@ -113,11 +108,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Cancels the call; reply-from calls this if the client left before the answer and nobody took the call over. */
-  destroy(): void {
-    this.cancel(new Error('the client left'));
-  }
-
   #orCancel(work: () => void): void {
     try {
       work();
@@ -136,6 +126,5 @@ export class Exchange implements Dispatcher.DispatchHandler {
 export interface UpstreamAnswer {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  /** The exchange itself, which reply-from hands on as the answer's `stream`. */
   readonly body: Exchange;
 }

@@ -67,15 +67,15 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
 
 /**
  * The error for an upstream status that concerns the gateway, not the client (specification section 4): 401 and 403
- * refuse the gateway's credential, and a redirect would send it elsewhere. Undefined for forwarded statuses.
+ * refuse the gateway's credential, a redirect would send it elsewhere, and HTTP has no status 600. Undefined for forwarded
+ * statuses.
  */
 export function unforwardableStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) return credentialRefused();
-  if (statusCode >= 200 && (statusCode < 300 || statusCode >= 400)) return undefined;
-  return new GatewayError(
-    'upstream_unavailable',
-    'The model provider returned a redirect, which the gateway does not follow.',
-  );
+  if (statusCode >= 200 && statusCode < 600 && (statusCode < 300 || statusCode >= 400)) return undefined;
+  const what =
+    statusCode < 400 ? 'a redirect, which the gateway does not follow' : 'a status that is not of HTTP';
+  return new GatewayError('upstream_unavailable', `The model provider returned ${what}.`);
 }
 
 function credentialRefused(): GatewayError {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Upstream } from '../../domain/catalog.ts';
-import { addressOf } from './address.ts';
+import { type Address, addressOf } from './address.ts';
 import { codingsOf, decoderOf } from './decode.ts';
 import { type ClientRequest, upstreamHeaders } from './headers.ts';
 import type { UpstreamTransport } from './transport.ts';
@@ -33,18 +33,26 @@ export interface WholeAnswer {
   readonly body: Buffer;
 }
 
+/** Where a request goes, and with which headers (name and value in turn). */
+export function destinationOf(request: Omit<UpstreamRequest, 'method'>): Address & {
+  readonly headers: string[];
+} {
+  const { upstream, upstreamModel, endpoint, client } = request;
+  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
+  const queries = [query, request.query].filter((part) => part !== '').join('&');
+  return { origin, path, query: queries, headers: upstreamHeaders(client, upstream) };
+}
+
 /** Sends the request once. Rejects without an answer's head; `signal` ends the answer too. */
 export async function fetchAnswer(
   transport: UpstreamTransport,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<StreamedAnswer> {
-  const { upstream, upstreamModel, method, endpoint, client } = request;
-  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
-  const queries = [query, request.query].filter((part) => part !== '').join('&');
-  const headers = upstreamHeaders(client, upstream);
+  const { origin, path, query, headers } = destinationOf(request);
+  const { method } = request;
   return await transport.fetch(origin, {
-    path: queries === '' ? path : `${path}?${queries}`,
+    path: query === '' ? path : `${path}?${query}`,
     method,
     headers,
     signal,
@@ -56,7 +64,7 @@ export async function wholeAnswer({
   statusCode: status,
   headers,
   body,
-}: StreamedAnswer): Promise<WholeAnswer> {
+}: Pick<StreamedAnswer, 'statusCode' | 'headers'> & { readonly body: Readable }): Promise<WholeAnswer> {
   const codings = codingsOf({ headers });
   const { 'content-encoding': _coding, ...decoded } = headers;
   if (!codings) {

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import type { ProviderResource } from '../../../src/book/resources.ts';
 import { BookUnavailable } from '../../../src/book/store.ts';
-import type { CallBody } from '../../../src/gateway/request/call-body.ts';
+import type { Model } from '../../../src/domain/catalog.ts';
 import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
 import { rejection } from '../../helper/check/rejection.ts';
 
@@ -69,8 +69,8 @@ async function behind(owner: string | undefined) {
     contextTokens: 1,
   });
   const targets = ['one', 'two', 'three'].map((name) => ({ model: { upstream: { name } } }));
-  const body = { model: { targets } } as unknown as CallBody;
-  const found = ownership.behind(new Map([['resp_1', 'previous_response_id']]), body, { accountId: 1 });
+  const model = { targets } as unknown as Model;
+  const found = ownership.behind(new Map([['resp_1', 'previous_response_id']]), model, { accountId: 1 });
   return { asked, found: await found.catch((error: unknown) => error) };
 }
 

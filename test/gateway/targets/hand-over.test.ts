@@ -74,6 +74,8 @@ test('a connection that broke after the request was sent is not repeated, unless
   bold.behave('a', { breakAfter: 'nothing' });
   t.equal((await bold.chat(bold.key, { model: 'ranked' })).status, 200);
   t.same(askedPlaces(bold), ['ranked-a', 'ranked-b']);
+  bold.behave('a', { body: ['{"choices":[', '1'], breakAfter: 1 });
+  t.equal((await bold.chat(bold.key, { model: 'ranked' })).status, 200, 'JSON of which nothing was shown');
 });
 
 test('with every target failed the answer is the last error that a provider gave', async (t) => {
@@ -91,6 +93,17 @@ test('with every target failed the answer is the last error that a provider gave
     { target: 'b', status: 429 },
     { target: 'c', status: null },
   ]);
+});
+
+test('a failure with status 200 is the answer if no target after it can be reached', async (t) => {
+  const world = await started(t);
+  const failure = { error: { message: 'overloaded' } };
+  world.behave('a', { body: failure });
+  await Promise.all([world.providers.b.close(), world.providers.c.close()]);
+  const response = await world.chat(world.key, { model: 'ranked' });
+  t.equal(response.status, 502);
+  t.same(await response.json(), failure);
+  t.match(await world.charge(), { credits: 0, upstream: 'a', status: 502, outcome: 'upstream_error' });
 });
 
 test('a call with no target left gets 502', async (t) => {

@@ -60,6 +60,7 @@ test('the estimate of a call without tools counts a third of its bytes, its soun
     kind: 'json',
     model: modelAt('/v1/completions', { price, maxOutputTokens: 500 }),
     value: { input: 'x'.repeat(30) },
+    scalars: { input: 'x'.repeat(30) },
     isStream: false,
     textBytes: 100,
     files: 0,

@@ -4,10 +4,11 @@ import { foldName, invalidField, invalidJson, otherCase } from '../../../domain/
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
 import { refuseObeyed } from '../../../metering/members.ts';
-import { type Audio, COUNTS } from '../../../metering/meter.ts';
+import { type Audio, COUNTS, type MeteredBody } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
-import { type CallBody, checkCount, modelNamed } from '../call-body.ts';
+import type { SentBody, UpstreamBody } from '../../upstream/body.ts';
+import { checkCount, modelNamed } from '../call-body.ts';
 import { INSPECTED_FIELDS } from '../members.ts';
 import { type Edit, edited, exchanger, Spool, Upload } from '../spool/spool.ts';
 import { type Part, readForm } from './read-form.ts';
@@ -17,18 +18,18 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
  * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
- * follow the file. The form is rebuilt for the upstream. `asked` gets the fields before they are checked. Throws
+ * follow the file. `sent` is the form rebuilt for the upstream. `asked` gets the fields before they are checked. Throws
  * GatewayError.
  */
 export async function readFormBody(
-  sent: unknown,
-  contentType: string | undefined,
+  received: unknown,
+  sentAs: string | undefined,
   catalog: Catalog,
   endpoint: Endpoint,
   asked: (value: Readonly<Record<string, unknown>>, isStream: boolean) => void,
-): Promise<CallBody> {
-  const source = sourceOf(sent);
-  const parts = await readForm(source, contentType);
+): Promise<{ readonly body: MeteredBody; readonly sent: UpstreamBody }> {
+  const source = sourceOf(received);
+  const parts = await readForm(source, sentAs);
   refuseRepeated(parts);
   if (endpoint.body === 'audio') refuseAddresses(parts);
   const value: Record<string, unknown> = Object.create(null);
@@ -45,22 +46,24 @@ export async function readFormBody(
   // Of random digits, so that it occurs in no file.
   const boundary = randomUUID();
   const { edits, naming } = writtenForm(parts, source.size, boundary, model.upstreamModel);
-  const original = Buffer.isBuffer(sent) ? sent : new Upload(source);
+  const original = Buffer.isBuffer(received) ? received : new Upload(source);
   const bytes = edited(original, edits);
-  return {
+  const contentType = `multipart/form-data; boundary=${boundary}`;
+  const sent = { bytes, contentType, injectedUsage: false, addedOptions: false };
+  const named = model.targets && naming ? namesOf(exchanger(original, bytes, edits), naming) : undefined;
+  const body: MeteredBody = {
     kind: 'form',
     model,
     value,
+    scalars: value,
     isStream,
-    bytes,
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    ...(model.targets && naming ? { named: namesOf(exchanger(original, bytes, edits), naming) } : {}),
     textBytes: parts.reduce((sum, { text, start, end }) => (text === undefined ? sum : sum + end - start), 0),
     files: parts.filter(({ text }) => text === undefined).length,
     audio: endpoint.body === 'audio' ? await audioIn(parts, source) : undefined,
     elidedStrings: undefined,
     hints: undefined,
   };
+  return { body, sent: named ? { ...sent, formOf: (name) => ({ ...sent, bytes: named(name) }) } : sent };
 }
 
 /**
@@ -117,6 +120,9 @@ function sourceOf(sent: unknown): ByteSource {
   return inMemory(sent);
 }
 
-function namesOf(exchange: ReturnType<typeof exchanger>, naming: Edit): NonNullable<CallBody['named']> {
+function namesOf(
+  exchange: ReturnType<typeof exchanger>,
+  naming: Edit,
+): (upstreamModel: string) => SentBody['bytes'] {
   return (upstreamModel) => exchange(new Map([[naming, upstreamModel]]));
 }

@@ -5,10 +5,10 @@ import { ElidedString, ElidedStrings } from '../../../metering/json/elided-strin
 import { JsonCounts } from './json-counts.ts';
 import { decoded, NamesWithin } from './names-within.ts';
 import { NotJson } from './not-json.ts';
-import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, SIGNS, searchable, stringEnd } from './scan.ts';
+import { CLOSE, COLON, COMMA, freeEnd, OPEN_OBJECT, QUOTE, searchable, stringEnd, TOKENS } from './scan.ts';
 
 /** Maximum bytes of a kept string. Relevant ids and names fit even if fully escaped. */
-const KEPT_STRING_MAX_BYTES = 512;
+const MAX_KEPT_STRING_BYTES = 512;
 /** Minimum bytes for eliding a value with free names; JSON.parse is faster for shorter ones. */
 const LONG_FREE_BYTES = 128;
 /** Maximum bytes of a body kept whole; there, JSON.parse is faster than placeholders. */
@@ -16,7 +16,7 @@ const KEPT_WHOLE_BYTES = 8 * 1024;
 /**
  * Maximum MiB of the text without long strings: beyond, JSON.parse would take over 20 ms, and twice its size in memory.
  */
-const KEPT_MAX_MIB = 6;
+const MAX_KEPT_MIB = 6;
 /** Bytes from which the text without long strings is parsed and checked in heavy steps. */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
 
@@ -103,7 +103,7 @@ class JsonReader {
   readonly #rootNames: RootNames;
   /** The whole body, if in memory. */
   readonly #body: Buffer | undefined;
-  #keptStringBytes = KEPT_STRING_MAX_BYTES;
+  #keptStringBytes = MAX_KEPT_STRING_BYTES;
   readonly #counts = new JsonCounts();
   readonly #names = new NamesWithin(this.#counts);
   #elidedStrings: ElidedStrings | undefined;
@@ -153,9 +153,9 @@ class JsonReader {
       at = close + 1;
     }
     for (; at < length; at++) {
-      const sign = SIGNS[bytes[at] as number];
-      if (sign === 0) continue;
-      if (sign === QUOTE) {
+      const token = TOKENS[bytes[at] as number];
+      if (token === 0) continue;
+      if (token === QUOTE) {
         const close = stringEnd(search, at + 1);
         const end = close < 0 ? ~close : close;
         if (end - at > this.#keptStringBytes) {
@@ -172,9 +172,9 @@ class JsonReader {
         }
         at = end;
       } else {
-        if (sign === COMMA) this.#comma(from, at);
-        else if (sign === COLON) this.#colon(bytes, from, at);
-        else if (sign === CLOSE) this.#close(from, at);
+        if (token === COMMA) this.#comma(from, at);
+        else if (token === COLON) this.#colon(bytes, from, at);
+        else if (token === CLOSE) this.#close(from, at);
         else if (this.#body && this.#names.isFreeNext) {
           const end = freeEnd(search, at, this.#counts);
           if (end - at > LONG_FREE_BYTES) {
@@ -184,7 +184,7 @@ class JsonReader {
             this.#mark(end);
           }
           at = end;
-        } else this.#open(sign === OPEN_OBJECT, from, at);
+        } else this.#open(token === OPEN_OBJECT, from, at);
         this.#nameFrom = NO_NAME;
       }
     }
@@ -285,10 +285,10 @@ class JsonReader {
   /** Appends bytes to the kept text and returns `end`. Throws 413 `body_too_large` beyond its bound. */
   #keep(bytes: Buffer, from: number, end: number): number {
     this.#length += end - from;
-    if (this.#length > KEPT_MAX_MIB * 1024 * 1024) {
+    if (this.#length > MAX_KEPT_MIB * 1024 * 1024) {
       throw new GatewayError(
         'body_too_large',
-        `The request body has more than ${KEPT_MAX_MIB} MiB outside strings of over ${KEPT_STRING_MAX_BYTES} bytes.`,
+        `The request body has more than ${MAX_KEPT_MIB} MiB outside strings of over ${MAX_KEPT_STRING_BYTES} bytes.`,
       );
     }
     this.#kept.push(bytes.toString('latin1', from, end));

@@ -103,7 +103,7 @@ function namesBelow(members: Members, seen = new Set<Members>()): string[] {
 export const TOOL_USE = /tool_use$/;
 const PLAIN = /^[a-z0-9_]*$/;
 /** Length of names that are remembered by a number made of their bytes: the same few dozen recur. */
-const LONGEST_KNOWN = 40;
+const MAX_KNOWN = 40;
 const KNOWN: (string | undefined)[] = new Array(512).fill(undefined);
 /** Number of names in an object from which a set compares them. */
 const MANY_NAMES = 16;
@@ -242,7 +242,7 @@ export class NamesWithin {
   #spelled(bytes: Buffer, from: number, end: number): string {
     const raw = bytes.toString('latin1', from, end);
     if (PLAIN.test(raw)) {
-      if (raw.length <= LONGEST_KNOWN) KNOWN[placeOf(bytes, from, end)] = raw;
+      if (raw.length <= MAX_KNOWN) KNOWN[placeOf(bytes, from, end)] = raw;
       return raw;
     }
     this.#counts.oddName();

@@ -1,28 +1,26 @@
-import type { InputTokens, MeteredBody } from '../../../metering/meter.ts';
-import type { Endpoint } from '../../endpoints.ts';
+import type { InputTokens, Meter, MeteredBody, RequestFacts } from '../../../metering/meter.ts';
 import { parseObject, type ReadJson } from './json-reader.ts';
 
 /** Rough size in bytes of a token of JSON. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * The endpoint for a call whose body was reduced to scalars: an estimate reads the bytes of a small one again, and uses
- * the tokens counted in a large one.
+ * Counts the tokens of a request of which only facts are in memory: reads the bytes of a small one again, and returns
+ * what was counted in a large one. Not a closure of the reader, which would keep the whole request in memory.
  */
-export function rereading(endpoint: Endpoint, counted: Buffer | InputTokens): Endpoint {
-  const { meter } = endpoint;
-  const inputTokens = Buffer.isBuffer(counted)
-    ? (scalars: MeteredBody) => meter.inputTokens(wholeOf(scalars, counted))
-    : () => counted;
-  return { ...endpoint, meter: { ...meter, inputTokens } };
+export function inputTokensOf(
+  meter: Meter,
+  facts: RequestFacts,
+  counted: Buffer | InputTokens,
+): () => InputTokens {
+  return () =>
+    Buffer.isBuffer(counted)
+      ? meter.inputTokens({ ...facts, value: parseObject(counted.toString()), elidedStrings: undefined })
+      : counted;
 }
 
 /** Tokens of a body that is large or has very many parts, which is not read again. */
-export function countOnce({ meter }: Endpoint, body: MeteredBody, { skippedBytes }: ReadJson): InputTokens {
+export function countOnce(meter: Meter, body: MeteredBody, { skippedBytes }: ReadJson): InputTokens {
   const { text, media } = meter.inputTokens(body);
   return { text: text + Math.ceil(skippedBytes / BYTES_PER_TOKEN), media };
-}
-
-function wholeOf(scalars: MeteredBody, bytes: Buffer): MeteredBody {
-  return { ...scalars, value: parseObject(bytes.toString()), elidedStrings: undefined };
 }

@@ -10,8 +10,8 @@ const OPEN_LIST = 5;
 export const CLOSE = 6;
 
 /** Kind of each byte. */
-export const SIGNS = new Uint8Array(256);
-for (const [sign, meaning] of [
+export const TOKENS = new Uint8Array(256);
+for (const [token, meaning] of [
   ['"', QUOTE],
   [',', COMMA],
   [':', COLON],
@@ -20,7 +20,7 @@ for (const [sign, meaning] of [
   ['}', CLOSE],
   [']', CLOSE],
 ] as const)
-  SIGNS[sign.charCodeAt(0)] = meaning;
+  TOKENS[token.charCodeAt(0)] = meaning;
 
 const [QUOTE_BYTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20];
 
@@ -131,13 +131,13 @@ export function freeEnd(search: Searchable, open: number, counts: JsonCounts): n
   let nameEnd = 0;
   for (let at = open; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    const sign = SIGNS[byte] as number;
-    if (sign === 0) {
+    const token = TOKENS[byte] as number;
+    if (token === 0) {
       if (isSpace(byte)) continue;
       expect(expected, A_VALUE);
       at = scalarEnd(bytes, at) - 1;
       expected = A_COMMA | AN_END;
-    } else if (sign === QUOTE) {
+    } else if (token === QUOTE) {
       expect(expected, A_NAME | A_VALUE);
       const end = stringEnd(search, at + 1);
       if (end < 0) break;
@@ -145,15 +145,15 @@ export function freeEnd(search: Searchable, open: number, counts: JsonCounts): n
       nameEnd = end;
       expected = (expected & A_NAME) !== 0 ? A_COLON : A_COMMA | AN_END;
       at = end;
-    } else if (sign === COLON) {
+    } else if (token === COLON) {
       expect(expected, A_COLON);
       counts.name(bytes, nameFrom, nameEnd);
       expected = A_VALUE;
-    } else if (sign === COMMA) {
+    } else if (token === COMMA) {
       expect(expected, A_COMMA);
       counts.comma();
       expected = areObjects.at(-1) === true ? A_NAME : A_VALUE;
-    } else if (sign === CLOSE) {
+    } else if (token === CLOSE) {
       expect(expected, AN_END);
       if (areObjects.pop() === (byte === CLOSE_LIST)) break;
       counts.close();
@@ -162,8 +162,8 @@ export function freeEnd(search: Searchable, open: number, counts: JsonCounts): n
     } else {
       expect(expected, A_VALUE);
       counts.open();
-      areObjects.push(sign === OPEN_OBJECT);
-      expected = sign === OPEN_LIST ? A_VALUE | AN_END : A_NAME | AN_END;
+      areObjects.push(token === OPEN_OBJECT);
+      expected = token === OPEN_LIST ? A_VALUE | AN_END : A_NAME | AN_END;
     }
   }
   throw new NotJson();
