@@ -2,20 +2,17 @@ import { normalizeRange } from '../domain/addresses.ts';
 import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import {
-  boolean,
   type Field,
   type JsonSchema,
   list,
-  matching,
-  number,
   numberOf,
   optional,
-  orReference,
   type Reader,
   reader,
   section,
   text,
-} from './reader.ts';
+} from '../domain/shape.ts';
+import { boolean, matching, number, orReference } from './references.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_BODY_MB = 1_024;
