@@ -6,7 +6,7 @@ export function orReference(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }] };
 }
 
-function referable<T, W>(read: Reader<T, W>): Reader<T, W> {
+export function referable<T, W>(read: Reader<T, W>): Reader<T, W> {
   return reader(orReference(read.schema), read);
 }
 

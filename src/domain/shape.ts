@@ -108,7 +108,7 @@ export interface Field<T, W = unknown> {
   readonly shownDefault?: unknown;
 }
 /** A field with a default, which `T` includes. */
-interface OptionalField<T, W = unknown> extends Field<T, W> {
+export interface OptionalField<T, W = unknown> extends Field<T, W> {
   readonly orElse: () => T;
 }
 /** A field without a default: the result lacks it if it is absent. */
@@ -121,13 +121,30 @@ export function required<T, W>(read: Reader<T, W>, description: string): Field<T
 }
 
 /** A field whose default is final and not parsed. `shownDefault`: the default as it is written, if different. */
-export function optional<T, D, W>(
+export function optional<T, const D, W>(
   read: Reader<T, W>,
   fallback: D,
   description: string,
   shownDefault: unknown = fallback,
 ): OptionalField<T | D, W> {
   return { read, description, orElse: () => fallback, shownDefault };
+}
+
+/** The same fields for a PATCH: all can be absent. */
+export function patched<const F extends Fields>(
+  fields: F,
+): { readonly [K in keyof F]: MaybeField<ValueOf<F[K]>, SentOf<F[K]>> } {
+  const parts = Object.entries(fields).map(([key, { read, description }]) => [key, maybe(read, description)]);
+  return Object.fromEntries(parts) as { readonly [K in keyof F]: MaybeField<ValueOf<F[K]>, SentOf<F[K]>> };
+}
+
+/** The field, no longer required. */
+export function withDefault<T, W>(
+  field: Field<T, W>,
+  fallback: T,
+  shownDefault: unknown = fallback,
+): OptionalField<T, W> {
+  return { ...field, orElse: () => fallback, shownDefault };
 }
 
 export function maybe<T, W>(read: Reader<T, W>, description: string): MaybeField<T, W> {
@@ -191,11 +208,19 @@ export function fieldSchema<W>({ read, description, shownDefault }: Field<unknow
   return { description, ...read.schema, ...(shownDefault === undefined ? {} : { default: shownDefault }) };
 }
 
+/** The schemas of all fields. */
+export function fieldSchemas<const F extends Fields>(
+  fields: F,
+): { readonly [K in keyof F]: Schema<SentOf<F[K]>> } {
+  const schemas = Object.entries(fields).map(([key, field]) => [key, fieldSchema(field)]);
+  return Object.fromEntries(schemas) as { readonly [K in keyof F]: Schema<SentOf<F[K]>> };
+}
+
 function sectionSchema(fields: Fields): JsonSchema {
   const needed = Object.entries(fields).filter(([, field]) => !(field.orElse || 'isMaybe' in field));
   return {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, fieldSchema(field)])),
+    properties: fieldSchemas(fields),
     ...(needed.length > 0 ? { required: needed.map(([key]) => key) } : {}),
     additionalProperties: false,
   };
@@ -236,14 +261,15 @@ export function numberOf(value: unknown, kind: 'whole' | 'decimal' = 'decimal'):
   return typeof value === 'string' && digits.test(value) ? Number(value) : value;
 }
 
-/** A number in [min, max]. */
+/** A number in [min, max]. `orElse`: what else is right, for the message. */
 export function number(
   min: number,
   max = Number.MAX_SAFE_INTEGER,
   kind: 'whole' | 'decimal' = 'whole',
+  orElse = '',
 ): Reader<number, number> {
   const to = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
-  const right = `must be a ${kind === 'whole' ? 'whole ' : ''}number from ${min}${to}`;
+  const right = `must be a ${kind === 'whole' ? 'whole ' : ''}number from ${min}${to}${orElse}`;
   const schema = { type: kind === 'whole' ? 'integer' : 'number', minimum: min, maximum: max };
   return reader(schema, (value, path, faults) => {
     const read = faults.allowsText ? numberOf(value, kind) : value;
@@ -284,6 +310,11 @@ export function text<T = string>(
     (value, path, faults) =>
       (typeof value === 'string' ? accept(value) : undefined) ?? faults.add(path, right),
   );
+}
+
+/** The same with more keywords in its schema. */
+export function described<T, W>(read: Reader<T, W>, more: JsonSchema): Reader<T, W> {
+  return reader({ ...read.schema, ...more }, read);
 }
 
 /** Also takes null. */

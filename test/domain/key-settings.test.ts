@@ -211,7 +211,7 @@ for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending
     t.equal(param, name);
     t.match(
       message,
-      new RegExp(`^"${name}" is not a writable field\\. Writable fields: name, .*, webhook_url, .*\\.$`),
+      new RegExp(`^"${name}" is not a supported field\\. Supported fields: name, .*, webhook_url, .*\\.$`),
     );
   });
 }
@@ -241,25 +241,22 @@ for (const body of [undefined, null, 'name', 1, true, [], [{ name: 'x' }]]) {
 
 test('a new key has the defaults of the specification', async (t) => {
   t.strictSame(parseNewKey({ name: 'n' }), {
-    settings: {
-      name: 'n',
-      description: '',
-      isActive: true,
-      expiresAt: null,
-      allowedModels: [],
-      allowedCategories: [],
-      spendingLimit: null,
-      spendingPeriod: 'monthly',
-      rpmLimit: null,
-      tpmLimit: null,
-      maxParallelRequests: null,
-      activeHours: '',
-      allowedIps: [],
-      allowedOrigins: [],
-      blockedCountries: [],
-      webhookUrl: '',
-    },
-    canManage: undefined,
+    name: 'n',
+    description: '',
+    isActive: true,
+    expiresAt: null,
+    allowedModels: [],
+    allowedCategories: [],
+    spendingLimit: null,
+    spendingPeriod: 'monthly',
+    rpmLimit: null,
+    tpmLimit: null,
+    maxParallelRequests: null,
+    activeHours: '',
+    allowedIps: [],
+    allowedOrigins: [],
+    blockedCountries: [],
+    webhookUrl: '',
   });
 });
 
@@ -270,7 +267,7 @@ test('a new key needs a name', async (t) => {
 });
 
 test('every field of PATCH can be set on creation', async (t) => {
-  const { settings, canManage } = parseNewKey({
+  const { canManage, ...settings } = parseNewKey({
     name: 'n',
     description: 'd',
     is_active: false,
