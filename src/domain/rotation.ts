@@ -37,8 +37,8 @@ export const Rotation = section(
   },
 );
 
-/** Reads a request to rotate. Throws `invalid_json` and `invalid_field`. */
-export function parseRotation(body: unknown): Parsed<typeof Rotation> {
+/** Reads a request to rotate; no body is an empty one. Throws `invalid_json` and `invalid_field`. */
+export function parseRotation(body: unknown = {}): Parsed<typeof Rotation> {
   const asked = readBody(Rotation, body);
   if (asked.endGrace && asked.graceSeconds !== undefined) {
     throw invalidField('grace_seconds', "grace_seconds can't be combined with end_grace.");

@@ -136,7 +136,7 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
   app.post(`${routes.path}rotate/`, { schema, ...hook }, async (request) => {
     const { accountId } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
-    const asked = parseRotation(request.body ?? {});
+    const asked = parseRotation(request.body);
     const which = { accountId, keyId, ifVersion: ifMatch(request) };
     if (asked.endGrace) return await keyViewNow(deps, await endGrace(deps, which));
     return await rotateKey(deps, which, asked.graceSeconds ?? 0);
