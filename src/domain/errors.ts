@@ -67,15 +67,14 @@ export interface Shortfall {
   readonly affordable_max_tokens: number | null;
 }
 
+/** What is known of a caller, each with its row in caller.ts, by its name in the API. */
+export type CallerFact = 'ip' | 'country' | 'origin';
+
 /**
  * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the
  * API: credits are decimal strings.
  */
-export interface RefusalDetail {
-  /** The caller's address; null if it has none or it can't be parsed. */
-  readonly ip?: string | null;
-  readonly country?: string | null;
-  readonly origin?: string | null;
+export interface RefusalDetail extends Readonly<Partial<Record<CallerFact, string | null>>> {
   readonly hold?: string;
   readonly estimate?: string;
   /** Of the account, so for readers who may see it. */

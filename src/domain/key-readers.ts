@@ -170,6 +170,26 @@ export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
 
+/** Text of a limited length. PostgreSQL can't store U+0000, and UTF-8 can't encode half a surrogate pair. */
+export function storable(maxLength: number): Reader<string, string> {
+  return text(
+    `must be a string of at most ${maxLength} characters`,
+    (given) => (isText(given) && !isLonger(given, maxLength) && !given.includes('\0') ? given : undefined),
+    { maxLength, pattern: TEXT_PATTERNS.storable },
+  );
+}
+
+const SHORT = 1_000;
+/** Text of at most 1,000 characters that `parse` accepts. */
+export function shortText<T>(
+  right: string,
+  parse: (given: string) => T | undefined,
+  more: JsonSchema = {},
+): Reader<T, string> {
+  const accept = (given: string) => (isLonger(given, SHORT) ? undefined : parse(given));
+  return text(right, accept, { maxLength: SHORT, pattern: TEXT_PATTERNS.storable, ...more });
+}
+
 /** Truncates a value for an error message. */
 function shown(value: unknown): string {
   if (typeof value !== 'string')

@@ -155,7 +155,9 @@ type Fields = Readonly<Record<string, Field<unknown>>>;
 type ValueOf<F> = F extends Field<infer T> ? T : never;
 type SentOf<F> = F extends Field<unknown, infer W> ? W : never;
 /** `alert_threshold` is `alertThreshold` in the code. */
-type Camel<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : Name;
+export type Camel<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
 
 type ParsedFields<F extends Fields> = Flat<
   { readonly [K in keyof F as F[K] extends MaybeField<unknown> ? never : Camel<K>]: ValueOf<F[K]> } & {
@@ -199,8 +201,8 @@ export function section<const F extends Fields>(
   });
 }
 
-function camel(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+export function camel<Name extends string>(name: Name): Camel<Name> {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) as Camel<Name>;
 }
 
 /** The schema of a field's value, with its description. */

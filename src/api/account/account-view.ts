@@ -8,7 +8,7 @@ import {
 } from '../../domain/credits.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { type AccountRecord, DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
-import { isLonger } from '../../domain/key-readers.ts';
+import { isLonger, storable } from '../../domain/key-readers.ts';
 import { timestamp } from '../../domain/period.ts';
 import {
   boolean,
@@ -37,7 +37,6 @@ import {
   id,
   orNull,
   PAGE_LIMIT,
-  storable,
   time,
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';

@@ -3,26 +3,14 @@ import type { Book } from '../../book/book.ts';
 import type { Config } from '../../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
 import { hasCallLimits, NO_LIMIT_STATES } from '../../domain/call-limits.ts';
+import { ASKED_FACTS } from '../../domain/caller.ts';
 import type { Catalog } from '../../domain/catalog.ts';
-import { normalizeCountry } from '../../domain/countries.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { TEXT_PATTERNS } from '../../domain/json-patterns.ts';
-import { isLonger } from '../../domain/key-readers.ts';
-import { requestOrigin } from '../../domain/origins.ts';
+import { shortText, storable } from '../../domain/key-readers.ts';
 import { parseTimestamp } from '../../domain/period.ts';
 import { compileKey } from '../../domain/rules.ts';
-import {
-  type JsonSchema,
-  maybe,
-  oneOf,
-  type Parsed,
-  type Reader,
-  readBody,
-  required,
-  section,
-  text,
-} from '../../domain/shape.ts';
+import { maybe, oneOf, type Parsed, readBody, required, section } from '../../domain/shape.ts';
 import type { CountryLookup } from '../../gateway/country.ts';
 import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
@@ -32,7 +20,6 @@ import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.
 import { speakJson } from '../http/json-routes.ts';
 import { KeyPath } from '../keys/key-schema.ts';
 import { keyIdOf, keyNotFound } from '../keys/keys.ts';
-import { storable } from '../openapi/fields.ts';
 import {
   BODY_REFUSALS,
   BY_KEY,
@@ -142,12 +129,13 @@ function callerOf(
   call: Parsed<typeof ExplainBody>,
   subject: Subject,
 ) {
-  const address = call.ip ?? parseAddress(gatekeeper.addressOf(request));
+  const { model: _model, endpoint: _endpoint, at = Date.now(), ...asked } = call;
+  const ip = asked.ip ?? parseAddress(gatekeeper.addressOf(request));
   return {
-    nowMs: call.at ?? Date.now(),
-    address,
-    country: call.country ?? (address && countryOf(countries, address, subject)),
-    origin: requestOrigin(call.origin, undefined),
+    ...asked,
+    nowMs: at,
+    ip,
+    country: asked.country ?? (ip && countryOf(countries, ip, subject)),
     allowMissingOrigin: config.origins.allowMissing,
   };
 }
@@ -183,39 +171,17 @@ async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
   return { spent, ofKey, account, limits };
 }
 
-/** Maximum length of a text field, in characters. */
-const LONGEST_TEXT = 1_000;
-
-function asked<T>(
-  wanted: string,
-  parse: (given: string) => T | undefined,
-  more: JsonSchema = {},
-): Reader<T, string> {
-  const accept = (given: string) => (isLonger(given, LONGEST_TEXT) ? undefined : parse(given));
-  return text(wanted, accept, { maxLength: LONGEST_TEXT, pattern: TEXT_PATTERNS.storable, ...more });
-}
-
 /** The call to explain (specification section 2). */
 export const ExplainBody = section(
   {
-    model: required(storable(LONGEST_TEXT), 'Name of the model that would be called.'),
+    model: required(storable(1_000), 'Name of the model that would be called.'),
     endpoint: maybe(
       oneOf(...ENDPOINTS.map(({ path }) => path)),
       'Path under /v1. Default: the first that serves the model.',
     ),
-    ip: maybe(
-      asked('must be an IPv4 or IPv6 address', parseAddress),
-      'Address of the caller. Default: yours.',
-    ),
-    origin: maybe(storable(LONGEST_TEXT), 'The header `Origin`. Default: none.'),
-    country: maybe(
-      asked('must be an ISO 3166-1 alpha-2 country code', normalizeCountry, {
-        pattern: TEXT_PATTERNS.country,
-      }),
-      'ISO 3166-1 alpha-2 code. Default: the country of the address.',
-    ),
+    ...ASKED_FACTS,
     at: maybe(
-      asked('must be an ISO 8601 date-time with Z or an offset', parseTimestamp, { format: 'date-time' }),
+      shortText('must be an ISO 8601 date-time with Z or an offset', parseTimestamp, { format: 'date-time' }),
       'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
     ),
   },

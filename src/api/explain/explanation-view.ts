@@ -1,3 +1,4 @@
+import { CALLER_FACTS, eachFact } from '../../domain/caller.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
@@ -27,11 +28,7 @@ export const Explanation = Type.Object(
       },
     ),
     caller: Type.Object(
-      {
-        ip: orNull(Type.String(), 'Address of the caller; null: unknown.'),
-        country: orNull(Type.String(), 'Country of the address, ISO 3166-1 alpha-2; null: unknown.'),
-        origin: orNull(Type.String(), 'Origin; null: none.'),
-      },
+      eachFact((fact) => orNull(Type.String(), CALLER_FACTS[fact].help)),
       { title: 'ExplainedCaller', description: 'The caller that was checked.' },
     ),
     targets: Type.Array(

@@ -1,7 +1,6 @@
 import { CALL_LIMIT_FIELDS } from '../../domain/call-limits.ts';
 import { MAX_CREDITS, type Micro } from '../../domain/credits.ts';
-import { TEXT_PATTERNS } from '../../domain/json-patterns.ts';
-import { callLimit, credits as creditsReader, isLonger } from '../../domain/key-readers.ts';
+import { callLimit, credits as creditsReader } from '../../domain/key-readers.ts';
 import { parseDay } from '../../domain/period.ts';
 import {
   described,
@@ -112,16 +111,6 @@ export const DAY = text(
 /** A parameter of a query as text. PostgreSQL rejects U+0000, in query arguments too. */
 export function anyText(more: JsonSchema = {}): Reader<string, string> {
   return text('must not contain U+0000', (given) => (given.includes('\0') ? undefined : given), more);
-}
-
-/** Text of a limited length. PostgreSQL can't store U+0000, and UTF-8 can't encode half a surrogate pair. */
-export function storable(maxLength: number): Reader<string, string> {
-  return text(
-    `must be a string of at most ${maxLength} characters`,
-    (given) =>
-      isLonger(given, maxLength) || given.includes('\0') || !given.isWellFormed() ? undefined : given,
-    { maxLength, pattern: TEXT_PATTERNS.storable },
-  );
 }
 
 type CallLimitField = (typeof CALL_LIMIT_FIELDS)[keyof typeof CALL_LIMIT_FIELDS];
