@@ -1,8 +1,9 @@
 import { test } from 'tap';
 import { parseAddress } from '../../src/domain/addresses.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
-import type { Caller } from '../../src/domain/caller.ts';
+import { CALLER_FACT_NAMES, type Caller } from '../../src/domain/caller.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
+import { KEY_FIELD_NAMES, keyField } from '../../src/domain/key-settings.ts';
 import {
   CALLER_CHECKS,
   type CompiledKey,
@@ -209,6 +210,13 @@ test('each check refuses with the code that it names', async (t) => {
   for (const { name, code, check } of CALLER_CHECKS) t.equal(check(key, caller())?.code, code, name);
   const target = { slug: 'gpt-4o-mini', category: 'text' } as const;
   for (const { name, code, check } of MODEL_CHECKS) t.equal(check(key, target)?.code, code, name);
+});
+
+test('every fact of a caller is read by a restriction', async (t) => {
+  const read = KEY_FIELD_NAMES.map(keyField).flatMap((row) =>
+    row.restricts === 'caller' ? (row.reads ?? []) : [],
+  );
+  t.same([...new Set(read)].sort(), [...CALLER_FACT_NAMES].sort());
 });
 
 test('the country is looked up by its own check, and only where countries are blocked', async (t) => {

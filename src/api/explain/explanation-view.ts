@@ -62,7 +62,12 @@ export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
       detail: 'This API key can only be used during 08:00-18:00 UTC. It is now 20:00 UTC.',
     },
   ],
-  caller: { ip: '203.0.113.9', country: 'DE', origin: 'https://app.example.com' },
+  caller: {
+    ...eachFact(() => null),
+    ip: '203.0.113.9',
+    country: 'DE',
+    origin: 'https://app.example.com',
+  },
   targets: [{ target: 'demo', upstream_model: 'demo-chat' }],
 };
 
