@@ -1,3 +1,5 @@
+import type { CallerFact } from './caller-facts.ts';
+
 /**
  * Every error code that a client can get (specification sections 2, 3, 4, 7): HTTP status, type, and whether the same
  * request may succeed later (`repeat`) or never will (`final`: `x-should-retry: false`). docs/api.md lists them.
@@ -66,9 +68,6 @@ export interface Shortfall {
   /** Largest output maximum with which the call would have been admitted; null if lowering it cannot help. */
   readonly affordable_max_tokens: number | null;
 }
-
-/** What is known of a caller, each with its row in caller.ts, by its name in the API. */
-export type CallerFact = 'ip' | 'country' | 'origin';
 
 /**
  * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the

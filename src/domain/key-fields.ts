@@ -1,4 +1,5 @@
-import type { CallerFact, ErrorCode } from './errors.ts';
+import type { CallerFact } from './caller-facts.ts';
+import type { ErrorCode } from './errors.ts';
 import { type FieldType, TYPES } from './key-readers.ts';
 
 interface Row {

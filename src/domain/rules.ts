@@ -1,7 +1,8 @@
 import { type AddressMatcher, compileRanges } from './addresses.ts';
 import { type ModelNames, modelNames } from './allowed-models.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
-import { CALLER_FACTS, type Caller, textOf } from './caller.ts';
+import { type Caller, textOf } from './caller.ts';
+import { CALLER_FACTS } from './caller-facts.ts';
 import { cutShort, type ErrorCode, GatewayError, type RefusalDetail } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';

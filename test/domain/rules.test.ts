@@ -1,7 +1,8 @@
 import { test } from 'tap';
 import { parseAddress } from '../../src/domain/addresses.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
-import { CALLER_FACT_NAMES, type Caller } from '../../src/domain/caller.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { CALLER_FACT_NAMES } from '../../src/domain/caller-facts.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { KEY_FIELD_NAMES, keyField } from '../../src/domain/key-settings.ts';
 import {

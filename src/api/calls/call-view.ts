@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../book/calls.ts';
-import { CALLER_FACTS, eachFact } from '../../domain/caller.ts';
+import { CALLER_FACTS, eachFact } from '../../domain/caller-facts.ts';
 import { creditsString, micro } from '../../domain/credits.ts';
 import { type Cell, csvLine } from '../../domain/csv.ts';
 import type { RefusalDetail } from '../../domain/errors.ts';

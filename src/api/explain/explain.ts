@@ -8,7 +8,8 @@ import {
   type LimitStates,
   remaining,
 } from '../../domain/call-limits.ts';
-import { type Caller, eachFact, textOf } from '../../domain/caller.ts';
+import { type Caller, textOf } from '../../domain/caller.ts';
+import { eachFact } from '../../domain/caller-facts.ts';
 import { type Catalog, type Model, modelOf, targetName } from '../../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-import { CALLER_FACTS, eachFact } from '../../domain/caller.ts';
+import { CALLER_FACTS, eachFact } from '../../domain/caller-facts.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';

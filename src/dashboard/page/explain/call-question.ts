@@ -1,5 +1,4 @@
-import { CALLER_FACT_NAMES, eachFact } from '../../../domain/caller.ts';
-import type { CallerFact } from '../../../domain/errors.ts';
+import { CALLER_FACT_NAMES, type CallerFact, eachFact } from '../../../domain/caller-facts.ts';
 import { fromLocalInput, toLocalInput } from '../format/time.ts';
 
 /** Body of an explain request; the schema in the API would pull the gateway into the page. */

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { CheckView, ExplanationView } from '../../../api/explain/explanation-view.ts';
-import { CALLER_FACTS } from '../../../domain/caller.ts';
-import type { CallerFact } from '../../../domain/errors.ts';
+import { CALLER_FACTS, type CallerFact } from '../../../domain/caller-facts.ts';
 import { fieldAt, keyField } from '../../../domain/key-settings.ts';
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';

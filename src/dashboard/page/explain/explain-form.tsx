@@ -1,7 +1,6 @@
 import type { InputHTMLAttributes } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { CALLER_FACT_NAMES, CALLER_FACTS } from '../../../domain/caller.ts';
-import type { CallerFact } from '../../../domain/errors.ts';
+import { CALLER_FACT_NAMES, CALLER_FACTS, type CallerFact } from '../../../domain/caller-facts.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';

@@ -1,5 +1,5 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
-import { CALLER_FACTS, eachFact } from '../../../domain/caller.ts';
+import { CALLER_FACTS, eachFact } from '../../../domain/caller-facts.ts';
 import { type Base, OWN, readEntry, readKeys } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
