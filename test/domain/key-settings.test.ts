@@ -70,7 +70,12 @@ for (const [wire, settings] of ACCEPTED) {
   });
 }
 
+const CALL_LIMITS = [0, -1, 1.5, '5', true, 1e12, [], '', Number.MAX_SAFE_INTEGER + 1];
+
 const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
+  ['rpm_limit', CALL_LIMITS],
+  ['tpm_limit', CALL_LIMITS],
+  ['max_parallel_requests', CALL_LIMITS],
   [
     'name',
     [
@@ -94,7 +99,19 @@ const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
   ['description', ['x'.repeat(1_001), 'nul\u0000', 'bell\u0007', '\udc00', null, 1, {}]],
   ['is_active', [null, 'true', 1, 0, []]],
   ['can_manage', [null, 'true', 1]],
-  ['expires_at', ['', 'tomorrow', '2030-01-31', '2030-01-31T12:00:00', 1_893_456_000_000, false, {}]],
+  [
+    'expires_at',
+    [
+      '',
+      'tomorrow',
+      '2030-01-31',
+      '2030-02-30T00:00:00Z',
+      '2030-01-31T12:00:00',
+      1_893_456_000_000,
+      false,
+      {},
+    ],
+  ],
   [
     'allowed_models',
     [
@@ -119,7 +136,10 @@ const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
     [-1, -0.000001, 1e-7, 0.1234567, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '10', true, [], {}],
   ],
   ['spending_period', ['yearly', 'Daily', '', null, 1, ['daily']]],
-  ['active_hours', ['8-18', '08:00-08:00', '24:00-08:00', '١٢:٠٠-13:00', null, 8, []]],
+  [
+    'active_hours',
+    ['8-18', '08:00-08:00', '24:00-08:00', '09:00-24:01', '09:60-10:00', '١٢:٠٠-13:00', null, 8, []],
+  ],
   [
     'allowed_ips',
     [null, '10.0.0.1', ['10.0.0.0/33'], ['010.0.0.1'], ['localhost'], [''], [1], ['10.0.0.1', 'x']],
@@ -163,6 +183,7 @@ for (const [param, values] of REFUSED) {
       const { code, param: named, message } = refusal(() => parseKeyPatch({ [param]: value }));
       t.equal(code, 'invalid_field');
       t.equal(named, param);
+      t.equal(refusal(() => parseNewKey({ name: 'n', [param]: value })).param, param);
       t.match(message, param);
       t.ok(message.length < 400, 'a message of one or two sentences');
     });
