@@ -4,6 +4,7 @@ import { type Test, test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
 import { CONFIG_FILE_SCHEMA } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
+import { CALLER_CHECKS } from '../src/domain/rules.ts';
 import { ENDPOINTS } from '../src/gateway/endpoints.ts';
 import { describeMember, type Member, type Members } from '../src/metering/members.ts';
 import {
@@ -322,6 +323,11 @@ test('the settings on the configuration page are those of the schema of the conf
   const lists = settingLists(CONFIG_FILE_SCHEMA as ConfigSchema);
   t.ok(lists.length > 8, 'the sections are found');
   holdTables(t, 'docs/configuration.md', { 'settings of the config file': lists.join('\n\n') });
+});
+
+test('the checks of key and caller in the specification are those of the code', async (t) => {
+  const checks = CALLER_CHECKS.map(({ name, code }) => `\`${name}\` (${ERRORS[code][0]} \`${code}\`)`);
+  holdTables(t, 'docs/specification.md', { 'checks of key and caller': `${checks.join(', ')}.` });
 });
 
 const TREATMENTS = ['held', 'priced', 'refused', 'free'];

@@ -1,7 +1,7 @@
 import { type Model, type Price, type Target, targetName, type Upstream } from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
 import type { ModelPricing, Pricing } from './pricing.ts';
-import type { Unset } from './reader.ts';
+import type { Unset } from './references.ts';
 import type { configFile, ModelSettings, TargetSettings, UpstreamSettings } from './schema.ts';
 
 /** Output tokens assumed without maxOutputTokens if output has a price. */

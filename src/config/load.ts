@@ -2,24 +2,22 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { Faults, type Read, text } from '../domain/shape.ts';
 import { catalogOf } from './catalog.ts';
 import { type Config, LOGGED_CALLS, TRACE_SAMPLERS } from './config.ts';
 import { presetOf, withPresets } from './presets.ts';
 import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
+import { parseRedisUrl } from './redis-url.ts';
 import {
   boolean,
-  Faults,
   IN_QUOTES,
   isQuoted,
   matching,
   number,
   oneOf,
-  type Read,
   substitute,
-  text,
   type Used,
-} from './reader.ts';
-import { parseRedisUrl } from './redis-url.ts';
+} from './references.ts';
 import { configFile, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 import { drainDelay, host, port, trustedProxy } from './sections.ts';
 

@@ -1,4 +1,4 @@
-import { type Reader, reader } from './reader.ts';
+import { type Reader, reader } from '../domain/shape.ts';
 
 const NAME = "^[\\w!#$%&'*+.^`|~-]{1,100}$";
 

@@ -1,19 +1,19 @@
 import type { Price, VariantPrice } from '../domain/catalog.ts';
 import { MAX_CREDITS, shiftDecimal } from '../domain/credits.ts';
 import { priceFromCredits, priceOf } from '../domain/price.ts';
-import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
-import { maxPriceOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
 import {
   entries,
   type Faults,
   type Field,
   numberOf,
   optional,
-  orReference,
   type Reader,
   reader,
   section,
-} from './reader.ts';
+} from '../domain/shape.ts';
+import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
+import { maxPriceOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
+import { orReference } from './references.ts';
 
 /** More tokens than any model reads. */
 const MAX_ABOVE = 1_000_000_000;

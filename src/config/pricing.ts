@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import type { Model } from '../domain/catalog.ts';
 import { FREE_PRICE, TIMES_ONE } from '../domain/price.ts';
+import type { Faults } from '../domain/shape.ts';
 import type { ListProvider } from './price-list/list-data.ts';
 import { type ListedModel, likeModels, listedModel, unknownProvider } from './price-list/listed-model.ts';
 import { listOfFile, type PriceList, packagedList } from './price-list/price-list.ts';
 import { NotAList } from './price-list/read-list.ts';
-import type { Faults } from './reader.ts';
 import {
   type configFile,
   type ModelSettings,

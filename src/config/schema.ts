@@ -7,27 +7,24 @@ import {
 } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
-import { DEMO_URL } from './config.ts';
-import { passHeader, passResponseHeader } from './pass-header.ts';
-import { PRESETS, presetOf } from './presets.ts';
-import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import {
-  boolean,
   entries,
   Faults,
   type Field,
   type JsonSchema,
   list,
-  matching,
-  number,
-  oneOf,
   optional,
   type Reader,
   reader,
   required,
   section,
   text,
-} from './reader.ts';
+} from '../domain/shape.ts';
+import { DEMO_URL } from './config.ts';
+import { passHeader, passResponseHeader } from './pass-header.ts';
+import { PRESETS, presetOf } from './presets.ts';
+import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
+import { boolean, matching, number, oneOf } from './references.ts';
 import { accountsSection, callsSection, limitsSection, serverSection } from './sections.ts';
 
 const day = text('must be a date, such as 2026-11-21', (value) => {

@@ -1,21 +1,9 @@
 import { normalizeRange } from '../domain/addresses.ts';
 import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
-import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
-import {
-  boolean,
-  type Field,
-  type JsonSchema,
-  list,
-  matching,
-  number,
-  numberOf,
-  optional,
-  orReference,
-  type Reader,
-  reader,
-  section,
-  text,
-} from './reader.ts';
+import { micro } from '../domain/credits.ts';
+import { credits } from '../domain/key-readers.ts';
+import { type Field, type JsonSchema, list, optional, reader, section, text } from '../domain/shape.ts';
+import { boolean, matching, number, referable } from './references.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_BODY_MB = 1_024;
@@ -134,20 +122,6 @@ export const limitsSection = section({
   ),
 });
 
-/** Credits, 0 or more. */
-const credits: Reader<Micro> = reader(
-  orReference({ type: 'number', minimum: 0, maximum: MAX_CREDITS }),
-  (value, path, faults) => {
-    const read = numberOf(value);
-    const amount = typeof read === 'number' ? microFromCredits(read) : undefined;
-    if (amount !== undefined && amount >= 0) return amount;
-    return faults.add(
-      path,
-      `must be a number of credits from 0 to ${MAX_CREDITS}, with at most six decimals`,
-    );
-  },
-);
-
 /** A call limit of new accounts; null for none. */
 function callLimit(description: string): Field<number | null> {
   const whole = number(1, MAX_CALL_LIMIT);
@@ -168,7 +142,7 @@ export const accountsSection = section({
     33_554_432,
     'Maximum bytes of the settings of all keys of one account, as JSON; Redis holds them all',
   ),
-  overdraft: optional(credits, micro(0), 'Overdraft of new accounts, in credits'),
+  overdraft: optional(referable(credits()), micro(0), 'Overdraft of new accounts, in credits'),
   rpmLimit: callLimit('Calls per minute of all keys of a new account'),
   tpmLimit: callLimit('Tokens per minute of all keys of a new account'),
   maxParallelRequests: callLimit('Calls in flight of all keys of a new account'),

@@ -1,3 +1,5 @@
+import type { CallerFact } from './caller-facts.ts';
+
 /**
  * Every error code that a client can get (specification sections 2, 3, 4, 7): HTTP status, type, and whether the same
  * request may succeed later (`repeat`) or never will (`final`: `x-should-retry: false`). docs/api.md lists them.
@@ -71,11 +73,7 @@ export interface Shortfall {
  * Facts behind a refusal that an owner needs to fix it (specification section 14). Names and values are those of the
  * API: credits are decimal strings.
  */
-export interface RefusalDetail {
-  /** The caller's address; null if it has none or it can't be parsed. */
-  readonly ip?: string | null;
-  readonly country?: string | null;
-  readonly origin?: string | null;
+export interface RefusalDetail extends Readonly<Partial<Record<CallerFact, string | null>>> {
   readonly hold?: string;
   readonly estimate?: string;
   /** Of the account, so for readers who may see it. */

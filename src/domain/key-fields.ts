@@ -1,3 +1,5 @@
+import type { CallerFact } from './caller-facts.ts';
+import type { ErrorCode } from './errors.ts';
 import { type FieldType, TYPES } from './key-readers.ts';
 
 interface Row {
@@ -33,17 +35,27 @@ interface Option {
  * A field that restricts a key. A key that is handed out with one may not manage, because it could lift it
  * (specification section 2, "Who may manage").
  */
-export interface Restriction extends Row {
-  /**
-   * Where it is checked: of every request of the key (CALLER_RESTRICTIONS in rules.ts), of its model
-   * (MODEL_RESTRICTIONS), among the limits of calls, or as spending.
-   */
-  readonly restricts: 'caller' | 'model' | 'calls' | 'spending';
+interface AnyRestriction extends Row {
   /** Name of its check if a call is explained. */
   readonly check: string;
   /** The restriction in a list of keys: a text, in which `{}` is the value, or what a number or list has one and several of. */
   readonly short: string | readonly [one: string, many: string];
 }
+
+/** A restriction with a check of its own in rules.ts. */
+export interface CheckedRestriction extends AnyRestriction {
+  /** What the check is about: every request of the key (CALLER_RESTRICTIONS), or its model (MODEL_RESTRICTIONS). */
+  readonly restricts: 'caller' | 'model';
+  /** Code of the refusal. */
+  readonly code: ErrorCode;
+  /** Facts of the caller for the record of a refused call; the check compares the last. Absent: it compares the time. */
+  readonly reads?: readonly CallerFact[];
+}
+
+export type Restriction =
+  | CheckedRestriction
+  /** Checked among the limits of calls, or as spending. */
+  | (AnyRestriction & { readonly restricts: 'calls' | 'spending' });
 
 export interface Setting extends Row {
   readonly restricts: false;
@@ -92,6 +104,7 @@ export const KEY_FIELDS = {
     type: TYPES.time,
     fallback: null,
     restricts: 'caller',
+    code: 'expired_api_key',
     check: 'Not expired',
     short: 'expiry',
     isLong: false,
@@ -110,6 +123,7 @@ export const KEY_FIELDS = {
     type: TYPES.models,
     fallback: [],
     restricts: 'model',
+    code: 'model_not_allowed',
     check: 'Allowed models',
     short: ['model', 'models'],
     isLong: true,
@@ -128,6 +142,7 @@ export const KEY_FIELDS = {
     type: TYPES.categories,
     fallback: [],
     restricts: 'model',
+    code: 'category_not_allowed',
     check: 'Modality',
     short: 'modalities',
     isLong: false,
@@ -175,6 +190,7 @@ export const KEY_FIELDS = {
     type: TYPES.hours,
     fallback: '',
     restricts: 'caller',
+    code: 'outside_active_hours',
     check: 'Active hours',
     short: '{} UTC',
     isLong: false,
@@ -195,6 +211,8 @@ export const KEY_FIELDS = {
     type: TYPES.ips,
     fallback: [],
     restricts: 'caller',
+    code: 'ip_not_allowed',
+    reads: ['ip'],
     check: 'IP address',
     short: ['IP', 'IPs'],
     isLong: true,
@@ -217,6 +235,8 @@ export const KEY_FIELDS = {
     type: TYPES.origins,
     fallback: [],
     restricts: 'caller',
+    code: 'origin_not_allowed',
+    reads: ['origin'],
     check: 'Origin',
     short: ['origin', 'origins'],
     isLong: true,
@@ -242,6 +262,8 @@ export const KEY_FIELDS = {
     type: TYPES.countries,
     fallback: [],
     restricts: 'caller',
+    code: 'country_blocked',
+    reads: ['ip', 'country'],
     check: 'Country',
     short: ['blocked country', 'blocked countries'],
     isLong: true,

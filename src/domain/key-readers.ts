@@ -2,17 +2,21 @@ import { normalizeRange } from './addresses.ts';
 import { MAX_CALL_LIMIT } from './call-limits.ts';
 import { normalizeCountry } from './countries.ts';
 import { MAX_CREDITS, type Micro, microFromCredits } from './credits.ts';
-import { invalidField } from './errors.ts';
 import { parseActiveHours } from './hours.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from './json-patterns.ts';
 import { parseOriginRule } from './origins.ts';
-import { parseTimestamp, SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
-
-/**
- * Converts a client's value of one key field (specification section 2) to its stored form. Throws `invalid_field`,
- * which names the field (`param`) and says how to fix it.
- */
-type FieldReader<T> = (param: string, value: unknown) => T;
+import { parseTimestamp, SPENDING_PERIODS } from './period.ts';
+import {
+  boolean,
+  type JsonSchema,
+  number,
+  numberOf,
+  oneOf,
+  orNull,
+  type Reader,
+  reader,
+  text,
+} from './shape.ts';
 
 /** Modalities, in the order of answers. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
@@ -35,105 +39,67 @@ const UNPRINTABLE = /[^\P{Cc}\t\n\r]/u;
 const UNSEEN = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]*$/u;
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
 
-export const readName: FieldReader<string> = (param, value) => {
-  const name = typeof value === 'string' && isText(value) ? value.trim() : '';
-  if (UNSEEN.test(name) || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
-    throw invalidField(
-      param,
-      `${param} must be one line of 1 to ${LONGEST_NAME} characters that can be seen.`,
-    );
-  }
-  if (REORDERING.test(name)) {
-    throw invalidField(
-      param,
-      `${param} must not have characters that reorder text (U+202A–202E, U+2066–2069).`,
-    );
-  }
-  return name;
-};
+/** A key has one reader for each of its fields (specification section 2), which converts the value to its stored form. */
+const name: Reader<string, string> = reader(
+  { type: 'string', minLength: 1, maxLength: LONGEST_NAME, pattern: TEXT_PATTERNS.line },
+  (value, path, faults) => {
+    const line = isText(value) ? value.trim() : '';
+    if (UNSEEN.test(line) || CONTROL.test(line) || isLonger(line, LONGEST_NAME)) {
+      return faults.add(path, `must be one line of 1 to ${LONGEST_NAME} characters that can be seen`);
+    }
+    if (REORDERING.test(line)) {
+      return faults.add(path, 'must not have characters that reorder text (U+202A–202E, U+2066–2069)');
+    }
+    return line;
+  },
+);
 
-export const readDescription: FieldReader<string> = (param, value) => {
-  if (!isText(value) || UNPRINTABLE.test(value) || isLonger(value, LONGEST_DESCRIPTION)) {
-    throw invalidField(
-      param,
-      `${param} must be a string of at most ${LONGEST_DESCRIPTION} characters, or "" for none.`,
-    );
-  }
-  return value;
-};
-
-const readBoolean: FieldReader<boolean> = (param, value) => {
-  if (typeof value !== 'boolean') throw invalidField(param, `${param} must be true or false.`);
-  return value;
-};
+const description = text(
+  `must be a string of at most ${LONGEST_DESCRIPTION} characters, or "" for none`,
+  (given) =>
+    isText(given) && !UNPRINTABLE.test(given) && !isLonger(given, LONGEST_DESCRIPTION) ? given : undefined,
+  { maxLength: LONGEST_DESCRIPTION, pattern: TEXT_PATTERNS.printable },
+);
 
 /** Milliseconds since the epoch. A time in the past is valid and makes the key expired. */
-const readExpiry: FieldReader<number | null> = (param, value) => {
-  if (value === null) return null;
-  const ms = typeof value === 'string' ? parseTimestamp(value) : undefined;
-  if (ms === undefined) {
-    throw invalidField(
-      param,
-      `${param} must be an ISO 8601 date-time with Z or an offset, e.g. "2030-01-31T12:00:00Z", or null for never.`,
-    );
-  }
-  return ms;
-};
+const expiry = text(
+  'must be an ISO 8601 date-time with Z or an offset, e.g. "2030-01-31T12:00:00Z", or null for never',
+  parseTimestamp,
+  { format: 'date-time' },
+);
 
-const readLimit: FieldReader<Micro | null> = (param, value) => {
-  if (value === null) return null;
-  const limit = typeof value === 'number' ? microFromCredits(value) : undefined;
-  if (limit === undefined || limit < 0) {
-    throw invalidField(
-      param,
-      `${param} must be a number of credits from 0 to ${MAX_CREDITS} with at most six decimals, or null for no limit.`,
-    );
-  }
-  return limit;
-};
-
-/** A limit of calls: an integer from 1, or null. */
-export const readCallLimit: FieldReader<number | null> = (param, value) => {
-  if (value === null) return null;
-  if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > MAX_CALL_LIMIT) {
-    throw invalidField(
-      param,
-      `${param} must be a whole number from 1 to ${MAX_CALL_LIMIT}, or null for no limit.`,
-    );
-  }
-  return value as number;
-};
-
-function readWord<W extends string>(words: readonly W[]): FieldReader<W> {
-  return (param, value) => {
-    const word = words.find((known) => known === value);
-    if (word === undefined) throw invalidField(param, `${param} must be one of ${words.join(', ')}.`);
-    return word;
-  };
+/** Credits, 0 or more. */
+export function credits(orElse = ''): Reader<Micro, number> {
+  return reader(
+    { type: 'number', minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive },
+    (value, path, faults) => {
+      const given = faults.allowsText ? numberOf(value) : value;
+      const amount = typeof given === 'number' ? microFromCredits(given) : undefined;
+      if (amount !== undefined && amount >= 0) return amount;
+      return faults.add(
+        path,
+        `must be a number of credits from 0 to ${MAX_CREDITS} with at most six decimals${orElse}`,
+      );
+    },
+  );
 }
 
-export const readHours: FieldReader<string> = (param, value) => {
-  if (value === '') return '';
-  if (typeof value !== 'string' || !parseActiveHours(value)) {
-    throw invalidField(
-      param,
-      `${param} must be a UTC time range HH:MM-HH:MM whose start and end differ, e.g. "08:00-18:00", or "" for no restriction.`,
-    );
-  }
-  return value;
-};
+const NO_LIMIT = ', or null for no limit';
+/** A limit of calls: an integer from 1, or null. */
+export const callLimit = orNull(number(1, MAX_CALL_LIMIT, 'whole', NO_LIMIT));
 
-export const readWebhookUrl: FieldReader<string> = (param, value) => {
-  if (value === '') return '';
-  if (!isWebhookUrl(value)) {
-    throw invalidField(
-      param,
-      `${param} must be an absolute http or https URL of at most ${LONGEST_WEBHOOK_URL} characters without user name, ` +
-        'password or whitespace, or "" for none.',
-    );
-  }
-  return value;
-};
+const hours = text(
+  'must be a UTC time range HH:MM-HH:MM whose start and end differ, e.g. "08:00-18:00", or "" for no restriction',
+  (given) => (given === '' || parseActiveHours(given) ? given : undefined),
+  { pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00))?$' },
+);
+
+const webhookUrl = text(
+  `must be an absolute http or https URL of at most ${LONGEST_WEBHOOK_URL} characters without user name, ` +
+    'password or whitespace, or "" for none',
+  (given) => (given === '' || isWebhookUrl(given) ? given : undefined),
+  { maxLength: LONGEST_WEBHOOK_URL, pattern: TEXT_PATTERNS.webhookUrl },
+);
 
 /** An item of a list that is typed: its reader, which gives the normal form, and what it must be. */
 export interface Item<T extends string = string> {
@@ -165,29 +131,26 @@ const COUNTRY: Item = {
   wanted: 'an ISO 3166-1 alpha-2 country code, e.g. "DE"',
 };
 
-/** Reads a list of texts: keeps the order, normalizes each, drops duplicates. */
-function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<readonly T[]> {
-  return (param, value) => {
-    if (!Array.isArray(value))
-      throw invalidField(param, `${param} must be a list, or [] for no restriction.`);
+/** A list of texts: keeps the order, normalizes each, drops duplicates. */
+function listOf<T extends string>(item: Item<T>, items: JsonSchema): FieldType<readonly T[], 'list'> {
+  const schema = { type: 'array', items, maxItems: MOST_ITEMS };
+  const read = reader<readonly T[], readonly T[]>(schema, (value, path, faults) => {
+    if (!Array.isArray(value)) return faults.add(path, 'must be a list, or [] for no restriction');
     if (value.length > MOST_ITEMS) {
-      throw invalidField(param, `${param} may have at most ${MOST_ITEMS} items; it has ${value.length}.`);
+      return faults.add(path, `may have at most ${MOST_ITEMS} items; it has ${value.length}`);
     }
     // Counted first, because reading an address or an origin takes up to 20 µs.
-    const characters = value.reduce((sum: number, item) => sum + (isText(item) ? item.length : 0), 0);
+    const characters = value.reduce((sum: number, one) => sum + (isText(one) ? one.length : 0), 0);
     if (characters > MOST_KEY_BYTES) {
-      throw invalidField(
-        param,
-        `${param} may have at most ${MOST_KEY_BYTES} characters; it has ${characters}.`,
-      );
+      return faults.add(path, `may have at most ${MOST_KEY_BYTES} characters; it has ${characters}`);
     }
-    const items = value.map((item: unknown, index) => {
-      const normalized = isText(item) ? read(item) : undefined;
-      if (normalized !== undefined) return normalized;
-      throw invalidField(param, `Item ${index + 1} of ${param}, ${shown(item)}, is not ${wanted}.`);
-    });
-    return [...new Set(items)];
-  };
+    const normalized = value.map((one: unknown) => (isText(one) ? item.read(one) : undefined));
+    const wrong = normalized.indexOf(undefined);
+    if (wrong < 0) return [...new Set(normalized as T[])];
+    const subject = `Item ${wrong + 1} of ${path}, ${shown(value[wrong])},`;
+    return faults.add(path, `is not ${item.wanted}`, subject);
+  });
+  return Object.assign(typed('list', read), { item });
 }
 
 function isWebhookUrl(value: unknown): value is string {
@@ -207,6 +170,26 @@ export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
 
+/** Text of a limited length. PostgreSQL can't store U+0000, and UTF-8 can't encode half a surrogate pair. */
+export function storable(maxLength: number): Reader<string, string> {
+  return text(
+    `must be a string of at most ${maxLength} characters`,
+    (given) => (isText(given) && !isLonger(given, maxLength) && !given.includes('\0') ? given : undefined),
+    { maxLength, pattern: TEXT_PATTERNS.storable },
+  );
+}
+
+const SHORT = 1_000;
+/** Text of at most 1,000 characters that `parse` accepts. */
+export function shortText<T>(
+  right: string,
+  parse: (given: string) => T | undefined,
+  more: JsonSchema = {},
+): Reader<T, string> {
+  const accept = (given: string) => (isLonger(given, SHORT) ? undefined : parse(given));
+  return text(right, accept, { maxLength: SHORT, pattern: TEXT_PATTERNS.storable, ...more });
+}
+
 /** Truncates a value for an error message. */
 function shown(value: unknown): string {
   if (typeof value !== 'string')
@@ -217,62 +200,28 @@ function shown(value: unknown): string {
 /** How a value is stored, answered, typed on the command line and shown. */
 export type Kind = 'text' | 'flag' | 'time' | 'credits' | 'count' | 'list';
 
-/** A type of fields: the kind of its values, their JSON Schema for the API's description, and their reader. */
-export interface FieldType<T = unknown, K extends Kind = Kind> {
+/** A type of fields: a reader, and the kind of its values. */
+export interface FieldType<T = unknown, K extends Kind = Kind, W = T> extends Reader<T, W> {
   readonly kind: K;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly read: FieldReader<T>;
   /** Name of the items of a list. */
   readonly item?: Item;
 }
 
-const NULL = { type: 'null' };
+function typed<T, K extends Kind, W>(kind: K, read: Reader<T, W>): FieldType<T, K, W> {
+  return Object.assign(reader<T, W>(read.schema, read), { kind });
+}
 
 /** Types of the fields of a key. */
 export const TYPES = {
-  name: {
-    kind: 'text',
-    schema: { type: 'string', minLength: 1, maxLength: LONGEST_NAME, pattern: TEXT_PATTERNS.line },
-    read: readName,
-  } as FieldType<string, 'text'>,
-  description: {
-    kind: 'text',
-    schema: { type: 'string', maxLength: LONGEST_DESCRIPTION, pattern: TEXT_PATTERNS.printable },
-    read: readDescription,
-  } as FieldType<string, 'text'>,
-  flag: { kind: 'flag', schema: { type: 'boolean' }, read: readBoolean } as FieldType<boolean, 'flag'>,
-  time: {
-    kind: 'time',
-    schema: { anyOf: [{ type: 'string', format: 'date-time' }, NULL] },
-    read: readExpiry,
-  } as FieldType<number | null, 'time'>,
-  credits: {
-    kind: 'credits',
-    schema: {
-      anyOf: [{ type: 'number', minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive }, NULL],
-    },
-    read: readLimit,
-  } as FieldType<Micro | null, 'credits'>,
-  callLimit: {
-    kind: 'count',
-    schema: { anyOf: [{ type: 'integer', minimum: 1, maximum: MAX_CALL_LIMIT }, NULL] },
-    read: readCallLimit,
-  } as FieldType<number | null, 'count'>,
-  period: {
-    kind: 'text',
-    schema: { type: 'string', enum: [...SPENDING_PERIODS] },
-    read: readWord(SPENDING_PERIODS),
-  } as FieldType<SpendingPeriod, 'text'>,
-  hours: {
-    kind: 'text',
-    schema: { type: 'string', pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00))?$' },
-    read: readHours,
-  } as FieldType<string, 'text'>,
-  webhookUrl: {
-    kind: 'text',
-    schema: { type: 'string', maxLength: LONGEST_WEBHOOK_URL, pattern: TEXT_PATTERNS.webhookUrl },
-    read: readWebhookUrl,
-  } as FieldType<string, 'text'>,
+  name: typed('text', name),
+  description: typed('text', description),
+  flag: typed('flag', boolean),
+  time: typed('time', orNull(expiry)),
+  credits: typed('credits', orNull(credits(NO_LIMIT))),
+  callLimit: typed('count', callLimit),
+  period: typed('text', oneOf(...SPENDING_PERIODS)),
+  hours: typed('text', hours),
+  webhookUrl: typed('text', webhookUrl),
   models: listOf(MODEL, {
     type: 'string',
     minLength: 1,
@@ -284,7 +233,3 @@ export const TYPES = {
   origins: listOf(ORIGIN, { type: 'string', pattern: TEXT_PATTERNS.origin }),
   countries: listOf(COUNTRY, { type: 'string', pattern: TEXT_PATTERNS.country }),
 };
-
-function listOf<T extends string>(item: Item<T>, items: object): FieldType<readonly T[], 'list'> {
-  return { kind: 'list', schema: { type: 'array', items, maxItems: MOST_ITEMS }, read: readList(item), item };
-}

@@ -1,8 +1,19 @@
-import { cutShort, GatewayError, invalidField } from './errors.ts';
+import { type GatewayError, invalidField } from './errors.ts';
 import { KEY_FIELDS, type KeyField, type KeyFields, type Restriction, type Setting } from './key-fields.ts';
-import { type FieldType, type Item, type Kind, LONGEST_NAME, MOST_KEY_BYTES } from './key-readers.ts';
+import { type FieldType, type Item, type Kind, MOST_KEY_BYTES } from './key-readers.ts';
+import {
+  type MaybeField,
+  maybe,
+  type OptionalField,
+  optional,
+  type Parsed,
+  readBody,
+  required,
+  type Sent,
+  section,
+} from './shape.ts';
 
-type ValueOf<F extends KeyField> = ReturnType<KeyFields[F]['type']['read']>;
+type ValueOf<F extends KeyField> = Parsed<KeyFields[F]['type']>;
 
 /** The fields that create and PATCH can set, normalized. */
 export type KeySettings = { readonly [F in KeyField]: ValueOf<F> };
@@ -13,14 +24,8 @@ type FieldAt<W extends WireName> = {
   [F in KeyField]: KeyFields[F]['wire'] extends W ? F : never;
 }[KeyField];
 
-/** A value in the API: times are text, credits are numbers. */
-type WireValue<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'time'
-  ? string | null
-  : KeyFields[F]['type']['kind'] extends 'credits'
-    ? number | null
-    : ValueOf<F>;
-/** The fields in the API. */
-export type WireSettings = { readonly [W in WireName]: WireValue<FieldAt<W>> };
+/** The fields in the API: times are text, credits are numbers. */
+export type WireSettings = { readonly [W in WireName]: Sent<KeyFields[FieldAt<W>]['type']> };
 
 /** A value in the book: flags are 1 or 0, lists are JSON text. */
 type Column<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'flag'
@@ -109,21 +114,22 @@ function isRestricting(value: unknown): boolean {
   return typeof value === 'number';
 }
 
-/**
- * Returns only the fields that a PATCH body sets, normalized. Throws `invalid_json` if the body is not an object, and
- * `invalid_field` for the first unknown or invalid field.
- */
-export function parseKeyPatch(input: unknown): Partial<KeySettings> {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new GatewayError('invalid_json', 'The request body must be a JSON object of key settings.');
-  }
-  const draft: { [F in KeyField]?: unknown } = {};
-  for (const [wireName, value] of Object.entries(input)) {
-    const field = fieldAt(wireName);
-    if (!field) throw unknownField(wireName);
-    draft[field] = keyField(field).type.read(wireName, value);
-  }
-  return draft as Partial<KeySettings>;
+/** The fields as parts of a PATCH body. */
+export const PATCHED = Object.fromEntries(
+  KEY_FIELD_NAMES.map((field) => [
+    KEY_FIELDS[field].wire,
+    maybe(keyField(field).type, KEY_FIELDS[field].help),
+  ]),
+) as unknown as { readonly [W in WireName]: MaybeField<ValueOf<FieldAt<W>>, WireSettings[W]> };
+
+export const KeyPatch = section(PATCHED, {
+  title: 'KeyPatch',
+  description: 'The fields to change; others stay as they are.',
+});
+
+/** Returns only the fields that a PATCH body sets, normalized. Throws `invalid_json` and `invalid_field`. */
+export function parseKeyPatch(body: unknown): Partial<KeySettings> {
+  return readBody(KeyPatch, body);
 }
 
 type LongField = {
@@ -152,28 +158,33 @@ export function tooLarge(sent: Partial<KeySettings>, bytes: number): GatewayErro
   );
 }
 
-interface NewKeySettings {
-  readonly settings: Omit<KeySettings, 'canManage'>;
-  /** Undefined if the request does not say; then it follows from the restrictions. */
-  readonly canManage: boolean | undefined;
-}
+/** A create body: `name` is required, other missing fields get their defaults. */
+export const NewKey = section(
+  {
+    ...PATCHED,
+    ...(Object.fromEntries(
+      KEY_FIELD_NAMES.flatMap((field) => {
+        const { wire, type, help, fallback } = keyField(field);
+        return fallback === undefined ? [] : [[wire, optional(type, fallback, help)]];
+      }),
+    ) as {
+      readonly [F in Defaulted as KeyFields[F]['wire']]: OptionalField<
+        ValueOf<F>,
+        Sent<KeyFields[F]['type']>
+      >;
+    }),
+    name: required(KEY_FIELDS.name.type, KEY_FIELDS.name.help),
+  },
+  {
+    title: 'NewKey',
+    description: 'The settings of the new key; `can_manage` is true if it has no restriction.',
+  },
+);
 
-/**
- * Reads a create body: `name` is required, other missing fields get their defaults. Throws as parseKeyPatch, and
- * `invalid_field` for settings of more than MOST_KEY_BYTES.
- */
-export function parseNewKey(input: unknown): NewKeySettings {
-  const { canManage, name, ...rest } = parseKeyPatch(input);
-  if (name === undefined)
-    throw invalidField('name', `name is required: one line of 1 to ${LONGEST_NAME} characters.`);
-  const settings = { ...DEFAULT_SETTINGS, ...rest, name };
+/** Reads a create body. Throws as parseKeyPatch, and `invalid_field` for settings of more than MOST_KEY_BYTES. */
+export function parseNewKey(body: unknown): Parsed<typeof NewKey> {
+  const settings = readBody(NewKey, body);
   const bytes = settingsBytes(settings);
   if (bytes > MOST_KEY_BYTES) throw tooLarge(settings, bytes);
-  return { settings, canManage };
-}
-
-function unknownField(name: string): GatewayError {
-  const shown = cutShort(name);
-  const known = WIRE_NAMES.join(', ');
-  return invalidField(shown, `${JSON.stringify(shown)} is not a writable field. Writable fields: ${known}.`);
+  return settings;
 }

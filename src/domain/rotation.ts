@@ -1,5 +1,6 @@
 import { invalidField } from './errors.ts';
 import type { KeyRecord } from './key.ts';
+import { maybe, number, type Parsed, readBody, reader, section } from './shape.ts';
 
 /** Longest time with two values of a key: 30 days. */
 export const MOST_GRACE_S = 2_592_000;
@@ -13,24 +14,34 @@ export function endOfValue(key: KeyRecord, hash: string): number {
   return hash === key.previousHash ? (key.previousValidUntil ?? 0) : 0;
 }
 
-/** A request to rotate: for a new value, or for the end of the previous one. */
-type RotationRequest = { readonly kind: 'rotate'; readonly graceS: number } | { readonly kind: 'end_grace' };
+/** A request for a new value, or for the end of the previous one (specification section 2, "Rotate"). */
+export const Rotation = section(
+  {
+    grace_seconds: {
+      ...maybe(number(0, MOST_GRACE_S), 'Seconds that the previous value stays valid; 0: it ends at once.'),
+      shownDefault: 0,
+    },
+    end_grace: maybe(
+      reader<true, true>(
+        { type: 'boolean', const: true },
+        (value, path, faults) =>
+          value === true || faults.add(path, 'must be true. To rotate the key, leave it out'),
+      ),
+      'Ends the previous value now, without a new one. Send it alone.',
+    ),
+  },
+  {
+    title: 'Rotation',
+    description: 'A new value, or the end of the previous one.',
+    maxProperties: 1,
+  },
+);
 
-/** Reads the fields of a request to rotate (specification section 2, "Rotate"). Throws `invalid_field`. */
-export function parseRotation(fields: Readonly<Record<string, unknown>>): RotationRequest {
-  const { grace_seconds: grace, end_grace: end } = fields;
-  if (end !== undefined) {
-    if (end !== true) {
-      throw invalidField('end_grace', 'end_grace must be true. To rotate the key, leave it out.');
-    }
-    if (grace !== undefined) {
-      throw invalidField('grace_seconds', "grace_seconds can't be combined with end_grace.");
-    }
-    return { kind: 'end_grace' };
+/** Reads a request to rotate; no body is an empty one. Throws `invalid_json` and `invalid_field`. */
+export function parseRotation(body: unknown = {}): Parsed<typeof Rotation> {
+  const asked = readBody(Rotation, body);
+  if (asked.endGrace && asked.graceSeconds !== undefined) {
+    throw invalidField('grace_seconds', "grace_seconds can't be combined with end_grace.");
   }
-  if (grace === undefined) return { kind: 'rotate', graceS: 0 };
-  if (!Number.isSafeInteger(grace) || (grace as number) < 0 || (grace as number) > MOST_GRACE_S) {
-    throw invalidField('grace_seconds', `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}.`);
-  }
-  return { kind: 'rotate', graceS: grace as number };
+  return asked;
 }

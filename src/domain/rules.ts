@@ -1,15 +1,18 @@
-import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
+import { type AddressMatcher, compileRanges } from './addresses.ts';
 import { type ModelNames, modelNames } from './allowed-models.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
+import { type Caller, textOf } from './caller.ts';
+import { CALLER_FACTS } from './caller-facts.ts';
 import { cutShort, type ErrorCode, GatewayError, type RefusalDetail } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
-import { KEY_FIELDS, type KeyField } from './key-fields.ts';
+import { type CheckedRestriction, KEY_FIELDS, type KeyField } from './key-fields.ts';
 import {
   type CallerRestriction,
   KEY_FIELD_NAMES,
   type KeySettings,
   type ModelRestriction,
+  rowAt,
 } from './key-settings.ts';
 import { compiledBytes, memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
@@ -49,8 +52,6 @@ export interface CompiledKey {
   readonly models: ModelNames | undefined;
   readonly categories: ReadonlySet<Category> | undefined;
   readonly blockedCountries: ReadonlySet<string>;
-  /** True if the checks need the caller's country, whose lookup costs more than all checks together. */
-  readonly needsCountry: boolean;
   /** Upper bound of its memory, including lists that it shares with other keys. */
   readonly bytes: number;
 }
@@ -61,19 +62,6 @@ const BARE_KEY_BYTES = 512;
 export interface KeyAndAccountLimits {
   readonly key: CallLimits;
   readonly account: CallLimits;
-}
-
-/** The caller of a request: who calls, from where, and when. */
-export interface Caller {
-  readonly nowMs: number;
-  /** Address that the request comes from; undefined if it is no IP address. */
-  readonly address: ParsedAddress | undefined;
-  /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only if the key's `needsCountry` is true. */
-  readonly country: string | undefined;
-  /** Origin as `requestOrigin` gives it; undefined: the request carries none. */
-  readonly origin: string | undefined;
-  /** Config `origins.allowMissing`. */
-  readonly allowMissingOrigin: boolean;
 }
 
 /** The model that is called. */
@@ -96,7 +84,7 @@ export interface Check<On> {
   /** The value that was checked, for a call that passed. */
   readonly fact: (on: On) => string;
   /** The checked values, for the record of a refused call. */
-  readonly facts?: (on: On) => RefusalDetail;
+  readonly facts?: ((on: On) => RefusalDetail) | undefined;
 }
 
 /**
@@ -123,7 +111,6 @@ export function compileKey(
     models: key.allowedModels.length > 0 ? modelNames(key.allowedModels) : undefined,
     categories: key.allowedCategories.length > 0 ? categoriesOf(key.allowedCategories) : undefined,
     blockedCountries: countriesOf(key.blockedCountries),
-    needsCountry: key.blockedCountries.length > 0,
     bytes: BARE_KEY_BYTES + LISTS.reduce((sum, list) => sum + compiledBytes(key[list]), 0),
   };
 }
@@ -143,54 +130,66 @@ const categoriesOf = memoized(
 );
 const countriesOf = memoized((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
+/** A check's message of refusal; undefined if it is passed. */
+type Test<On> = (compiled: CompiledKey, on: On) => string | undefined;
+
 /** Restrictions checked for every request, in the order of specification section 3. */
-const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>, 'name'>>> = {
-  expires_at: { code: 'expired_api_key', check: notExpired, fact: atTime },
-  active_hours: { code: 'outside_active_hours', check: withinHours, fact: atTime },
-  allowed_ips: {
-    code: 'ip_not_allowed',
-    check: addressAllowed,
-    fact: ({ address }) => `Checked from ${address?.toString() ?? 'an unknown address'}.`,
-    facts: ({ address }) => ({ ip: address?.toString() ?? null }),
-  },
-  blocked_countries: {
-    code: 'country_blocked',
-    check: countryNotBlocked,
-    fact: ({ country }) => (country === undefined ? 'Checked with no country.' : `Checked from ${country}.`),
-    facts: ({ address, country = null }) => ({ ip: address?.toString() ?? null, country }),
-  },
-  allowed_origins: {
-    code: 'origin_not_allowed',
-    check: originAllowed,
-    fact: ({ origin }) =>
-      origin === undefined ? 'Checked with no origin.' : `Checked with the origin ${origin}.`,
-    facts: ({ origin = null }) => ({ origin }),
-  },
+const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Test<Caller>>> = {
+  expires_at: notExpired,
+  active_hours: withinHours,
+  allowed_ips: addressAllowed,
+  blocked_countries: countryNotBlocked,
+  allowed_origins: originAllowed,
 };
 
 /** Restrictions checked against the model. */
-const MODEL_RESTRICTIONS: Readonly<Record<ModelRestriction, Omit<Check<Target>, 'name'>>> = {
-  allowed_categories: { code: 'category_not_allowed', check: categoryAllowed, fact: notRestricted },
-  allowed_models: { code: 'model_not_allowed', check: modelAllowed, fact: notRestricted },
+const MODEL_RESTRICTIONS: Readonly<Record<ModelRestriction, Test<Target>>> = {
+  allowed_categories: categoryAllowed,
+  allowed_models: modelAllowed,
 };
 
 /** Checks 3 to 8 of specification section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [
-  { name: 'is_active', code: 'inactive_api_key', check: keyIsActive, fact: () => 'The key is active.' },
-  {
-    name: 'account_active',
-    code: 'inactive_account',
-    check: accountIsActive,
-    fact: () => 'The account is active.',
-  },
-  ...named(CALLER_RESTRICTIONS),
+  checkOf('is_active', 'inactive_api_key', keyIsActive, () => 'The key is active.'),
+  checkOf('account_active', 'inactive_account', accountIsActive, () => 'The account is active.'),
+  ...checksOf(CALLER_RESTRICTIONS, ({ reads = [] }): Pick<Check<Caller>, 'fact' | 'facts'> => {
+    const compared = reads.at(-1);
+    if (!compared) return { fact: ({ nowMs }) => `Checked at ${timestamp(nowMs)}.` };
+    return {
+      fact: (caller) => CALLER_FACTS[compared].checked(textOf(caller, compared)),
+      facts: (caller) => Object.fromEntries(reads.map((name) => [name, textOf(caller, name)])),
+    };
+  }),
 ];
 
 /** Check 10 of specification section 3. */
-export const MODEL_CHECKS: readonly Check<Target>[] = named(MODEL_RESTRICTIONS);
+export const MODEL_CHECKS: readonly Check<Target>[] = checksOf(MODEL_RESTRICTIONS, () => ({
+  fact: () => 'Allowed, or not restricted.',
+}));
 
-function named<On>(checks: Readonly<Record<string, Omit<Check<On>, 'name'>>>): Check<On>[] {
-  return Object.entries(checks).map(([name, check]) => ({ name, ...check }));
+function checksOf<Name extends CallerRestriction | ModelRestriction, On>(
+  tests: Readonly<Record<Name, Test<On>>>,
+  factsOf: (row: CheckedRestriction) => Pick<Check<On>, 'fact' | 'facts'>,
+): Check<On>[] {
+  return (Object.keys(tests) as Name[]).map((name) => {
+    const row = rowAt(name) as CheckedRestriction;
+    const { fact, facts } = factsOf(row);
+    return checkOf(name, row.code, tests[name], fact, facts);
+  });
+}
+
+function checkOf<On>(
+  name: string,
+  code: ErrorCode,
+  test: Test<On>,
+  fact: Check<On>['fact'],
+  facts?: Check<On>['facts'],
+): Check<On> {
+  const check = (compiled: CompiledKey, on: On) => {
+    const message = test(compiled, on);
+    return message === undefined ? undefined : { code, message };
+  };
+  return { name, code, check, fact, facts };
 }
 
 /** The first of checks 3 to 8 that fails, as the answer to the caller; undefined: all pass. */
@@ -217,100 +216,62 @@ function firstRefusal<On>(
   return undefined;
 }
 
-function keyIsActive({ key }: CompiledKey): Refusal | undefined {
+function keyIsActive({ key }: CompiledKey): string | undefined {
   if (key.isActive) return undefined;
-  return refuse('inactive_api_key', 'This API key is deactivated. Reactivate it or use another key.');
+  return 'This API key is deactivated. Reactivate it or use another key.';
 }
 
-function accountIsActive({ accountActive }: CompiledKey): Refusal | undefined {
+function accountIsActive({ accountActive }: CompiledKey): string | undefined {
   if (accountActive) return undefined;
-  return refuse(
-    'inactive_account',
-    'The account of this API key is deactivated. Contact the operator of this gateway.',
-  );
+  return 'The account of this API key is deactivated. Contact the operator of this gateway.';
 }
 
-function notExpired({ key }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
+function notExpired({ key }: CompiledKey, { nowMs }: Caller): string | undefined {
   if (key.expiresAt === null || nowMs < key.expiresAt) return undefined;
-  return refuse(
-    'expired_api_key',
-    `This API key expired at ${timestamp(key.expiresAt)}. Extend its expires_at or use another key.`,
-  );
+  return `This API key expired at ${timestamp(key.expiresAt)}. Extend its expires_at or use another key.`;
 }
 
-function withinHours({ hours }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
+function withinHours({ hours }: CompiledKey, { nowMs }: Caller): string | undefined {
   if (!hours || isWithin(hours, nowMs)) return undefined;
-  return refuse(
-    'outside_active_hours',
-    `This API key can only be used during ${hours.text} UTC. It is now ${timestamp(nowMs).slice(11, 16)} UTC.`,
-  );
+  return `This API key can only be used during ${hours.text} UTC. It is now ${timestamp(nowMs).slice(11, 16)} UTC.`;
 }
 
-function addressAllowed({ addresses }: CompiledKey, { address }: Caller): Refusal | undefined {
-  if (!addresses || (address && addresses.has(address))) return undefined;
-  if (!address) {
-    return refuse(
-      'ip_not_allowed',
-      'This API key is restricted to its allowed_ips, and your IP address could not be determined.',
-    );
+function addressAllowed({ addresses }: CompiledKey, caller: Caller): string | undefined {
+  if (!addresses) return undefined;
+  const { ip } = caller;
+  if (ip && addresses.has(ip)) return undefined;
+  if (!ip) {
+    return 'This API key is restricted to its allowed_ips, and your IP address could not be determined.';
   }
-  return refuse(
-    'ip_not_allowed',
-    `Your IP address ${address.toString()} is not in the allowed_ips of this API key.`,
-  );
+  return `Your IP address ${ip.toString()} is not in the allowed_ips of this API key.`;
 }
 
-function countryNotBlocked({ blockedCountries }: CompiledKey, { country }: Caller): Refusal | undefined {
+function countryNotBlocked({ blockedCountries }: CompiledKey, caller: Caller): string | undefined {
+  if (blockedCountries.size === 0) return undefined;
+  const { country } = caller;
   if (country === undefined || !blockedCountries.has(country)) return undefined;
-  return refuse(
-    'country_blocked',
-    `Your IP address is in ${country}, which the blocked_countries of this API key include.`,
-  );
+  return `Your IP address is in ${country}, which the blocked_countries of this API key include.`;
 }
 
-function originAllowed({ origins }: CompiledKey, caller: Caller): Refusal | undefined {
+function originAllowed({ origins }: CompiledKey, caller: Caller): string | undefined {
   const { origin, allowMissingOrigin } = caller;
   if (!origins) return undefined;
-  if (origin === undefined) {
+  if (!origin) {
     if (allowMissingOrigin) return undefined;
-    return refuse(
-      'origin_not_allowed',
-      'This API key is restricted to its allowed_origins, but the request has no Origin or Referer header.',
-    );
+    return 'This API key is restricted to its allowed_origins, but the request has no Origin or Referer header.';
   }
   if (origins.allows(origin)) return undefined;
-  return refuse(
-    'origin_not_allowed',
-    `The origin ${quoted(origin)} is not in the allowed_origins of this API key.`,
-  );
+  return `The origin ${quoted(origin)} is not in the allowed_origins of this API key.`;
 }
 
-function categoryAllowed({ categories }: CompiledKey, { slug, category }: Target): Refusal | undefined {
+function categoryAllowed({ categories }: CompiledKey, { slug, category }: Target): string | undefined {
   if (!categories || categories.has(category)) return undefined;
-  return refuse(
-    'category_not_allowed',
-    `The model ${quoted(slug)} has the category ${category}, but this API key is restricted to ${[...categories].join(', ')}.`,
-  );
+  return `The model ${quoted(slug)} has the category ${category}, but this API key is restricted to ${[...categories].join(', ')}.`;
 }
 
-function modelAllowed({ models }: CompiledKey, { slug }: Target): Refusal | undefined {
+function modelAllowed({ models }: CompiledKey, { slug }: Target): string | undefined {
   if (!models || models.has(slug)) return undefined;
-  return refuse(
-    'model_not_allowed',
-    `The model ${quoted(slug)} is not in the allowed_models of this API key. List the models it can use with GET /v1/models.`,
-  );
-}
-
-function atTime({ nowMs }: Caller): string {
-  return `Checked at ${timestamp(nowMs)}.`;
-}
-
-function notRestricted(): string {
-  return 'Allowed, or not restricted.';
-}
-
-function refuse(code: ErrorCode, message: string): Refusal {
-  return { code, message };
+  return `The model ${quoted(slug)} is not in the allowed_models of this API key. List the models it can use with GET /v1/models.`;
 }
 
 /** Client text, quoted for a message. */

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type AddressMatcher, clientAddress, type ParsedAddress, parseAddress } from '../domain/addresses.ts';
+import { type Caller, headerFacts } from '../domain/caller.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { hashKey, isWellFormed } from '../domain/key-value.ts';
-import { requestOrigin } from '../domain/origins.ts';
 import { endOfValue } from '../domain/rotation.ts';
-import { type Caller, type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
+import { type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CountryLookup } from './country.ts';
 import type { UnnamedProxy } from './unnamed-proxy.ts';
@@ -142,19 +142,24 @@ export class Gatekeeper {
    */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
     const { headers } = request;
-    // Parsing an address costs more than most checks, so do it only for keys that restrict addresses.
-    const { addresses, needsCountry } = compiled;
-    const address = addresses || needsCountry ? parseAddress(this.addressOf(request)) : undefined;
-    if (address) this.#parts.unnamedProxy.note(address, headers);
-    const countryOf = (at: ParsedAddress) => this.#countryOf(at);
+    let address: ParsedAddress | undefined;
+    const addressOf = () => {
+      address ??= parseAddress(this.addressOf(request));
+      if (address) this.#parts.unnamedProxy.note(address, headers);
+      return address;
+    };
+    const countryOf = (at: ParsedAddress | undefined) => at && this.#countryOf(at);
     const caller: Caller = {
       nowMs: Date.now(),
-      address,
-      // Looked up by the check that reads it: the lookup may fail, which must not hide what an earlier check refuses.
-      get country() {
-        return needsCountry && address ? countryOf(address) : undefined;
+      // Found by the check that reads them: they cost more than all checks together, and a country that can't be looked
+      // up must not hide what an earlier check refuses.
+      get ip() {
+        return addressOf();
       },
-      origin: requestOrigin(headers.origin, headers.referer),
+      get country() {
+        return countryOf(addressOf());
+      },
+      ...headerFacts(headers),
       allowMissingOrigin: this.#parts.allowMissingOrigin,
     };
     return refusalOf(compiled, caller);

@@ -13,61 +13,29 @@ const { body: victim } = await api.post<CreatedKeyView>('/api/keys/', {
 
 const listed = async () => (await api.get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
 
-const CALL_LIMITS = [0, -1, 1.5, '5', true, 1e12, [], '', Number.MAX_SAFE_INTEGER + 1];
-
-const REFUSED: Record<string, readonly unknown[]> = {
-  name: ['', '   ', 'x'.repeat(101), 7, null],
-  description: ['x'.repeat(1001), 7, null],
-  is_active: ['true', 1, null],
-  can_manage: ['true', 0, null],
-  expires_at: ['tomorrow', '2030-01-01', '2030-01-01T00:00:00', '2030-02-30T00:00:00Z', 0],
-  allowed_models: ['flat', [1], [''], null],
-  allowed_categories: ['text', ['audio'], ['TEXT'], null],
-  spending_limit: [-1, 0.0000001, '5', 1e300, true],
-  spending_period: ['yearly', '', null],
-  rpm_limit: CALL_LIMITS,
-  tpm_limit: CALL_LIMITS,
-  max_parallel_requests: CALL_LIMITS,
-  active_hours: ['9-17', '09:00-09:00', '24:00-08:00', '09:00-24:01', '09:60-10:00', null],
-  allowed_ips: ['10.0.0.1', ['10.0.0.0/33'], ['010.0.0.1'], ['example.com'], [null]],
-  allowed_origins: ['https://example.com', ['https://example.com/path'], ['*'], [''], [3]],
-  blocked_countries: ['DE', ['ZZ'], ['DEU'], [''], [null]],
-  webhook_url: [
-    'example.com',
-    'ftp://example.com/',
-    'https://u:p@example.com/',
-    `https://e.com/${'x'.repeat(2040)}`,
-    null,
-  ],
-  id: [1],
-  spending_current: ['0'],
-  last_used_at: [null, '2026-11-22T12:00:00.000Z'],
-  previous_valid_until: [null, '2026-11-22T12:00:00.000Z'],
-  version: [2],
-  unknown_field: [{}],
-  constructor: [{}],
+/** A bad value each; test/domain/key-settings.test.ts has the others. */
+const REFUSED: Readonly<Record<string, unknown>> = {
+  name: '',
+  is_active: 'true',
+  spending_limit: -1,
+  rpm_limit: 0,
+  allowed_ips: ['10.0.0.0/33'],
+  webhook_url: 'ftp://example.com/',
+  last_used_at: null,
+  version: 2,
+  unknown_field: {},
+  constructor: {},
 };
 
-for (const [field, values] of Object.entries(REFUSED)) {
-  t.test(`a bad ${field} is refused by name on PATCH and creation, and changes nothing`, async (t) => {
-    const before = await listed();
-    for (const value of values) {
-      const patched = await api.patch(`/api/keys/${victim.id}/`, { description: 'changed', [field]: value });
-      t.same(refusalOf(patched), [400, 'invalid_field', field], `PATCH ${field}: ${JSON.stringify(value)}`);
-      const created = await api.post('/api/keys/', { name: 'new', [field]: value });
-      t.same(refusalOf(created), [400, 'invalid_field', field], `POST ${field}: ${JSON.stringify(value)}`);
-    }
-    t.same(await listed(), before);
-  });
-}
-
-t.test('__proto__ is an unknown field like any other', async (t) => {
-  const answer = await api.patch(`/api/keys/${victim.id}/`, '{"__proto__":{"is_active":false}}');
-  t.same(refusalOf(answer), [400, 'invalid_field', '__proto__']);
-});
-
-t.test('a key needs a name', async (t) => {
-  t.same(refusalOf(await api.post('/api/keys/', { description: 'x' })), [400, 'invalid_field', 'name']);
+t.test('a bad field is refused by name on PATCH and creation, and changes nothing', async (t) => {
+  const before = await listed();
+  for (const [field, value] of Object.entries(REFUSED)) {
+    const patched = await api.patch(`/api/keys/${victim.id}/`, { description: 'changed', [field]: value });
+    t.same(refusalOf(patched), [400, 'invalid_field', field], `PATCH ${field}`);
+    const created = await api.post('/api/keys/', { name: 'new', [field]: value });
+    t.same(refusalOf(created), [400, 'invalid_field', field], `POST ${field}`);
+  }
+  t.same(await listed(), before);
 });
 
 t.test('a body that is not a JSON object is refused', async (t) => {

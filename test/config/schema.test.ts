@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { test } from 'tap';
 import { parse } from 'yaml';
-import type { JsonSchema } from '../../src/config/reader.ts';
 import { CONFIG_FILE_SCHEMA, configSchemaText } from '../../src/config/schema.ts';
+import type { JsonSchema } from '../../src/domain/shape.ts';
 
 const SHIPPED = readFileSync('config/gateway.yaml', 'utf8');
 const validate = new Ajv({ allErrors: true, strict: true, strictRequired: false }).compile(

@@ -70,7 +70,12 @@ for (const [wire, settings] of ACCEPTED) {
   });
 }
 
+const CALL_LIMITS = [0, -1, 1.5, '5', true, 1e12, [], '', Number.MAX_SAFE_INTEGER + 1];
+
 const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
+  ['rpm_limit', CALL_LIMITS],
+  ['tpm_limit', CALL_LIMITS],
+  ['max_parallel_requests', CALL_LIMITS],
   [
     'name',
     [
@@ -94,7 +99,19 @@ const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
   ['description', ['x'.repeat(1_001), 'nul\u0000', 'bell\u0007', '\udc00', null, 1, {}]],
   ['is_active', [null, 'true', 1, 0, []]],
   ['can_manage', [null, 'true', 1]],
-  ['expires_at', ['', 'tomorrow', '2030-01-31', '2030-01-31T12:00:00', 1_893_456_000_000, false, {}]],
+  [
+    'expires_at',
+    [
+      '',
+      'tomorrow',
+      '2030-01-31',
+      '2030-02-30T00:00:00Z',
+      '2030-01-31T12:00:00',
+      1_893_456_000_000,
+      false,
+      {},
+    ],
+  ],
   [
     'allowed_models',
     [
@@ -119,7 +136,10 @@ const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
     [-1, -0.000001, 1e-7, 0.1234567, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '10', true, [], {}],
   ],
   ['spending_period', ['yearly', 'Daily', '', null, 1, ['daily']]],
-  ['active_hours', ['8-18', '08:00-08:00', '24:00-08:00', '١٢:٠٠-13:00', null, 8, []]],
+  [
+    'active_hours',
+    ['8-18', '08:00-08:00', '24:00-08:00', '09:00-24:01', '09:60-10:00', '١٢:٠٠-13:00', null, 8, []],
+  ],
   [
     'allowed_ips',
     [null, '10.0.0.1', ['10.0.0.0/33'], ['010.0.0.1'], ['localhost'], [''], [1], ['10.0.0.1', 'x']],
@@ -163,6 +183,7 @@ for (const [param, values] of REFUSED) {
       const { code, param: named, message } = refusal(() => parseKeyPatch({ [param]: value }));
       t.equal(code, 'invalid_field');
       t.equal(named, param);
+      t.equal(refusal(() => parseNewKey({ name: 'n', [param]: value })).param, param);
       t.match(message, param);
       t.ok(message.length < 400, 'a message of one or two sentences');
     });
@@ -211,7 +232,7 @@ for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending
     t.equal(param, name);
     t.match(
       message,
-      new RegExp(`^"${name}" is not a writable field\\. Writable fields: name, .*, webhook_url, .*\\.$`),
+      new RegExp(`^"${name}" is not a supported field\\. Supported fields: name, .*, webhook_url, .*\\.$`),
     );
   });
 }
@@ -241,25 +262,22 @@ for (const body of [undefined, null, 'name', 1, true, [], [{ name: 'x' }]]) {
 
 test('a new key has the defaults of the specification', async (t) => {
   t.strictSame(parseNewKey({ name: 'n' }), {
-    settings: {
-      name: 'n',
-      description: '',
-      isActive: true,
-      expiresAt: null,
-      allowedModels: [],
-      allowedCategories: [],
-      spendingLimit: null,
-      spendingPeriod: 'monthly',
-      rpmLimit: null,
-      tpmLimit: null,
-      maxParallelRequests: null,
-      activeHours: '',
-      allowedIps: [],
-      allowedOrigins: [],
-      blockedCountries: [],
-      webhookUrl: '',
-    },
-    canManage: undefined,
+    name: 'n',
+    description: '',
+    isActive: true,
+    expiresAt: null,
+    allowedModels: [],
+    allowedCategories: [],
+    spendingLimit: null,
+    spendingPeriod: 'monthly',
+    rpmLimit: null,
+    tpmLimit: null,
+    maxParallelRequests: null,
+    activeHours: '',
+    allowedIps: [],
+    allowedOrigins: [],
+    blockedCountries: [],
+    webhookUrl: '',
   });
 });
 
@@ -270,7 +288,7 @@ test('a new key needs a name', async (t) => {
 });
 
 test('every field of PATCH can be set on creation', async (t) => {
-  const { settings, canManage } = parseNewKey({
+  const { canManage, ...settings } = parseNewKey({
     name: 'n',
     description: 'd',
     is_active: false,

@@ -1,10 +1,12 @@
 import { test } from 'tap';
 import { parseAddress } from '../../src/domain/addresses.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { CALLER_FACT_NAMES } from '../../src/domain/caller-facts.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
+import { KEY_FIELD_NAMES, keyField } from '../../src/domain/key-settings.ts';
 import {
   CALLER_CHECKS,
-  type Caller,
   type CompiledKey,
   compileKey,
   MODEL_CHECKS,
@@ -26,7 +28,7 @@ function compiled(change: Partial<KeyRecord> = {}, accountActive = true): Compil
 function caller(change: Partial<Caller> = {}): Caller {
   return {
     nowMs: Date.parse('2026-11-18T12:00:00Z'),
-    address: parseAddress('203.0.113.7'),
+    ip: parseAddress('203.0.113.7'),
     country: 'DE',
     origin: undefined,
     allowMissingOrigin: false,
@@ -38,7 +40,7 @@ const NOON = Date.parse('2026-11-18T12:00:00Z');
 
 const PASSING: readonly [what: string, key: Partial<KeyRecord>, caller: Partial<Caller>][] = [
   ['an unrestricted key', {}, {}],
-  ['an unrestricted key from nowhere known', {}, { address: undefined, country: undefined }],
+  ['an unrestricted key from nowhere known', {}, { ip: undefined, country: undefined }],
   ['an unrestricted key from any origin', {}, { origin: 'null' }],
   ['an instant before the expiry', { expiresAt: NOON + 1 }, {}],
   ['within the hours', { activeHours: '12:00-13:00' }, {}],
@@ -46,7 +48,7 @@ const PASSING: readonly [what: string, key: Partial<KeyRecord>, caller: Partial<
   [
     'a mapped form of an allowed address',
     { allowedIps: ['203.0.113.7'] },
-    { address: parseAddress('::ffff:203.0.113.7') },
+    { ip: parseAddress('::ffff:203.0.113.7') },
   ],
   ['a country that is not blocked', { blockedCountries: ['FR'] }, {}],
   ['an address without a known country', { blockedCountries: ['DE'] }, { country: undefined }],
@@ -89,7 +91,7 @@ const FAILING: readonly [
   [
     'an unknown address',
     { allowedIps: ['0.0.0.0/0', '::/0'] },
-    { address: undefined },
+    { ip: undefined },
     'ip_not_allowed',
     403,
     /could not be determined/,
@@ -211,9 +213,23 @@ test('each check refuses with the code that it names', async (t) => {
   for (const { name, code, check } of MODEL_CHECKS) t.equal(check(key, target)?.code, code, name);
 });
 
-test('the country is needed only where countries are blocked', async (t) => {
-  t.equal(compiled().needsCountry, false);
-  t.equal(compiled({ blockedCountries: ['DE'] }).needsCountry, true);
+test('every fact of a caller is read by a restriction', async (t) => {
+  const read = KEY_FIELD_NAMES.map(keyField).flatMap((row) =>
+    row.restricts === 'caller' ? (row.reads ?? []) : [],
+  );
+  t.same([...new Set(read)].sort(), [...CALLER_FACT_NAMES].sort());
+});
+
+test('the country is looked up by its own check, and only where countries are blocked', async (t) => {
+  const lost = Object.defineProperty(caller(), 'country', {
+    get: () => {
+      throw new Error('no country data');
+    },
+  });
+  t.equal(refusalOf(compiled(), lost), undefined);
+  const elsewhere = { blockedCountries: ['FR'], allowedIps: ['198.51.100.0/24'] };
+  t.equal(refusalOf(compiled(elsewhere), lost)?.code, 'ip_not_allowed');
+  t.throws(() => refusalOf(compiled({ blockedCountries: ['FR'] }), lost), /no country data/);
 });
 
 test('a compiled key has the fields that calls are checked and charged by, and no others', async (t) => {
@@ -264,7 +280,7 @@ test('a key whose lists differ from those of another is checked by its own', asy
   });
   const one = compiled(LISTS);
   for (const part of PARTS) t.not(one[part], other[part], part);
-  const from = (text: string) => caller({ address: parseAddress(text), origin: 'https://b.example' });
+  const from = (text: string) => caller({ ip: parseAddress(text), origin: 'https://b.example' });
   t.equal(refusalOf(one, from('2001:db8::1'))?.code, 'origin_not_allowed');
   t.equal(refusalOf(other, caller())?.code, 'outside_active_hours');
   t.equal(modelRefusalOf(one, { slug: 'other', category: 'text' }), undefined);

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
+import { readBody } from '../../domain/shape.ts';
 import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
 import { type CallsRouteDeps, callsRoutes } from '../calls/calls-routes.ts';
-import { objectBody, positiveCreditsField } from '../http/body-fields.ts';
 import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseTooOften } from '../http/rates.ts';
@@ -55,7 +55,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
     summary: 'Set the alert threshold',
     description:
       'Only a debit sends an alert; a changed threshold alone never does. An account can change it 10 times an hour.',
-    body: AccountPatch,
+    body: AccountPatch.schema,
     response: { 200: Account },
     'x-docs': {
       refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded', ...BODY_REFUSALS],
@@ -65,11 +65,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
   };
   app.patch('/api/account/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
     const caller = await managingCaller(gatekeeper, request);
-    const { alert_threshold } = objectBody(request.body, Object.keys(AccountPatch.properties));
-    const change =
-      alert_threshold === undefined
-        ? {}
-        : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
+    const change = readBody(AccountPatch, request.body);
     const account = existing(
       await book.updateAccount(caller.accountId, change, Date.now(), true).catch(refuseTooOften),
     );

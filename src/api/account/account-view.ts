@@ -1,36 +1,57 @@
-import { CALL_LIMIT_FIELDS, type CallLimits } from '../../domain/call-limits.ts';
-import { creditsNumber, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
+import {
+  creditsNumber,
+  MAX_CREDITS,
+  MICRO_PER_CREDIT,
+  type Micro,
+  micro,
+  microFromCredits,
+} from '../../domain/credits.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { type AccountRecord, DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
+import { isLonger, storable } from '../../domain/key-readers.ts';
 import { timestamp } from '../../domain/period.ts';
-import { LONGEST_EMAIL } from '../http/body-fields.ts';
+import {
+  boolean,
+  fieldSchema,
+  fieldSchemas,
+  maybe,
+  optional,
+  patched,
+  reader,
+  required,
+  type Sent,
+  section,
+  text,
+  withDefault,
+} from '../../domain/shape.ts';
 import { CREATED_KEY_EXAMPLE, CreatedKey } from '../keys/key-schema.ts';
 import { callLimitsView } from '../keys/key-view.ts';
 import { EntryPath } from '../ledger/entry-view.ts';
 import {
   balance,
-  callLimitSchemas,
+  CURSOR,
+  callLimits,
   credits,
-  cursor,
+  creditsField,
   DEFAULT_PAGE_LIMIT,
   id,
   orNull,
-  pageLimit,
+  PAGE_LIMIT,
   time,
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 /** Alert threshold of an account, for its owner and the operator. */
-export const alert_threshold = credits('A debit that takes the balance below this sends the alert.');
+const alert_threshold = creditsField('A debit that takes the balance below this sends the alert.');
 
 /** Overdraft of an account, for its owner and the operator. */
-export const overdraft = credits(
+const overdraft = creditsField(
   'How far calls in flight can together take the balance below 0, and the spend of a key above its limit. Set by the ' +
     'operator. 0: not at all.',
 );
 
-/** Call limits of an account, for its owner and the operator. */
-const accountCallLimits = callLimitSchemas("the account's");
+/** Fields of an account that its owner and the operator see. */
+const SETTINGS = { alert_threshold, overdraft, ...callLimits("the account's") };
 
 export const Account = Type.Object(
   {
@@ -38,9 +59,7 @@ export const Account = Type.Object(
     email: Type.String({ description: 'Email address of the owner, which alerts include.' }),
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
-    alert_threshold,
-    overdraft,
-    ...accountCallLimits,
+    ...fieldSchemas(SETTINGS),
     webhook_secret: Type.Optional(
       Type.String({
         description:
@@ -66,30 +85,40 @@ export const ACCOUNT_EXAMPLE = {
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
-export const AccountPatch = Type.Object(
-  { alert_threshold: Type.Optional(alert_threshold) },
-  { title: 'AccountPatch', description: 'Fields that an owner can change.', additionalProperties: false },
-);
+export const AccountPatch = section(patched({ alert_threshold }), {
+  title: 'AccountPatch',
+  description: 'Fields that an owner can change.',
+});
 
-const is_active = Type.Boolean({
-  description: 'false: every gateway refuses all keys of the account from the answer on.',
-});
-const email = Type.String({
-  maxLength: LONGEST_EMAIL,
-  pattern: TEXT_PATTERNS.email,
-  description: 'Email address of the owner, unique among accounts.',
-});
+/** Maximum length of a mail address (RFC 5321, section 4.5.3.1.3 with erratum 1690). */
+const LONGEST_EMAIL = 254;
+
+/**
+ * An e-mail address, stored as sent. Rejects only clear mistakes: it requires one @ with text on both sides, and no
+ * spaces or control characters. No pattern can prove that mail arrives.
+ */
+const email = required(
+  text(
+    `must be an email address of at most ${LONGEST_EMAIL} characters, such as owner@example.com`,
+    (given) =>
+      !isLonger(given, LONGEST_EMAIL) && /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(given) ? given : undefined,
+    { maxLength: LONGEST_EMAIL, pattern: TEXT_PATTERNS.email },
+  ),
+  'Email address of the owner, unique among accounts.',
+);
+const is_active = required(
+  boolean,
+  'false: every gateway refuses all keys of the account from the answer on.',
+);
 
 export const AdminAccount = Type.Object(
   {
     id: id('Id of the account.'),
     email: Type.String({ description: 'Email address of the owner.' }),
-    is_active,
+    is_active: fieldSchema(is_active),
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
-    alert_threshold,
-    overdraft,
-    ...accountCallLimits,
+    ...fieldSchemas(SETTINGS),
     created_at: time('When the account was created.'),
   },
   { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
@@ -117,42 +146,35 @@ export const AdminAccountPage = Type.Object(
   { title: 'AdminAccountPage', description: 'Accounts by ascending id.' },
 );
 
-export const AdminAccountQuery = Type.Object({
-  limit: pageLimit('Number of accounts per page.', { default: DEFAULT_PAGE_LIMIT }),
-  after: cursor('`next` of the previous page.'),
-  email: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: LONGEST_EMAIL,
-      description: 'Only accounts whose email address contains this, in any case.',
-      examples: ['example.com'],
-    }),
+export const AccountsQuery = section({
+  limit: optional(PAGE_LIMIT, DEFAULT_PAGE_LIMIT, 'Number of accounts per page.'),
+  after: maybe(CURSOR, '`next` of the previous page.'),
+  email: maybe(
+    text(
+      `must be a string of 1 to ${LONGEST_EMAIL} characters`,
+      (part) => (part === '' || isLonger(part, LONGEST_EMAIL) || part.includes('\0') ? undefined : part),
+      { minLength: 1, maxLength: LONGEST_EMAIL, examples: ['example.com'] },
+    ),
+    'Only accounts whose email address contains this, in any case.',
   ),
 });
 
-/** Limit of a new account; defaults to `setting` in the configuration. */
-function limitOfNew(setting: keyof CallLimits) {
-  const limit = accountCallLimits[CALL_LIMIT_FIELDS[setting]];
-  return Type.Optional({
-    ...limit,
-    description: `${limit.description} Default: \`accounts.${setting}\` of the configuration.`,
-  });
-}
-
-export const NewAccountBody = Type.Object(
+export const NewAccount = section(
   {
     email,
-    credits: Type.Optional(credits('Initial balance: the first top-up in the ledger.', { default: 0 })),
-    alert_threshold: Type.Optional({ ...alert_threshold, default: DEFAULT_ALERT_THRESHOLD }),
-    overdraft: Type.Optional({
-      ...overdraft,
-      description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
-    }),
-    [CALL_LIMIT_FIELDS.rpmLimit]: limitOfNew('rpmLimit'),
-    [CALL_LIMIT_FIELDS.tpmLimit]: limitOfNew('tpmLimit'),
-    [CALL_LIMIT_FIELDS.maxParallelRequests]: limitOfNew('maxParallelRequests'),
+    credits: withDefault(creditsField('Initial balance: the first top-up in the ledger.'), micro(0)),
+    alert_threshold: withDefault(
+      alert_threshold,
+      micro(DEFAULT_ALERT_THRESHOLD * MICRO_PER_CREDIT),
+      DEFAULT_ALERT_THRESHOLD,
+    ),
+    overdraft: maybe(
+      overdraft.read,
+      `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
+    ),
+    ...callLimits("the account's", (setting) => ` Default: \`accounts.${setting}\` of the configuration.`),
   },
-  { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
+  { title: 'NewAccount', description: 'The new account.' },
 );
 
 export const CreatedAccount = Type.Object(
@@ -162,20 +184,10 @@ export const CreatedAccount = Type.Object(
 
 export const CREATED_ACCOUNT_EXAMPLE = { account: ADMIN_ACCOUNT_EXAMPLE, key: CREATED_KEY_EXAMPLE };
 
-export const AdminAccountPatch = Type.Object(
-  {
-    email: Type.Optional(email),
-    alert_threshold: Type.Optional(alert_threshold),
-    overdraft: Type.Optional(overdraft),
-    is_active: Type.Optional(is_active),
-    ...Type.Partial(Type.Object(accountCallLimits)).properties,
-  },
-  {
-    title: 'AdminAccountPatch',
-    description: 'Fields that an operator can change.',
-    additionalProperties: false,
-  },
-);
+export const AdminAccountPatch = section(patched({ email, is_active, ...SETTINGS }), {
+  title: 'AdminAccountPatch',
+  description: 'Fields that an operator can change.',
+});
 
 const account_id = Type.Integer({ minimum: 1, description: 'Id of the account.', examples: [2] });
 const key_id = Type.Integer({ minimum: 1, description: 'Id of a key of the account.', examples: [3] });
@@ -183,29 +195,28 @@ export const AccountPath = Type.Object({ account_id });
 export const AccountKeyPath = Type.Object({ account_id, key_id });
 export const AccountEntryPath = Type.Object({ account_id, ...EntryPath.properties });
 
-export const LONGEST_NOTE = 1_000;
 export const LONGEST_IDEMPOTENCY_KEY = 255;
 
-export const CreditsBody = Type.Object(
-  {
-    amount: Type.Number({
-      minimum: -MAX_CREDITS,
-      maximum: MAX_CREDITS,
-      ...SIX_DECIMALS.ofSigned,
-      description:
-        'Credits to add, with at most six decimals, not 0. A negative amount is an adjustment. The balance must stay ' +
-        'in the same range.',
-    }),
-    note: Type.Optional(
-      Type.String({
-        maxLength: LONGEST_NOTE,
-        pattern: TEXT_PATTERNS.storable,
-        default: '',
-        description: 'Comment that the ledger shows.',
-      }),
-    ),
+/** Credits of either sign, but not 0. */
+const AMOUNT = reader<Micro, number>(
+  { type: 'number', minimum: -MAX_CREDITS, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofSigned },
+  (value, path, faults) => {
+    if (value === 0) return faults.add(path, 'must not be 0');
+    const right = `must be a number of credits with at most six decimals, up to ${MAX_CREDITS}`;
+    return (typeof value === 'number' ? microFromCredits(value) : undefined) ?? faults.add(path, right);
   },
-  { title: 'Credits', description: 'A change of the balance.', additionalProperties: false },
+);
+
+export const Credits = section(
+  {
+    amount: required(
+      AMOUNT,
+      'Credits to add, with at most six decimals, not 0. A negative amount is an adjustment. The balance must stay ' +
+        'in the same range.',
+    ),
+    note: optional(storable(1_000), '', 'Comment that the ledger shows.'),
+  },
+  { title: 'Credits', description: 'A change of the balance.' },
 );
 
 export const CreditsHeaders = Type.Object({
@@ -224,6 +235,11 @@ export const CreditsAnswer = Type.Object(
   { credits_balance: balance('Balance after the change.') },
   { title: 'CreditsAnswer', description: 'Balance after the change; the same for a repeat.' },
 );
+
+export type NewAccountBody = Sent<typeof NewAccount>;
+/** Absent fields stay unchanged. */
+export type AccountPatchBody = Sent<typeof AdminAccountPatch>;
+export type CreditsBody = Sent<typeof Credits>;
 
 /** An account as its owner sees it (specification section 7). Amounts are numbers of credits. */
 export type AccountView = Static<typeof Account>;

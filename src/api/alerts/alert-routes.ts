@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
+import { readQuery } from '../../domain/shape.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
-import { limitParam, queryOf } from '../http/query.ts';
 import { refuseTooOften } from '../http/rates.ts';
-import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
 import { BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import {
   ALERT_LIST_EXAMPLE,
@@ -36,7 +35,7 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     operationId: 'listAlerts',
     summary: 'List low-credits alerts',
     description: 'Returns alerts, including test alerts, with the outcome of each delivery.',
-    querystring: AlertQuery,
+    querystring: AlertQuery.schema,
     response: { 200: AlertList },
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
   };
@@ -52,7 +51,7 @@ export async function readAlerts(
   accountId: number,
   request: FastifyRequest,
 ): Promise<AlertListView> {
-  const limit = limitParam(queryOf(request)) ?? DEFAULT_PAGE_LIMIT;
+  const { limit } = readQuery(AlertQuery, request.query);
   await ledger.flush(accountId);
   const alerts = await book.alerts(accountId, limit);
   return { alerts: alerts.map(alertView) };

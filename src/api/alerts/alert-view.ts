@@ -2,7 +2,8 @@ import type { Alert } from '../../book/alerts.ts';
 import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../book/schema.ts';
 import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
-import { DEFAULT_PAGE_LIMIT, id, orNull, pageLimit, time, words } from '../openapi/fields.ts';
+import { optional, section } from '../../domain/shape.ts';
+import { DEFAULT_PAGE_LIMIT, id, orNull, PAGE_LIMIT, time, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 const Delivery = Type.Object(
@@ -80,8 +81,8 @@ export const QueuedAlert = Type.Object(
   },
 );
 
-export const AlertQuery = Type.Object({
-  limit: pageLimit('Maximum number of alerts; the newest are returned.', { default: DEFAULT_PAGE_LIMIT }),
+export const AlertQuery = section({
+  limit: optional(PAGE_LIMIT, DEFAULT_PAGE_LIMIT, 'Maximum number of alerts; the newest are returned.'),
 });
 
 export type AlertListView = Static<typeof AlertList>;

@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../book/calls.ts';
+import { CALLER_FACTS, eachFact } from '../../domain/caller-facts.ts';
 import { creditsString, micro } from '../../domain/credits.ts';
 import { type Cell, csvLine } from '../../domain/csv.ts';
 import type { RefusalDetail } from '../../domain/errors.ts';
@@ -8,20 +9,17 @@ import { timestamp } from '../../domain/period.ts';
 import { USAGE_NAMES } from '../../domain/units.ts';
 import { Attempt, attemptsView, UsageSchema, usageView } from '../ledger/entry-view.ts';
 import { exactCredits, id, orNull, time, words } from '../openapi/fields.ts';
-import { type Static, Type } from '../openapi/json-type.ts';
+import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 
 export const CALL_OUTCOMES = [...OUTCOMES, 'refused'] as const;
 
 const text = (description: string) => orNull(Type.String(), description);
-const optional = (schema: Parameters<typeof orNull>[0], description: string) =>
-  Type.Optional(orNull(schema, description));
+const optional = (schema: Schema<string>, description: string) => Type.Optional(orNull(schema, description));
 
 /** Facts behind the refusal of a call (specification section 14). */
 const Detail = Type.Object(
   {
-    ip: optional(Type.String(), "The caller's address; null: unknown."),
-    country: optional(Type.String(), 'Country of the address.'),
-    origin: optional(Type.String(), 'Origin of the request; null: none.'),
+    ...eachFact((fact) => optional(Type.String(), CALLER_FACTS[fact].help)),
     hold: Type.Optional(exactCredits('Maximum cost of the call.')),
     estimate: Type.Optional(exactCredits('Likely cost of the call.')),
     balance: optional(exactCredits(''), "The account's balance; null for a key that can't manage."),
@@ -67,7 +65,7 @@ const CALL = {
   upstream: text('Upstream that was called, as the configuration names it.'),
   attempts: Type.Array(Attempt, { description: 'Each try at a provider, including the last.' }),
   user_agent: text('The User-Agent header, at most 300 characters.'),
-  detail: orNull(Detail, 'Facts behind a refusal by address, origin, country, credits or a limit of calls.'),
+  detail: orNull(Detail, 'Facts behind a refusal because of the caller, the credits or a limit of calls.'),
   repeated: Type.Integer({
     minimum: 1,
     description:

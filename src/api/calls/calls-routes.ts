@@ -13,9 +13,9 @@ import {
   OperatorCallPage,
 } from './call-view.ts';
 import {
-  AllCallsQueryString,
+  AllCallsQuery,
   CallPath,
-  CallQueryString,
+  CallsQuery,
   type CallsReading,
   readAllCalls,
   readCall,
@@ -51,7 +51,7 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
       'Returns model calls and their outcomes, newest first. Refused calls appear within 2 s and are kept for ' +
       '`calls.refusalDays` (30 days). `format=csv` and `format=jsonl` stream all calls that match the other parameters. A key ' +
       "that can't manage sees only its own calls.",
-    querystring: CallQueryString,
+    querystring: CallsQuery.schema,
     response: { 200: CallsAnswer },
     'x-docs': {
       refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
@@ -86,7 +86,7 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     summary: 'List or export the calls of all accounts',
     description:
       'Returns the answer of `/api/account/calls/` for all accounts, with the account of each call.',
-    querystring: AllCallsQueryString,
+    querystring: AllCallsQuery.schema,
     response: { 200: AllCallsAnswer },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],

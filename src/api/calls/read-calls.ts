@@ -4,15 +4,15 @@ import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '.
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { parseDay, parseTimestamp } from '../../domain/period.ts';
+import { maybe, number, oneOf, optional, type Parsed, readQuery, section, text } from '../../domain/shape.ts';
 import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { keyAsked, type Reader } from '../http/callers.ts';
 import { FORMATS } from '../http/export-formats.ts';
 import { OPERATOR, sendExport } from '../http/long-answer.ts';
-import { integerParam, type Query, queryOf, textParam, wordParam } from '../http/query.ts';
 import { keyNotFound } from '../keys/keys.ts';
-import { words } from '../openapi/fields.ts';
+import { anyText } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 import { accountNotFound } from '../operator/admin-account-routes.ts';
 import {
@@ -25,66 +25,70 @@ import {
 } from './call-view.ts';
 
 const CALL_PAGE = { min: 1, max: 200, usual: 50 };
+const DAY_MS = 86_400_000;
 /** Cursor of a page of calls: a time and a call id. */
 const CALL_CURSOR = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
-const ENDPOINT_PATHS = ENDPOINTS.map(({ path }) => path);
 
-const when = (description: string) =>
-  Type.Optional(
-    Type.String({
-      description: `${description} A UTC day, or an ISO 8601 time with an offset.`,
-      examples: ['2026-11-21'],
-    }),
+/** A time, in milliseconds since the epoch; a day becomes its start plus `ofDay` milliseconds. */
+function when(ofDay: number, description: string) {
+  const right = 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with Z or an offset';
+  const read = text(
+    right,
+    (given) => {
+      const day = parseDay(given);
+      return day === undefined ? parseTimestamp(given) : day * DAY_MS + ofDay;
+    },
+    { examples: ['2026-11-21'] },
   );
-const only = (description: string, examples: string[]) =>
-  Type.Optional(Type.String({ description, examples }));
+  return maybe(read, `${description} A UTC day, or an ISO 8601 time with an offset.`);
+}
+
+const PLACE = text(
+  'must be the value of "next" from the previous page',
+  (given): CallPlace | undefined => {
+    const [, createdAt, id = ''] = CALL_CURSOR.exec(given) ?? [];
+    return createdAt === undefined ? undefined : { createdAt: Number(createdAt), id };
+  },
+  { pattern: CALL_CURSOR.source, examples: ['1795270980000.req_7Qm2xX4cRn9sKd1V6t'] },
+);
 
 const FILTERS = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: CALL_PAGE.min,
-      maximum: CALL_PAGE.max,
-      default: CALL_PAGE.usual,
-      description: 'Maximum number of calls. Exports return all by default.',
-    }),
+  limit: {
+    ...maybe(number(CALL_PAGE.min, CALL_PAGE.max), 'Maximum number of calls. Exports return all by default.'),
+    shownDefault: CALL_PAGE.usual,
+  },
+  before: maybe(PLACE, '`next` of the previous page.'),
+  from: when(0, 'Only calls from this time on.'),
+  to: when(DAY_MS - 1, 'Only calls up to this time; a day is included.'),
+  key_id: maybe(number(1), 'Only calls of this key.'),
+  model: maybe(anyText({ examples: ['demo-chat'] }), 'Only calls of this model, as the request named it.'),
+  endpoint: maybe(oneOf(...ENDPOINTS.map(({ path }) => path)), 'Only calls at this path.'),
+  code: maybe(anyText({ examples: ['insufficient_credits'] }), 'Only calls that ended with this error code.'),
+  outcome: maybe(oneOf(...CALL_OUTCOMES), 'Only calls with this outcome.'),
+  result: maybe(
+    oneOf(...CALL_RESULTS),
+    '`ok`: complete; `refused`: by the gateway; `failed`: any other outcome.',
   ),
-  before: Type.Optional(
-    Type.String({
-      pattern: CALL_CURSOR.source,
-      description: '`next` of the previous page.',
-      examples: ['1795270980000.req_7Qm2xX4cRn9sKd1V6t'],
-    }),
-  ),
-  from: when('Only calls from this time on.'),
-  to: when('Only calls up to this time; a day is included.'),
-  key_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Only calls of this key.' })),
-  model: only('Only calls of this model, as the request named it.', ['demo-chat']),
-  endpoint: Type.Optional(words(ENDPOINT_PATHS, 'Only calls at this path.')),
-  code: only('Only calls that ended with this error code.', ['insufficient_credits']),
-  outcome: Type.Optional(words(CALL_OUTCOMES, 'Only calls with this outcome.')),
-  result: Type.Optional(
-    words(CALL_RESULTS, '`ok`: complete; `refused`: by the gateway; `failed`: any other outcome.'),
-  ),
-  format: Type.Optional(
-    words(FORMATS, '`csv` and `jsonl` stream all calls, as files to save.', { default: 'json' }),
-  ),
+  format: optional(oneOf(...FORMATS), 'json', '`csv` and `jsonl` stream all calls, as files to save.'),
 };
 
-export const CallQueryString = Type.Object(FILTERS);
-export const OperatorCallQueryString = Type.Object({
+export const CallsQuery = section(FILTERS);
+const OPERATOR_FILTERS = {
   ...FILTERS,
-  upstream: only('Only calls sent to this upstream of the configuration.', ['demo']),
+  upstream: maybe(anyText({ examples: ['demo'] }), 'Only calls sent to this upstream of the configuration.'),
+};
+export const OperatorCallsQuery = section(OPERATOR_FILTERS);
+export const AllCallsQuery = section({
+  ...OPERATOR_FILTERS,
+  account_id: maybe(number(1), 'Only calls of this account.'),
 });
-export const AllCallsQueryString = Type.Object({
-  ...OperatorCallQueryString.properties,
-  account_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Only calls of this account.' })),
-});
+
+type Filters = Parsed<typeof OperatorCallsQuery>;
 
 export const CallPath = Type.Object({
   call_id: Type.String({ description: 'Id of the call: its `x-request-id`.', examples: [CALL_EXAMPLE.id] }),
 });
 
-const DAY_MS = 86_400_000;
 /** Longest wait for the journal when reading one call; normally the journal lags 250 ms at most. */
 const CALL_FLUSH_MS = 2_000;
 
@@ -101,28 +105,28 @@ export async function readCalls(
   reader: Reader,
   request: FastifyRequest,
   reply: FastifyReply,
+  query: typeof CallsQuery | typeof OperatorCallsQuery = CallsQuery,
 ) {
-  const query = queryOf(request);
-  const keyId = await keyAsked(reading.book, query, reader);
-  const filter = { ...filterOf(query, reading.catalog()), accountId: reader.accountId, keyId };
+  const filters = readQuery(query, request.query);
+  const keyId = await keyAsked(reading.book, filters.keyId, reader);
+  const filter = { ...filterOf(filters, reading.catalog()), accountId: reader.accountId, keyId };
   await reading.ledger.flush(reader.accountId);
-  return await answer(reading, { query, filter, owner: reader.owner }, reply, (record) =>
+  return await answer(reading, { filters, filter, owner: reader.owner }, reply, (record) =>
     callView(record, reader),
   );
 }
 
 /** Queries the calls of all accounts, for the operator. */
 export async function readAllCalls(reading: CallsReading, request: FastifyRequest, reply: FastifyReply) {
-  const query = queryOf(request);
-  const accountId = integerParam(query, 'account_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
-  const keyId = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  const filters = readQuery(AllCallsQuery, request.query);
+  const { accountId, keyId } = filters;
   if (accountId !== undefined && !(await reading.book.account(accountId))) {
     throw accountNotFound();
   }
   if (keyId !== undefined && !(await reading.book.keysAmong([keyId])).has(keyId)) throw keyNotFound();
-  const filter = { ...filterOf(query, reading.catalog()), accountId, keyId };
+  const filter = { ...filterOf(filters, reading.catalog()), accountId, keyId };
   await reading.ledger.flush('all');
-  return await answer(reading, { query, filter, owner: OPERATOR }, reply, operatorCallView);
+  return await answer(reading, { filters, filter, owner: OPERATOR }, reply, operatorCallView);
 }
 
 /** Reads the call in the path, of any account. Throws `call_not_found`. */
@@ -151,19 +155,18 @@ export async function readCall({ book, ledger }: CallsReading, reader: Reader, r
 }
 
 interface Asked {
-  readonly query: Query;
+  readonly filters: Filters;
   readonly filter: Omit<CallQuery, 'limit'>;
   readonly owner: number;
 }
 
 async function answer<View extends ReturnType<typeof callView>>(
   { book, pools }: CallsReading,
-  { query, filter, owner }: Asked,
+  { filters, filter, owner }: Asked,
   reply: FastifyReply,
   viewOf: (record: CallRecord) => View,
 ) {
-  const format = wordParam(query, 'format', FORMATS) ?? 'json';
-  const asked = integerParam(query, 'limit', CALL_PAGE);
+  const { format, limit: asked } = filters;
   if (format !== 'json') {
     return await sendExport(pools, reply, {
       name: 'calls',
@@ -186,48 +189,14 @@ async function answer<View extends ReturnType<typeof callView>>(
   return { calls: calls.map(viewOf), next };
 }
 
-function filterOf(query: Query, catalog: Catalog): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
-  const from = timeParam(query, 'from', 0);
-  const to = timeParam(query, 'to', DAY_MS - 1);
-  const named = textParam(query, 'model');
+function filterOf(
+  { limit: _limit, format: _format, keyId: _keyId, model, ...filters }: Filters,
+  catalog: Catalog,
+): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
+  const { from, to } = filters;
   if (from !== undefined && to !== undefined && from > to) {
     throw invalidField('from', 'from must not be later than to.');
   }
-  return {
-    before: placeParam(query),
-    from,
-    to,
-    // Calls by alias are recorded under the model.
-    model: named && (modelOf(catalog, named)?.slug ?? named),
-    endpoint: wordParam(query, 'endpoint', ENDPOINT_PATHS),
-    code: textParam(query, 'code'),
-    outcome: wordParam(query, 'outcome', CALL_OUTCOMES),
-    result: wordParam(query, 'result', CALL_RESULTS),
-    upstream: textParam(query, 'upstream'),
-  };
-}
-
-/** Parses a time, in milliseconds since the epoch; a day becomes its start plus `ofDay` milliseconds. */
-function timeParam(query: Query, name: string, ofDay: number): number | undefined {
-  const text = textParam(query, name);
-  if (text === undefined) return undefined;
-  const day = parseDay(text);
-  const time = day === undefined ? parseTimestamp(text) : day * DAY_MS + ofDay;
-  if (time === undefined) {
-    throw invalidField(
-      name,
-      `${name} must be a date (YYYY-MM-DD) or an ISO 8601 date-time with Z or an offset.`,
-    );
-  }
-  return time;
-}
-
-function placeParam(query: Query): CallPlace | undefined {
-  const text = textParam(query, 'before');
-  if (text === undefined) return undefined;
-  const [, createdAt, id = ''] = CALL_CURSOR.exec(text) ?? [];
-  if (createdAt === undefined) {
-    throw invalidField('before', 'before must be the value of "next" from the previous page.');
-  }
-  return { createdAt: Number(createdAt), id };
+  // Calls by alias are recorded under the model.
+  return { ...filters, model: model && (modelOf(catalog, model)?.slug ?? model) };
 }

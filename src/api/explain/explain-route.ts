@@ -3,26 +3,23 @@ import type { Book } from '../../book/book.ts';
 import type { Config } from '../../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
 import { hasCallLimits, NO_LIMIT_STATES } from '../../domain/call-limits.ts';
+import { ASKED_FACTS } from '../../domain/caller.ts';
 import type { Catalog } from '../../domain/catalog.ts';
-import { normalizeCountry } from '../../domain/countries.ts';
 import { micro } from '../../domain/credits.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
-import { TEXT_PATTERNS } from '../../domain/json-patterns.ts';
-import { requestOrigin } from '../../domain/origins.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { shortText, storable } from '../../domain/key-readers.ts';
 import { parseTimestamp } from '../../domain/period.ts';
 import { compileKey } from '../../domain/rules.ts';
+import { maybe, oneOf, type Parsed, readBody, required, section } from '../../domain/shape.ts';
 import type { CountryLookup } from '../../gateway/country.ts';
-import { ENDPOINTS, type Endpoint } from '../../gateway/endpoints.ts';
+import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
 import { AccountKeyPath } from '../account/account-view.ts';
-import { objectBody, textField } from '../http/body-fields.ts';
 import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { KeyPath } from '../keys/key-schema.ts';
 import { keyIdOf, keyNotFound } from '../keys/keys.ts';
-import { words } from '../openapi/fields.ts';
-import { Type } from '../openapi/json-type.ts';
 import {
   BODY_REFUSALS,
   BY_KEY,
@@ -57,7 +54,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
       'Runs every check for a call with the key, without sending or spending anything. Credits, spend and limits of calls are ' +
       'the current ones. The hold is the smallest that a call of the model can have.',
     params: KeyPath,
-    body: ExplainBody,
+    body: ExplainBody.schema,
     response: { 200: Explanation },
     'x-docs': {
       refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
@@ -81,14 +78,14 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
 /** Predicts the result of a call with the key in the path. */
 async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId: number) {
   const subject = await subjectOf(deps, accountId, keyIdOf(request));
-  const asked = parseExplain(request.body);
+  const call = readBody(ExplainBody, request.body);
   return explain({
     compiled: compileKey(subject),
     prefix: subject.key.prefix,
-    caller: callerOf(deps, request, asked, subject),
+    caller: callerOf(deps, request, call, subject),
     catalog: deps.catalog(),
-    model: asked.model,
-    endpoint: asked.endpoint,
+    model: call.model,
+    endpoint: ENDPOINTS.find(({ path }) => path === call.endpoint),
     health: deps.health,
     secret: deps.book.secret,
     ...(await liveState(deps.ledger, subject)),
@@ -104,7 +101,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
     summary: 'Explain whether a call with the key of an account would be accepted',
     description: 'Returns the answer of `/api/keys/{key_id}/explain/`.',
     params: AccountKeyPath,
-    body: ExplainBody,
+    body: ExplainBody.schema,
     response: { 200: Explanation },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', ...BODY_REFUSALS],
@@ -129,15 +126,16 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
 function callerOf(
   { config, gatekeeper, countries }: ExplainDeps,
   request: FastifyRequest,
-  asked: ExplainRequest,
+  call: Parsed<typeof ExplainBody>,
   subject: Subject,
 ) {
-  const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
+  const { model: _model, endpoint: _endpoint, at = Date.now(), ...asked } = call;
+  const ip = asked.ip ?? parseAddress(gatekeeper.addressOf(request));
   return {
-    nowMs: asked.at ?? Date.now(),
-    address,
-    country: asked.country ?? (address && countryOf(countries, address, subject)),
-    origin: requestOrigin(asked.origin, undefined),
+    ...asked,
+    nowMs: at,
+    ip,
+    country: asked.country ?? (ip && countryOf(countries, ip, subject)),
     allowMissingOrigin: config.origins.allowMissing,
   };
 }
@@ -173,80 +171,21 @@ async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
   return { spent, ofKey, account, limits };
 }
 
-/** The call to explain. Omitted fields are undefined. */
-interface ExplainRequest {
-  readonly model: string;
-  readonly endpoint: Endpoint | undefined;
-  readonly address: ParsedAddress | undefined;
-  readonly origin: string | undefined;
-  /** ISO 3166-1 alpha-2 code in upper case. */
-  readonly country: string | undefined;
-  /** Time of the call in milliseconds since the epoch. */
-  readonly at: number | undefined;
-}
-
-/** Parses the body of an explain request (specification section 2). Throws `invalid_field`. */
-export function parseExplain(body: unknown): ExplainRequest {
-  const fields = objectBody(body, Object.keys(ExplainBody.properties));
-  return {
-    model: textField('model', fields.model, LONGEST_TEXT),
-    endpoint: read(fields, 'endpoint', endpointAt, `one of ${ENDPOINTS.map(({ path }) => path).join(', ')}`),
-    address: read(fields, 'ip', parseAddress, 'an IPv4 or IPv6 address'),
-    origin: read(fields, 'origin', (origin) => origin, 'a string'),
-    country: read(fields, 'country', normalizeCountry, 'an ISO 3166-1 alpha-2 country code'),
-    at: read(fields, 'at', parseTimestamp, 'an ISO 8601 date-time with Z or an offset'),
-  };
-}
-
-function read<Value>(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-  parse: (text: string) => Value | undefined,
-  wanted: string,
-): Value | undefined {
-  const value = fields[name];
-  if (value === undefined) return undefined;
-  const parsed = parse(textField(name, value, LONGEST_TEXT));
-  if (parsed === undefined) throw invalidField(name, `${name} must be ${wanted}.`);
-  return parsed;
-}
-
-function endpointAt(path: string): Endpoint | undefined {
-  return ENDPOINTS.find((endpoint) => endpoint.path === path);
-}
-
-/** Maximum length of a text field, in characters. */
-const LONGEST_TEXT = 1_000;
-
-const text = (description: string, more: object = {}) =>
-  Type.String({ maxLength: LONGEST_TEXT, pattern: TEXT_PATTERNS.storable, description, ...more });
-
-export const ExplainBody = Type.Object(
+/** The call to explain (specification section 2). */
+export const ExplainBody = section(
   {
-    model: text('Name of the model that would be called.'),
-    endpoint: Type.Optional(
-      words(
-        ENDPOINTS.map(({ path }) => path),
-        'Path under /v1. Default: the first that serves the model.',
-      ),
+    model: required(storable(1_000), 'Name of the model that would be called.'),
+    endpoint: maybe(
+      oneOf(...ENDPOINTS.map(({ path }) => path)),
+      'Path under /v1. Default: the first that serves the model.',
     ),
-    ip: Type.Optional(text('Address of the caller. Default: yours.')),
-    origin: Type.Optional(text('The header `Origin`. Default: none.')),
-    country: Type.Optional(
-      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
-        pattern: TEXT_PATTERNS.country,
-      }),
-    ),
-    at: Type.Optional(
-      text(
-        'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
-        {
-          format: 'date-time',
-        },
-      ),
+    ...ASKED_FACTS,
+    at: maybe(
+      shortText('must be an ISO 8601 date-time with Z or an offset', parseTimestamp, { format: 'date-time' }),
+      'Time of the call, for `active_hours` and `expires_at`: ISO 8601 with `Z` or an offset. Default: now.',
     ),
   },
-  { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },
+  { title: 'ExplainedCall', description: 'The call to check.' },
 );
 
 const EXPLAIN_EXAMPLES = {

@@ -8,18 +8,14 @@ import {
   type LimitStates,
   remaining,
 } from '../../domain/call-limits.ts';
+import { type Caller, textOf } from '../../domain/caller.ts';
+import { eachFact } from '../../domain/caller-facts.ts';
 import { type Catalog, type Model, modelOf, targetName } from '../../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
 import { holdFor } from '../../domain/price.ts';
-import {
-  CALLER_CHECKS,
-  type Caller,
-  type CompiledKey,
-  MODEL_CHECKS,
-  type Refusal,
-} from '../../domain/rules.ts';
+import { CALLER_CHECKS, type CompiledKey, MODEL_CHECKS, type Refusal } from '../../domain/rules.ts';
 import type { Usage } from '../../domain/units.ts';
 import { ENDPOINTS, type Endpoint, serves } from '../../gateway/endpoints.ts';
 import { longestWait, sentence } from '../../gateway/limits.ts';
@@ -90,11 +86,7 @@ export function explain(call: ExplainedCall): ExplanationView {
       passed: refusal === undefined,
       detail: refusal?.message ?? fact,
     })),
-    caller: {
-      ip: caller.address?.toString() ?? null,
-      country: caller.country ?? null,
-      origin: caller.origin ?? null,
-    },
+    caller: eachFact((fact) => textOf(caller, fact)),
     targets: targetsOf(model, call),
   };
 }

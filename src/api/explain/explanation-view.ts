@@ -1,3 +1,4 @@
+import { CALLER_FACTS, eachFact } from '../../domain/caller-facts.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
@@ -27,11 +28,7 @@ export const Explanation = Type.Object(
       },
     ),
     caller: Type.Object(
-      {
-        ip: orNull(Type.String(), 'Address of the caller; null: unknown.'),
-        country: orNull(Type.String(), 'Country of the address, ISO 3166-1 alpha-2; null: unknown.'),
-        origin: orNull(Type.String(), 'Origin; null: none.'),
-      },
+      eachFact((fact) => orNull(Type.String(), CALLER_FACTS[fact].help)),
       { title: 'ExplainedCaller', description: 'The caller that was checked.' },
     ),
     targets: Type.Array(
@@ -65,7 +62,12 @@ export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
       detail: 'This API key can only be used during 08:00-18:00 UTC. It is now 20:00 UTC.',
     },
   ],
-  caller: { ip: '203.0.113.9', country: 'DE', origin: 'https://app.example.com' },
+  caller: {
+    ...eachFact(() => null),
+    ip: '203.0.113.9',
+    country: 'DE',
+    origin: 'https://app.example.com',
+  },
   targets: [{ target: 'demo', upstream_model: 'demo-chat' }],
 };
 

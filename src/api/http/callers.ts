@@ -6,7 +6,7 @@ import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { keyNotFound } from '../keys/keys.ts';
 import { BODY_LIMIT_BYTES } from './json-routes.ts';
-import { integerParam, type Query, refuseUnknownParameters } from './query.ts';
+import { refuseUnknownParameters } from './query.ts';
 
 /** Returns the calling key. Throws the errors of checks 1–8, then `invalid_field` for unknown query parameters. */
 export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
@@ -94,15 +94,14 @@ export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
 }
 
 /**
- * Resolves the key of a query: its `key_id`, else the only key that the reader may see, else undefined for all keys.
+ * Resolves the key of a query: the one `asked` for, else the only key that the reader may see, else undefined for all keys.
  * Rejects with `key_not_found` for a key that the reader may not see or the account doesn't have.
  */
 export async function keyAsked(
   book: Pick<Book, 'key'>,
-  query: Query,
+  asked: number | undefined,
   { accountId, onlyKeyId }: Reader,
 ): Promise<number | undefined> {
-  const asked = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
   if (asked === undefined || asked === onlyKeyId) return onlyKeyId;
   if (onlyKeyId !== undefined || !(await book.key(accountId, asked))) throw keyNotFound();
   return asked;

@@ -18,8 +18,8 @@ const MOST_FIELDS = 64;
  * content types get 415, and responses are never cached. An empty body counts as no body, because many clients send
  * DELETE with a JSON content type and nothing else.
  *
- * Only the domain's parse functions validate requests: they name the field and say how to fix it. Route schemas only
- * document the bodies in /openapi.json; test/api/documented.slow.test.ts keeps both in step.
+ * Only shapes (domain/shape.ts) validate requests: they name the field and say how to fix it. Fastify gets their
+ * schemas for /openapi.json alone.
  */
 export function speakJson(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {

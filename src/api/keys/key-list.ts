@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { micro } from '../../domain/credits.ts';
 import type { KeyRecord } from '../../domain/key.ts';
+import { readQuery } from '../../domain/shape.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { Reader } from '../http/callers.ts';
 import { type NextPage, sendPages } from '../http/long-answer.ts';
-import { cursorParam, limitParam, queryOf } from '../http/query.ts';
+import { KeyListQuery } from './key-schema.ts';
 import { type KeyUse, type KeyView, keyView } from './key-view.ts';
 
 const NOTHING_SPENT = micro(0);
@@ -77,9 +78,8 @@ export async function sendKeys(
   reply: FastifyReply,
   { accountId, onlyKeyId, owner }: Reader,
 ): Promise<FastifyReply> {
-  const query = queryOf(request);
-  const limit = limitParam(query);
-  const page = { after: cursorParam(query, 'after') ?? 0, limit };
+  const { after = 0, limit } = readQuery(KeyListQuery, request.query);
+  const page = { after, limit };
   const next = keyPages(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
   await deps.ledger.flush(accountId);
   const headers = { 'content-type': 'application/json; charset=utf-8' };

@@ -1,23 +1,19 @@
-import { KEY_FIELDS } from '../../domain/key-fields.ts';
+import { PATCHED, rowAt, WIRE_NAMES, type WireSettings } from '../../domain/key-settings.ts';
+import { fieldSchemas, maybe, section } from '../../domain/shape.ts';
 import {
-  fieldAt,
-  KEY_FIELD_NAMES,
-  keyField,
-  rowAt,
-  WIRE_NAMES,
-  type WireSettings,
-} from '../../domain/key-settings.ts';
-import { MOST_GRACE_S } from '../../domain/rotation.ts';
-import { balance, cursor, exactCredits, id, orNull, pageLimit, time, timeOrNull } from '../openapi/fields.ts';
-import { type Schema, Type } from '../openapi/json-type.ts';
+  balance,
+  CURSOR,
+  exactCredits,
+  id,
+  orNull,
+  PAGE_LIMIT,
+  time,
+  timeOrNull,
+} from '../openapi/fields.ts';
+import { Type } from '../openapi/json-type.ts';
 
 /** Schemas of all fields that create and PATCH accept. */
-const settings = Object.fromEntries(
-  KEY_FIELD_NAMES.map((field): [string, Schema] => {
-    const { wire, type, help } = KEY_FIELDS[field];
-    return [wire, { ...type.schema, description: help }];
-  }),
-) as { readonly [Name in keyof WireSettings]: Schema<WireSettings[Name]> };
+const settings = fieldSchemas(PATCHED);
 
 const prefix = Type.String({
   description: 'Start of the key value, which identifies a key without revealing it.',
@@ -71,9 +67,9 @@ export const KeyList = Type.Object(
   { title: 'KeyList', description: 'Keys by ascending id, including inactive ones.' },
 );
 
-export const KeyListQuery = Type.Object({
-  limit: pageLimit('Number of keys per page. Default: all keys.'),
-  after: cursor('`next` of the previous page: only keys with higher ids.'),
+export const KeyListQuery = section({
+  limit: maybe(PAGE_LIMIT, 'Number of keys per page. Default: all keys.'),
+  after: maybe(CURSOR, '`next` of the previous page: only keys with higher ids.'),
 });
 
 /** Response to key creation, the only one that shows the value (specification section 2). */
@@ -97,32 +93,6 @@ export const DeletedKey = Type.Object(
   { title: 'DeletedKey', description: 'The key is inactive.' },
 );
 
-export const KeyPatch = Type.Partial(Type.Object(settings), {
-  title: 'KeyPatch',
-  description: 'The fields to change; others stay as they are.',
-  additionalProperties: false,
-});
-
-const { name: _, ...mayBeMissing } = settings;
-
-/** Optional fields of a new key, with their defaults (specification section 2, "Fields"). */
-const optional = Object.fromEntries(
-  Object.entries(mayBeMissing).map(([wireName, schema]) => {
-    const field = fieldAt(wireName);
-    const value = field && keyField(field).fallback;
-    return [wireName, value === undefined ? schema : { ...schema, default: value }];
-  }),
-) as typeof mayBeMissing;
-
-export const NewKeyBody = Type.Object(
-  { name, ...Type.Partial(Type.Object(optional)).properties },
-  {
-    title: 'NewKey',
-    description: 'The settings of the new key; `can_manage` is true if it has no restriction.',
-    additionalProperties: false,
-  },
-);
-
 /** Matches `*` or one version, with quotes (an entity tag of RFC 9110) or without. */
 export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
@@ -142,31 +112,6 @@ export const KeyChangeHeaders = Type.Object({
 export const KeyPath = Type.Object({
   key_id: Type.Integer({ minimum: 1, description: 'Id of the key.', examples: [2] }),
 });
-
-/** Body of `POST /api/keys/{key_id}/rotate/`. */
-export const Rotation = Type.Object(
-  {
-    grace_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MOST_GRACE_S,
-        default: 0,
-        description: 'Seconds that the previous value stays valid; 0: it ends at once.',
-      }),
-    ),
-    end_grace: Type.Optional(
-      Type.Literal(true, {
-        description: 'Ends the previous value now, without a new one. Send it alone.',
-      }),
-    ),
-  },
-  {
-    title: 'Rotation',
-    description: 'A new value, or the end of the previous one.',
-    additionalProperties: false,
-    maxProperties: 1,
-  },
-);
 
 /** Response to a rotation, the only one that shows the new value (specification section 2). */
 export const RotatedKey = Type.Object(

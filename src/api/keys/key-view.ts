@@ -5,13 +5,15 @@ import { KEY_FIELDS } from '../../domain/key-fields.ts';
 import type { Kind } from '../../domain/key-readers.ts';
 import {
   KEY_FIELD_NAMES,
+  type KeyPatch,
   type KeySettings,
+  type NewKey,
   type WireName,
   type WireSettings,
 } from '../../domain/key-settings.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
-import type { callLimitSchemas } from '../openapi/fields.ts';
-import type { ObjectSchema, Static } from '../openapi/json-type.ts';
+import type { Sent } from '../../domain/shape.ts';
+import type { Static } from '../openapi/json-type.ts';
 import type { CreatedKey, Key, KeyList, OwnKey, RotatedKey } from './key-schema.ts';
 
 /** A key as its account sees it. */
@@ -24,6 +26,10 @@ export type KeyListView = Static<typeof KeyList>;
 export type CreatedKeyView = Static<typeof CreatedKey>;
 /** Response to a rotation (specification section 2): the new value, and the expiry of the previous one. */
 export type RotatedKeyView = Static<typeof RotatedKey>;
+
+export type NewKeyBody = Sent<typeof NewKey>;
+/** Absent fields stay unchanged. */
+export type KeyPatchBody = Sent<typeof KeyPatch>;
 
 /** Use of a key, shown in its view next to its record. */
 export interface KeyUse {
@@ -108,7 +114,7 @@ export function rotatedKeyView(key: KeyRecord, value: string): RotatedKeyView {
 }
 
 /** Call limits of keys and accounts in the API (specification section 11); null: no limit. */
-export type CallLimitsView = Static<ObjectSchema<ReturnType<typeof callLimitSchemas>>>;
+export type CallLimitsView = Pick<WireSettings, (typeof CALL_LIMIT_FIELDS)[keyof CallLimits]>;
 
 /** Call limits of a record under their API names. */
 export function callLimitsView({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimitsView {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../../domain/credits.ts';
-import { parseKeyPatch } from '../../domain/key-settings.ts';
+import { KeyPatch, NewKey, parseKeyPatch } from '../../domain/key-settings.ts';
 import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
@@ -15,10 +15,8 @@ import {
   KeyChangeHeaders,
   KeyList,
   KeyListQuery,
-  KeyPatch,
   KeyPath,
   NEW_KEY_EXAMPLES,
-  NewKeyBody,
   OWN_KEY_EXAMPLE,
   OwnKey,
 } from './key-schema.ts';
@@ -64,7 +62,7 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
     summary: 'List keys',
     description:
       "Returns all keys of the account, including inactive ones. A key that can't manage sees only itself.",
-    querystring: KeyListQuery,
+    querystring: KeyListQuery.schema,
     response: { 200: KeyList },
     'x-docs': {
       refusals: [...OWNER_REFUSALS, 'rate_limit_exceeded'],
@@ -111,7 +109,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     operationId: 'createKey',
     summary: 'Create a key',
     description: 'Only this answer contains the value of the key.',
-    body: NewKeyBody,
+    body: NewKey.schema,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
       refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS, 'too_many_keys'],
@@ -175,7 +173,7 @@ function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
     ...routes.docs,
     ...routes.update,
     headers: KeyChangeHeaders,
-    body: KeyPatch,
+    body: KeyPatch.schema,
     response: { 200: mayWarn(Key) },
     'x-docs': {
       refusals: [...routes.refusals, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],

@@ -11,7 +11,7 @@ import { carriesRestriction, parseNewKey, tooLarge } from '../../domain/key-sett
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { pathId } from '../http/query.ts';
+import { pathId } from '../openapi/fields.ts';
 import type { ObjectSchema } from '../openapi/json-type.ts';
 import { IF_MATCH } from './key-schema.ts';
 import { type CreatedKeyView, createdKeyView } from './key-view.ts';
@@ -26,7 +26,7 @@ export interface KeyCommandDeps {
 
 /** Parses the settings of a new key and replaces model aliases by names. Throws like `parseNewKey`. */
 export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
-  const { settings: given, canManage } = parseNewKey(body);
+  const { canManage, ...given } = parseNewKey(body);
   const settings = withSlugs(given, catalog);
   return { ...settings, canManage: managesOnCreation(canManage, settings) };
 }

@@ -4,19 +4,12 @@ import { BookUnavailable } from '../../book/store.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
-import { parseRotation } from '../../domain/rotation.ts';
+import { parseRotation, Rotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
-import { objectBody } from '../http/body-fields.ts';
 import { refuseTooOften } from '../http/rates.ts';
 import { BODY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
-import {
-  KeyChangeHeaders,
-  ROTATED_KEY_EXAMPLE,
-  ROTATION_EXAMPLES,
-  RotatedOrEnded,
-  Rotation,
-} from './key-schema.ts';
+import { KeyChangeHeaders, ROTATED_KEY_EXAMPLE, ROTATION_EXAMPLES, RotatedOrEnded } from './key-schema.ts';
 import { type RotatedKeyView, rotatedKeyView } from './key-view.ts';
 import {
   ifMatch,
@@ -118,15 +111,13 @@ function unknownTime(error: unknown): number {
   throw error;
 }
 
-const FIELDS = Object.keys(Rotation.properties);
-
 /** Registers `POST …/rotate/` of a key (specification sections 2 and 7). */
 export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
   const schema: FastifySchema = {
     ...routes.docs,
     ...routes.rotate,
     headers: KeyChangeHeaders,
-    body: Rotation,
+    body: Rotation.schema,
     response: { 200: RotatedOrEnded },
     'x-docs': {
       refusals: [
@@ -145,9 +136,9 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
   app.post(`${routes.path}rotate/`, { schema, ...hook }, async (request) => {
     const { accountId } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
-    const asked = parseRotation(request.body === undefined ? {} : objectBody(request.body, FIELDS));
+    const asked = parseRotation(request.body);
     const which = { accountId, keyId, ifVersion: ifMatch(request) };
-    if (asked.kind === 'rotate') return await rotateKey(deps, which, asked.graceS);
-    return await keyViewNow(deps, await endGrace(deps, which));
+    if (asked.endGrace) return await keyViewNow(deps, await endGrace(deps, which));
+    return await rotateKey(deps, which, asked.graceSeconds ?? 0);
   });
 }

@@ -1,19 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import type { LedgerQuery } from '../../book/ledger.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
+import { maybe, oneOf, optional, readQuery, section } from '../../domain/shape.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
 import { FORMATS, listAnswer } from '../http/export-formats.ts';
 import { sendExport } from '../http/long-answer.ts';
-import { cursorParam, limitParam, queryOf, textParam, wordParam } from '../http/query.ts';
-import { cursor, DEFAULT_PAGE_LIMIT, day, pageLimit, words } from '../openapi/fields.ts';
-import { Type } from '../openapi/json-type.ts';
+import { anyText, CURSOR, DAY, DEFAULT_PAGE_LIMIT, PAGE_LIMIT } from '../openapi/fields.ts';
 import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
-import { ledgerDays } from '../usage/usage-days.ts';
 import { KEY_ID } from '../usage/usage-view.ts';
 import {
   csvEntry,
@@ -26,17 +24,15 @@ import {
   entryView,
 } from './entry-view.ts';
 
-export const LedgerQueryString = Type.Object({
-  limit: pageLimit(`Maximum number of entries. Default: ${DEFAULT_PAGE_LIMIT}; for an export, all.`),
-  before: cursor('`next` of the previous page.'),
+export const LedgerFilters = section({
+  limit: maybe(PAGE_LIMIT, `Maximum number of entries. Default: ${DEFAULT_PAGE_LIMIT}; for an export, all.`),
+  before: maybe(CURSOR, '`next` of the previous page.'),
   key_id: KEY_ID,
-  type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
-  model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
-  from: Type.Optional(day('First UTC day. A refund belongs to the day of its call. Default: no bound.')),
-  to: Type.Optional(day('Last UTC day, included. Default: no bound.')),
-  format: Type.Optional(
-    words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
-  ),
+  type: maybe(oneOf(...ENTRY_TYPES), 'Only entries of this type.'),
+  model: maybe(anyText({ examples: ['demo-chat'] }), 'Only calls of this model.'),
+  from: maybe(DAY, 'First UTC day. A refund belongs to the day of its call. Default: no bound.'),
+  to: maybe(DAY, 'Last UTC day, included. Default: no bound.'),
+  format: optional(oneOf(...FORMATS), 'json', '`csv` and `jsonl` stream the whole ledger, as files to save.'),
 });
 
 /** Response of `GET /api/account/ledger/`: a JSON page or one of two exports. */
@@ -66,7 +62,7 @@ function listRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
       'Returns entries, newest first, including the call you just made. `format=csv` and `format=jsonl` stream all entries that ' +
       "match the other parameters, or the first `limit` of them. A key that can't manage sees only its own entries, without " +
       '`balance_after`.',
-    querystring: LedgerQueryString,
+    querystring: LedgerFilters.schema,
     response: { 200: LedgerAnswer },
     'x-docs': {
       refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
@@ -114,16 +110,16 @@ export async function readLedger(
   reply: FastifyReply,
 ) {
   const { book, ledger } = reading;
-  const query = queryOf(request);
-  const format = wordParam(query, 'format', FORMATS) ?? 'json';
-  const limit = limitParam(query);
-  const before = cursorParam(query, 'before');
-  const { from, to } = ledgerDays(query);
+  const { from, to, ...query } = readQuery(LedgerFilters, request.query);
+  const { format, limit, before } = query;
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalidField('from', 'from must not be later than to.');
+  }
   const filter = {
     accountId: reader.accountId,
-    keyId: await keyAsked(book, query, reader),
-    type: wordParam(query, 'type', ENTRY_TYPES),
-    model: textParam(query, 'model'),
+    keyId: await keyAsked(book, query.keyId, reader),
+    type: query.type,
+    model: query.model,
     fromDay: from,
     toDay: to,
     before,

@@ -2,12 +2,12 @@ import type { FastifyPluginAsync, FastifySchema } from 'fastify';
 import { type Catalog, type Model, modelOf, type Price, placesOf, targetName } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { modelRefusalOf } from '../../domain/rules.ts';
+import { maybe, type Parsed, readQuery, section } from '../../domain/shape.ts';
 import type { Unit } from '../../domain/units.ts';
 import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 import { ENDPOINTS, serves } from '../../gateway/endpoints.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
-import { limitParam, queryOf, textParam } from '../http/query.ts';
-import { pageLimit } from '../openapi/fields.ts';
+import { anyText, PAGE_LIMIT } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 import { BY_KEY, KEY_REFUSALS } from '../openapi/operation.ts';
 import {
@@ -24,6 +24,13 @@ import {
   type UnitPriceView,
 } from './model-view.ts';
 
+/** At most `limit` models, directly after or before one. */
+const ModelsQuery = section({
+  limit: maybe(PAGE_LIMIT, 'Maximum number of models. Default: all.'),
+  after_id: maybe(anyText(), 'Starts after this model: `last_id` of the previous page.'),
+  before_id: maybe(anyText(), 'Ends before this model: `first_id` of the next page.'),
+});
+
 const LIST: FastifySchema = {
   tags: ['Models'],
   security: BY_KEY,
@@ -32,15 +39,7 @@ const LIST: FastifySchema = {
   description:
     "Returns the models that the key can use, with the fields of OpenAI's and Anthropic's lists. With the header " +
     "`anthropic-version`, errors have Anthropic's shape.",
-  querystring: Type.Object({
-    limit: pageLimit('Maximum number of models. Default: all.'),
-    after_id: Type.Optional(
-      Type.String({ description: 'Starts after this model: `last_id` of the previous page.' }),
-    ),
-    before_id: Type.Optional(
-      Type.String({ description: 'Ends before this model: `first_id` of the next page.' }),
-    ),
-  }),
+  querystring: ModelsQuery.schema,
   response: { 200: ModelList },
   'x-docs': {
     refusals: [...KEY_REFUSALS, 'invalid_field'],
@@ -75,12 +74,7 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
     app.get('/v1/models', { schema: LIST }, async (request): Promise<ModelListView> => {
       const compiled = await parts.gatekeeper.authorize(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
-      const query = queryOf(request);
-      return modelListView(usable, {
-        limit: limitParam(query),
-        afterId: textParam(query, 'after_id'),
-        beforeId: textParam(query, 'before_id'),
-      });
+      return modelListView(usable, readQuery(ModelsQuery, request.query));
     });
     app.get<{ Params: { '*': string } }>('/v1/models/*', { schema: READ }, async (request) => {
       const compiled = await parts.gatekeeper.authorize(request);
@@ -93,15 +87,11 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
   };
 }
 
-/** At most `limit` models, directly after or before one. */
-interface ModelPage {
-  readonly limit: number | undefined;
-  readonly afterId: string | undefined;
-  readonly beforeId: string | undefined;
-}
-
 /** Throws `invalid_field` for a cursor that is not in the list. */
-function modelListView(models: readonly Model[], { limit, afterId, beforeId }: ModelPage): ModelListView {
+function modelListView(
+  models: readonly Model[],
+  { limit, afterId, beforeId }: Parsed<typeof ModelsQuery>,
+): ModelListView {
   const from = afterId === undefined ? 0 : placeOf(models, 'after_id', afterId) + 1;
   const to = beforeId === undefined ? models.length : placeOf(models, 'before_id', beforeId);
   const range = models.slice(from, Math.max(from, to));

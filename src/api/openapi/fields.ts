@@ -1,9 +1,22 @@
-import { CALL_LIMIT_FIELDS, MAX_CALL_LIMIT } from '../../domain/call-limits.ts';
-import { MAX_CREDITS } from '../../domain/credits.ts';
-import { SIX_DECIMALS } from '../../domain/json-patterns.ts';
+import { CALL_LIMIT_FIELDS } from '../../domain/call-limits.ts';
+import { MAX_CREDITS, type Micro } from '../../domain/credits.ts';
+import { callLimit, credits as creditsReader } from '../../domain/key-readers.ts';
+import { parseDay } from '../../domain/period.ts';
+import {
+  described,
+  type Field,
+  fieldSchema,
+  type JsonSchema,
+  type MaybeField,
+  maybe,
+  number,
+  type Reader,
+  required,
+  text,
+} from '../../domain/shape.ts';
 import { type Schema, Type } from './json-type.ts';
 
-// Schemas of fields shared by many bodies.
+// Schemas of fields that many answers share, and readers of fields that many requests share.
 
 /** Schema of a string with one of the listed values. */
 export function words<Word extends string>(list: readonly Word[], description: string, more: object = {}) {
@@ -35,15 +48,14 @@ export function id(description: string) {
   return Type.Integer({ minimum: 1, description, examples: [1] });
 }
 
+/** Field of credits as a number that is never negative. */
+export function creditsField(description: string): Field<Micro, number> {
+  return required(creditsReader(), `${description} In credits, at most six decimals.`);
+}
+
 /** Schema of credits as a number that is never negative. */
-export function credits(description: string, more: object = {}) {
-  return Type.Number({
-    minimum: 0,
-    maximum: MAX_CREDITS,
-    ...SIX_DECIMALS.ofPositive,
-    description: `${description} In credits, at most six decimals.`,
-    ...more,
-  });
+export function credits(description: string) {
+  return fieldSchema(creditsField(description));
 }
 
 /** A balance can fall below 0: by the overdraft, by an adjustment, or if a hold was too small a bound. */
@@ -64,34 +76,58 @@ export function exactCredits(description: string) {
 }
 
 /** Matches a positive id without sign or leading zero. */
-export const ID = /^[1-9]\d{0,15}$/;
+const ID = /^[1-9]\d{0,15}$/;
 
-/** Schema of the cursor of the next page. */
-export function cursor(description: string) {
-  return Type.Optional(Type.String({ pattern: ID.source, description, examples: ['1024'] }));
+/** A positive id in its only spelling (no sign, no leading zero); undefined for any other text. */
+export function pathId(given: string): number | undefined {
+  const id = ID.test(given) ? Number(given) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : undefined;
 }
 
-/** Bounds of the parameter `limit`, and its default for most lists. */
-export const PAGE_LIMIT = { min: 1, max: 1_000 };
+/** The cursor `next` of an earlier page. */
+export const CURSOR = text('must be the value of "next" from the previous page', pathId, {
+  pattern: ID.source,
+  examples: ['1024'],
+});
+
+/** Default of the parameter `limit` of most lists. */
 export const DEFAULT_PAGE_LIMIT = 100;
+/** The parameter `limit`, the maximum items of a page. */
+export const PAGE_LIMIT = number(1, 1_000);
 
-/** Schema of `limit`, the maximum items of a page. */
-export function pageLimit(description: string, more: object = {}) {
-  const { min, max } = PAGE_LIMIT;
-  return Type.Optional(Type.Integer({ minimum: min, maximum: max, description, ...more }));
+/** An id as a parameter of a query. */
+export const ID_PARAM = described(number(1), { examples: [1] });
+
+/** A UTC day, in days since 1970-01-01. Without a bound, the default days of a report could start before year 0. */
+export const DAY = text(
+  'must be a date in the form YYYY-MM-DD',
+  (given) => {
+    const day = parseDay(given);
+    return day !== undefined && day >= 0 ? day : undefined;
+  },
+  { format: 'date' },
+);
+
+/** A parameter of a query as text. PostgreSQL rejects U+0000, in query arguments too. */
+export function anyText(more: JsonSchema = {}): Reader<string, string> {
+  return text('must not contain U+0000', (given) => (given.includes('\0') ? undefined : given), more);
 }
 
-/** Schemas of the call limits (specification section 11); `whose` is, for example, "the key's". */
-export function callLimitSchemas(whose: string) {
+type CallLimitField = (typeof CALL_LIMIT_FIELDS)[keyof typeof CALL_LIMIT_FIELDS];
+
+/** The call limits (specification section 11); `whose` is, for example, "the key's"; `more` of a field's description. */
+export function callLimits(
+  whose: string,
+  more: (setting: keyof typeof CALL_LIMIT_FIELDS) => string = () => '',
+): Readonly<Record<CallLimitField, MaybeField<number | null, number | null>>> {
+  const limit = (setting: keyof typeof CALL_LIMIT_FIELDS, maximum: string) =>
+    maybe(callLimit, `Maximum of ${whose} ${maximum}. null: no limit.${more(setting)}`);
   return {
-    [CALL_LIMIT_FIELDS.rpmLimit]: callLimit(`Maximum of ${whose} calls per minute.`),
-    [CALL_LIMIT_FIELDS.tpmLimit]: callLimit(
-      `Maximum of ${whose} tokens per minute: uncached input, cache writes and output.`,
+    [CALL_LIMIT_FIELDS.rpmLimit]: limit('rpmLimit', 'calls per minute'),
+    [CALL_LIMIT_FIELDS.tpmLimit]: limit(
+      'tpmLimit',
+      'tokens per minute: uncached input, cache writes and output',
     ),
-    [CALL_LIMIT_FIELDS.maxParallelRequests]: callLimit(`Maximum of ${whose} calls in flight.`),
+    [CALL_LIMIT_FIELDS.maxParallelRequests]: limit('maxParallelRequests', 'calls in flight'),
   };
-}
-
-function callLimit(description: string) {
-  return orNull(Type.Integer({ minimum: 1, maximum: MAX_CALL_LIMIT }), `${description} null: no limit.`);
 }

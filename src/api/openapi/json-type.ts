@@ -1,10 +1,6 @@
-/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { Flat, JsonSchema, Schema } from '../../domain/shape.ts';
 
-declare const VALUE: unique symbol;
-
-/** JSON Schema of values of type `T`. The type exists only for the compiler, not as a property. */
-export type Schema<T = unknown> = JsonSchema & { readonly [VALUE]?: T };
+export type { JsonSchema, Schema };
 
 /** Type of the values that a schema describes, as in `type KeyView = Static<typeof Key>`. */
 export type Static<S extends Schema> = S extends Schema<infer T> ? T : never;
@@ -23,9 +19,6 @@ type ObjectOf<P extends Properties> = Flat<
     readonly [Name in keyof P as P[Name] extends OptionalSchema<unknown> ? Name : never]?: Static<P[Name]>;
   }
 >;
-
-/** Flattens an intersection, for readable editor hints and compiler messages. */
-type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
 export type ObjectSchema<P extends Properties = Properties> = Schema<ObjectOf<P>> & {
   readonly properties: P;

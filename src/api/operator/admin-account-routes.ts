@@ -2,29 +2,21 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { EmailTaken } from '../../book/accounts.ts';
 import type { Book } from '../../book/book.ts';
 import type { Catalog } from '../../domain/catalog.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
-import { isLonger } from '../../domain/key-readers.ts';
+import { readBody, readQuery } from '../../domain/shape.ts';
 import {
   type AccountPageView,
   AccountPath,
+  AccountsQuery,
   ADMIN_ACCOUNT_EXAMPLE,
   AdminAccount,
   AdminAccountPage,
   AdminAccountPatch,
-  AdminAccountQuery,
   operatorAccountView,
 } from '../account/account-view.ts';
-import {
-  emailField,
-  LONGEST_EMAIL,
-  objectBody,
-  positiveCreditsField,
-  readCallLimits,
-} from '../http/body-fields.ts';
-import { cursorParam, limitParam, pathId, type Query, queryOf, textParam } from '../http/query.ts';
 import type { KeyCommandDeps } from '../keys/keys.ts';
-import { DEFAULT_PAGE_LIMIT } from '../openapi/fields.ts';
+import { pathId } from '../openapi/fields.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import type { ProvidersDeps } from './admin-models-routes.ts';
 
@@ -76,7 +68,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     operationId: 'listAccounts',
     summary: 'List accounts',
     description: 'Returns accounts by ascending id, with their current balances.',
-    querystring: AdminAccountQuery,
+    querystring: AccountsQuery.schema,
     response: { 200: AdminAccountPage },
     'x-docs': {
       refusals: OPERATOR_REFUSALS,
@@ -84,10 +76,8 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     },
   };
   app.get('/api/admin/accounts/', { schema }, async (request): Promise<AccountPageView> => {
-    const query = queryOf(request);
-    const limit = limitParam(query) ?? DEFAULT_PAGE_LIMIT;
-    const after = cursorParam(query, 'after') ?? 0;
-    const found = await book.accounts(after, limit + 1, emailPart(query));
+    const { limit, after = 0, email } = readQuery(AccountsQuery, request.query);
+    const found = await book.accounts(after, limit + 1, email);
     const page = found.slice(0, limit);
     const accounts = await Promise.all(
       page.map(async (account) => operatorAccountView(account, await ledger.account(account.id))),
@@ -95,13 +85,6 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     const last = found.length > limit ? page.at(-1) : undefined;
     return { accounts, next: last === undefined ? null : String(last.id) };
   });
-}
-
-/** Part of an e-mail address to search for, if any. Throws `invalid_field`. */
-function emailPart(query: Query): string | undefined {
-  const part = textParam(query, 'email');
-  if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;
-  throw invalidField('email', `email must be a string of 1 to ${LONGEST_EMAIL} characters.`);
 }
 
 function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
@@ -126,7 +109,7 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     summary: 'Update an account',
     description: 'Changes only the fields you send. Takes effect at every gateway before you get the answer.',
     params: AccountPath,
-    body: AdminAccountPatch,
+    body: AdminAccountPatch.schema,
     response: { 200: AdminAccount },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'email_taken', ...BODY_REFUSALS],
@@ -140,27 +123,10 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     },
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
-    const change = parseChange(request.body);
+    const change = readBody(AdminAccountPatch, request.body);
     const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, Date.now()));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
     return operatorAccountView(account, await ledger.account(account.id));
   });
-}
-
-function parseChange(body: unknown) {
-  const fields = objectBody(body, Object.keys(AdminAccountPatch.properties));
-  const { email, alert_threshold, overdraft, is_active } = fields;
-  if (is_active !== undefined && typeof is_active !== 'boolean') {
-    throw invalidField('is_active', 'is_active must be true or false.');
-  }
-  return {
-    ...(email === undefined ? {} : { email: emailField(email) }),
-    ...(alert_threshold === undefined
-      ? {}
-      : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
-    ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
-    ...(is_active === undefined ? {} : { isActive: is_active }),
-    ...readCallLimits(fields),
-  };
 }

@@ -4,16 +4,15 @@ import type { Book } from '../../book/book.ts';
 import { type Grant, IdempotencyKeyReused } from '../../book/grants.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { readBody } from '../../domain/shape.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import {
   AccountPath,
+  Credits,
   CreditsAnswer,
-  CreditsBody,
   CreditsHeaders,
   LONGEST_IDEMPOTENCY_KEY,
-  LONGEST_NOTE,
 } from '../account/account-view.ts';
-import { creditsField, objectBody, textField } from '../http/body-fields.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
@@ -33,7 +32,7 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminD
       '`Idempotency-Key`.',
     params: AccountPath,
     headers: CreditsHeaders,
-    body: CreditsBody,
+    body: Credits.schema,
     response: { 200: CreditsAnswer },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'idempotency_key_reused', ...BODY_REFUSALS],
@@ -46,7 +45,7 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminD
   };
   app.post('/api/admin/accounts/:account_id/credits/', { schema }, async (request) => {
     const idempotencyKey = idempotencyKeyOf(request);
-    const { amount, note } = parseCredits(request.body);
+    const { amount, note } = readBody(Credits, request.body);
     const account = await accountOf(book, request);
     const type = amount > 0 ? 'top_up' : 'adjustment';
     const wanted = {
@@ -61,13 +60,6 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminD
     const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
     return { credits_balance: creditsNumber(balance) };
   });
-}
-
-function parseCredits(body: unknown): { amount: Micro; note: string } {
-  const { amount, note = '' } = objectBody(body, Object.keys(CreditsBody.properties));
-  const micros = creditsField('amount', amount);
-  if (micros === 0) throw invalidField('amount', 'amount must not be 0.');
-  return { amount: micros, note: textField('note', note, LONGEST_NOTE) };
 }
 
 /**

@@ -4,14 +4,14 @@ import { readAlerts } from '../alerts/alert-routes.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../alerts/alert-view.ts';
 import { CALL_EXAMPLE } from '../calls/call-view.ts';
 import { CallsAnswer } from '../calls/calls-routes.ts';
-import { OperatorCallQueryString, readCalls } from '../calls/read-calls.ts';
+import { OperatorCallsQuery, readCalls } from '../calls/read-calls.ts';
 import type { Reader } from '../http/callers.ts';
 import { OPERATOR } from '../http/long-answer.ts';
 import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-view.ts';
-import { LedgerAnswer, LedgerQueryString, readEntry, readLedger } from '../ledger/ledger-routes.ts';
+import { LedgerAnswer, LedgerFilters, readEntry, readLedger } from '../ledger/ledger-routes.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { readUsage } from '../usage/usage-routes.ts';
-import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from '../usage/usage-view.ts';
+import { USAGE_EXAMPLE, UsageQuery, UsageReport } from '../usage/usage-view.ts';
 import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -31,7 +31,7 @@ export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
     readEntry(deps, await readerOf(request), request),
   );
   app.get(`${PATH}calls/`, { schema: ACCOUNT_CALLS }, async (request, reply) =>
-    readCalls(deps, await readerOf(request), request, reply),
+    readCalls(deps, await readerOf(request), request, reply, OperatorCallsQuery),
   );
   app.get(`${PATH}usage/`, { schema: USAGE }, async (request) =>
     readUsage(deps, await readerOf(request), request),
@@ -48,7 +48,7 @@ const LEDGER: FastifySchema = {
   summary: 'List or export the ledger of an account',
   description: 'Returns the answer of `/api/account/ledger/`.',
   params: AccountPath,
-  querystring: LedgerQueryString,
+  querystring: LedgerFilters.schema,
   response: { 200: LedgerAnswer },
   'x-docs': {
     refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
@@ -71,7 +71,7 @@ const ACCOUNT_CALLS: FastifySchema = {
   summary: 'List or export the calls of an account',
   description: 'Returns the answer of `/api/account/calls/`. You can also filter by `upstream`.',
   params: AccountPath,
-  querystring: OperatorCallQueryString,
+  querystring: OperatorCallsQuery.schema,
   response: { 200: CallsAnswer },
   'x-docs': {
     refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
@@ -85,7 +85,7 @@ const USAGE: FastifySchema = {
   summary: 'Report the usage of an account',
   description: 'Returns the answer of `/api/account/usage/`.',
   params: AccountPath,
-  querystring: UsageQueryString,
+  querystring: UsageQuery.schema,
   response: { 200: UsageReport },
   'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
 };
@@ -95,7 +95,7 @@ const ALERTS: FastifySchema = {
   operationId: 'listAlertsOfAccount',
   summary: 'List the low-credits alerts of an account',
   params: AccountPath,
-  querystring: AlertQuery,
+  querystring: AlertQuery.schema,
   response: { 200: AlertList },
   'x-docs': { refusals: ACCOUNT_REFUSALS, answer: ALERT_LIST_EXAMPLE },
 };

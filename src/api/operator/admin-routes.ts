@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { newWebhookSecret } from '../../alerts/send.ts';
-import { type CallLimits, callLimitsOf } from '../../domain/call-limits.ts';
-import { MICRO_PER_CREDIT, type Micro, micro } from '../../domain/credits.ts';
-import { DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
-import { parseNewKey } from '../../domain/key-settings.ts';
+import { callLimitsOf } from '../../domain/call-limits.ts';
+import { micro } from '../../domain/credits.ts';
+import { NewKey, parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
+import { type Parsed, readBody } from '../../domain/shape.ts';
 import {
   AccountKeyPath,
   AccountPath,
   CREATED_ACCOUNT_EXAMPLE,
   CreatedAccount,
-  NewAccountBody,
+  NewAccount,
   operatorAccountView,
 } from '../account/account-view.ts';
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
-import { emailField, objectBody, positiveCreditsField, readCallLimits } from '../http/body-fields.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
 import type { OperatorTokens } from '../http/operator-token.ts';
@@ -29,7 +28,6 @@ import {
   KeyList,
   KeyListQuery,
   NEW_KEY_EXAMPLES,
-  NewKeyBody,
 } from '../keys/key-schema.ts';
 import { createdKeyView } from '../keys/key-view.ts';
 import { createKey, mayWarn, onceReachable, readNewKey, warnOfModels } from '../keys/keys.ts';
@@ -69,16 +67,6 @@ export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorDeps): Fasti
 
 const NO_CREDITS = micro(0);
 
-interface Wanted {
-  readonly email: string;
-  readonly credits: Micro;
-  readonly alertThreshold: Micro;
-  /** Undefined: the configured default. */
-  readonly overdraft: Micro | undefined;
-  /** Absent limits take the configured defaults. */
-  readonly limits: Partial<CallLimits>;
-}
-
 /** `POST /api/admin/accounts/`: creates an account, its first key, and its first top-up. */
 function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
@@ -87,7 +75,7 @@ function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
     operationId: 'createAccount',
     summary: 'Create an account',
     description: 'Also creates its first key. Only this answer contains the value.',
-    body: NewAccountBody,
+    body: NewAccount.schema,
     response: { 201: CreatedAccount },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'email_taken', ...BODY_REFUSALS],
@@ -96,53 +84,37 @@ function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post('/api/admin/accounts/', { schema }, async (request, reply) =>
-    reply.code(201).send(await createAccount(deps, parseAccount(request.body))),
+    reply.code(201).send(await createAccount(deps, readBody(NewAccount, request.body))),
   );
 }
 
-function parseAccount(body: unknown): Wanted {
-  const fields = objectBody(body, Object.keys(NewAccountBody.properties));
-  const { email, credits, alert_threshold, overdraft } = fields;
-  return {
-    email: emailField(email),
-    credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
-    alertThreshold:
-      alert_threshold === undefined
-        ? micro(DEFAULT_ALERT_THRESHOLD * MICRO_PER_CREDIT)
-        : positiveCreditsField('alert_threshold', alert_threshold),
-    overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
-    limits: readCallLimits(fields),
-  };
-}
-
 /** Creates account, key and top-up in one transaction of the book; Redis gets them now, or when it is next reachable. */
-async function createAccount({ book, ledger, config }: AdminDeps, wanted: Wanted) {
+async function createAccount({ book, ledger, config }: AdminDeps, body: Parsed<typeof NewAccount>) {
+  const { credits, ...wanted } = body;
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
-  const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
-  const grant = { id: randomUUID(), amount: wanted.credits, note: 'Initial credits' };
+  const firstKey = { ...parseNewKey({ name: 'default' }), canManage: true, prefix, hash };
+  const grant = { id: randomUUID(), amount: credits, note: 'Initial credits' };
   const createdAt = Date.now();
   const { account, key } = await uniqueEmail(
     book.createAccount(
       {
-        email: wanted.email,
-        alertThreshold: wanted.alertThreshold,
-        overdraft: wanted.overdraft ?? config.accounts.overdraft,
+        overdraft: config.accounts.overdraft,
         ...callLimitsOf(config.accounts),
-        ...wanted.limits,
+        ...wanted,
         webhookSecret: newWebhookSecret(),
       },
       firstKey,
-      wanted.credits > 0 ? grant : null,
+      credits > 0 ? grant : null,
       createdAt,
     ),
   );
   await onceReachable(ledger.publishAccount(account));
   await onceReachable(ledger.publishKey(key, hash));
-  if (wanted.credits > 0) {
+  if (credits > 0) {
     await onceReachable(ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt }));
   }
   return {
-    account: operatorAccountView(account, { balance: wanted.credits, held: NO_CREDITS }),
+    account: operatorAccountView(account, { balance: credits, held: NO_CREDITS }),
     key: createdKeyView(key, value),
   };
 }
@@ -188,7 +160,7 @@ function listRoute(app: FastifyInstance, deps: AdminDeps): void {
     operationId: 'listKeysOfAccount',
     summary: 'List the keys of an account',
     params: AccountPath,
-    querystring: KeyListQuery,
+    querystring: KeyListQuery.schema,
     response: { 200: KeyList },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field'],
@@ -210,7 +182,7 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
       'For an owner who lost theirs, or to hand out. It can manage if it has no restriction, unless the request ' +
       'sets `can_manage`.',
     params: AccountPath,
-    body: NewKeyBody,
+    body: NewKey.schema,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'too_many_keys', ...BODY_REFUSALS],

@@ -3,19 +3,18 @@ import type { Book } from '../../book/book.ts';
 import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
 import { csvLine } from '../../domain/csv.ts';
 import { dayString } from '../../domain/period.ts';
+import { readQuery } from '../../domain/shape.ts';
 import { OPERATOR, sendPages } from '../http/long-answer.ts';
-import { queryOf, wordParam } from '../http/query.ts';
 import { USAGE_CSV_COLUMNS } from '../ledger/entry-view.ts';
 import { Type } from '../openapi/json-type.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
-import { groupsParam, type ReportSpan, reportSpan } from '../usage/usage-days.ts';
+import { type ReportSpan, reportSpan } from '../usage/usage-days.ts';
 import { joinedGroups, namesIn, type UsageReading } from '../usage/usage-routes.ts';
-import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS, type Names } from '../usage/usage-view.ts';
+import { MARGIN_FIELDS, type Names } from '../usage/usage-view.ts';
 import {
   addMargin,
   MARGIN_EXAMPLE,
-  MARGIN_FORMATS,
-  MarginQueryString,
+  MarginQuery,
   MarginReport,
   type MarginRowView,
   marginRowView,
@@ -59,7 +58,7 @@ const SCHEMA: FastifySchema = {
   description:
     'Sums calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream, day or hour, or by two ' +
     "of them. Calls at list prices, or of models with a `cost`, also have the providers' cost and the margin.",
-  querystring: MarginQueryString,
+  querystring: MarginQuery.schema,
   response: { 200: MarginAnswer },
   'x-docs': { refusals: [...OPERATOR_REFUSALS], answer: MARGIN_EXAMPLE },
 };
@@ -86,11 +85,10 @@ async function sendReport(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const query = queryOf(request);
-  const groups = groupsParam(query, MARGIN_GROUPS, DEFAULT_MARGIN_GROUP);
-  const span = reportSpan(query, groups, Date.now());
+  const { groupBy: groups, format, ...days } = readQuery(MarginQuery, request.query);
+  const span = reportSpan(days, groups, Date.now());
   const report = { groups, span };
-  const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
+  const isCsv = format === 'csv';
   await ledger.flush('all');
   const chunks = (isCsv ? csvChunks : jsonChunks)(report, rowsOf(book, report));
   const headers: Record<string, string> = isCsv

@@ -1,8 +1,9 @@
 import type { MarginRow, UsageByRow, UsagePlace } from '../../book/usage.ts';
 import { creditsString } from '../../domain/credits.ts';
+import { fieldSchema, oneOf, optional, section, withDefault } from '../../domain/shape.ts';
 import type { Usage } from '../../domain/units.ts';
 import { UsageSchema, usageView } from '../ledger/entry-view.ts';
-import { day, exactCredits, orNull, words } from '../openapi/fields.ts';
+import { day, exactCredits, orNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 import {
   addUsage,
@@ -34,7 +35,7 @@ export const MarginReport = Type.Object(
   {
     from: day('First UTC day of the report.'),
     to: day('Last UTC day of the report, included.'),
-    group_by: groupBy(MARGIN_GROUPS),
+    group_by: fieldSchema(groupBy(MARGIN_GROUPS)),
     rows: Type.Array(
       Type.Object(
         {
@@ -73,12 +74,10 @@ export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
   total: SUMS_EXAMPLE,
 };
 
-export const MARGIN_FORMATS = ['json', 'csv'] as const;
-
-export const MarginQueryString = Type.Object({
+export const MarginQuery = section({
   ...reportDays,
-  group_by: Type.Optional(groupBy(MARGIN_GROUPS, { default: DEFAULT_MARGIN_GROUP })),
-  format: Type.Optional(words(MARGIN_FORMATS, '`csv` returns a file.', { default: 'json' })),
+  group_by: withDefault(groupBy(MARGIN_GROUPS), [DEFAULT_MARGIN_GROUP], DEFAULT_MARGIN_GROUP),
+  format: optional(oneOf('json', 'csv'), 'json', '`csv` returns a file.'),
 });
 
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */

@@ -3,20 +3,18 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { readQuery } from '../../domain/shape.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
-import { queryOf } from '../http/query.ts';
 import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
-import { groupsParam, reportSpan } from './usage-days.ts';
+import { reportSpan } from './usage-days.ts';
 import {
-  DEFAULT_USAGE_GROUP,
   type Names,
   USAGE_EXAMPLE,
-  USAGE_GROUPS,
-  UsageQueryString,
+  UsageQuery,
   UsageReport,
   type UsageReportView,
   usageReportView,
@@ -42,7 +40,7 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
     description:
       'Sums calls, credits and units of the account over whole UTC days, by hour, day, key or model, or by two of them. ' +
       "A key that can't manage sees only its own.",
-    querystring: UsageQueryString,
+    querystring: UsageQuery.schema,
     response: { 200: UsageReport },
     'x-docs': { refusals: [...OWNER_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
   };
@@ -58,11 +56,10 @@ export async function readUsage(
   reader: Reader,
   request: FastifyRequest,
 ): Promise<UsageReportView> {
-  const query = queryOf(request);
-  const groups = groupsParam(query, USAGE_GROUPS, DEFAULT_USAGE_GROUP);
+  const { groupBy: groups, keyId: asked, ...days } = readQuery(UsageQuery, request.query);
   const [group] = groups;
-  const span = reportSpan(query, groups, Date.now());
-  const keyId = await keyAsked(book, query, reader);
+  const span = reportSpan(days, groups, Date.now());
+  const keyId = await keyAsked(book, asked, reader);
   const { accountId } = reader;
   await ledger.flush(accountId);
   if (groups.length === 1 && group && group !== 'hour') {

@@ -1,9 +1,10 @@
 import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
+import { fieldSchema, maybe, type Reader, required, section, text, withDefault } from '../../domain/shape.ts';
 import type { Usage } from '../../domain/units.ts';
 import { UsageSchema, usageView } from '../ledger/entry-view.ts';
-import { day, exactCredits, orNull, time } from '../openapi/fields.ts';
+import { DAY, day, exactCredits, ID_PARAM, orNull, time } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 /** Words of `group_by` of the operator's report, each with the field that names the group in a row. */
@@ -26,25 +27,34 @@ export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
 /** Maximum days of a report by hour. */
 export const MOST_HOURLY_DAYS = 8;
 
-/** Schema of `group_by`: one or two of the words, joined by a comma. */
-export function groupBy(words: readonly string[], more: object = {}) {
+/** `group_by`: one or two of the words, joined by a comma. */
+function groupsOf<Word extends string>(words: readonly Word[]): Reader<readonly Word[], string> {
   const word = `(${words.join('|')})`;
-  return Type.String({
-    pattern: `^${word}(,${word})?$`,
-    description: `Groups the rows by one or two of ${words.join(', ')}, joined by a comma. By hour, a report has at most ${MOST_HOURLY_DAYS} days.`,
-    ...more,
-  });
+  return text(
+    `must be one or two different words of: ${words.join(', ')}; two are joined by a comma`,
+    (given) => {
+      const groups = given.split(',');
+      const known = groups.filter((group): group is Word => words.some((one) => one === group));
+      const areFit =
+        known.length === groups.length && known.length <= 2 && new Set(known).size === known.length;
+      return areFit ? known : undefined;
+    },
+    { pattern: `^${word}(,${word})?$` },
+  );
 }
 
-/** Schema of `key_id` of the ledger and of reports. */
-export const KEY_ID = Type.Optional(
-  Type.Integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description:
-      "Only entries of this key, deleted or not. Another account's key gets 404; so does any other key if yours can't manage.",
-    examples: [1],
-  }),
+/** Field `group_by` of a report. */
+export function groupBy<Word extends string>(words: readonly Word[]) {
+  return required(
+    groupsOf(words),
+    `Groups the rows by one or two of ${words.join(', ')}, joined by a comma. By hour, a report has at most ${MOST_HOURLY_DAYS} days.`,
+  );
+}
+
+/** Field `key_id` of the ledger and of reports. */
+export const KEY_ID = maybe(
+  ID_PARAM,
+  "Only entries of this key, deleted or not. Another account's key gets 404; so does any other key if yours can't manage.",
 );
 
 const ends = (description: string) =>
@@ -76,7 +86,7 @@ export const UsageReport = Type.Object(
   {
     from: day('First UTC day of the report.'),
     to: day('Last UTC day of the report, included.'),
-    group_by: groupBy(USAGE_GROUPS),
+    group_by: fieldSchema(groupBy(USAGE_GROUPS)),
     rows: Type.Array(
       Type.Object(
         {
@@ -111,17 +121,16 @@ export const DEFAULT_REPORT_DAYS = 30;
 export const MOST_REPORT_DAYS = 366;
 
 export const reportDays = {
-  from: Type.Optional(
-    day(
-      `First UTC day. Default: ${DEFAULT_REPORT_DAYS - 1} days before \`to\`; a report has at most ${MOST_REPORT_DAYS} days.`,
-    ),
+  from: maybe(
+    DAY,
+    `First UTC day. Default: ${DEFAULT_REPORT_DAYS - 1} days before \`to\`; a report has at most ${MOST_REPORT_DAYS} days.`,
   ),
-  to: Type.Optional(day('Last UTC day, included. Default: today.')),
+  to: maybe(DAY, 'Last UTC day, included. Default: today.'),
 };
 
-export const UsageQueryString = Type.Object({
+export const UsageQuery = section({
   ...reportDays,
-  group_by: Type.Optional(groupBy(USAGE_GROUPS, { default: DEFAULT_USAGE_GROUP })),
+  group_by: withDefault(groupBy(USAGE_GROUPS), [DEFAULT_USAGE_GROUP], DEFAULT_USAGE_GROUP),
   key_id: KEY_ID,
 });
 

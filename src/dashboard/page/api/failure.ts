@@ -1,19 +1,18 @@
 import { ApiFailure } from './api-failure.ts';
 
-/** Codes of refusals that concern the session's own key: checks 3 to 8 of specification section 3. */
-const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
-  'inactive_account',
-  'outside_active_hours',
-  'ip_not_allowed',
-  'country_blocked',
-  'origin_not_allowed',
+/** Codes of a 403 that is about something else than the session's own key: checks 3 to 8 refuse with the others. */
+const NOT_ABOUT_THE_KEY: ReadonlySet<string> = new Set([
+  'management_not_allowed',
+  'category_not_allowed',
+  'model_not_allowed',
 ]);
 
 /** Message to show for an error: the gateway's, with a hint where it concerns the session's own key. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof ApiFailure)) return 'This page had an error. Reload it.';
-  if (!ABOUT_THE_CALLER.has(error.code)) return error.message;
-  return `${error.message} The restrictions of the key you signed in with also apply to this page.`;
+  const { status, isOfProvider, code, message } = error;
+  if (status !== 403 || isOfProvider || NOT_ABOUT_THE_KEY.has(code)) return message;
+  return `${message} The restrictions of the key you signed in with also apply to this page.`;
 }
 
 /** The field that a refusal names; undefined if that is none of `names`. */

@@ -1,5 +1,11 @@
-import type { KeyPatchBody, NewKeyBody } from '../../../api/http/bodies-view.ts';
-import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/keys/key-view.ts';
+import type {
+  CreatedKeyView,
+  KeyListView,
+  KeyPatchBody,
+  KeyView,
+  NewKeyBody,
+  OwnKeyView,
+} from '../../../api/keys/key-view.ts';
 import { session, setManaging, setNewestPrefix } from '../session/session.ts';
 import { ApiFailure } from './api-failure.ts';
 import { ask, made } from './request.ts';

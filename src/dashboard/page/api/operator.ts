@@ -1,10 +1,12 @@
 import type {
   AccountPageView,
+  AccountPatchBody,
   CreatedAccountView,
+  CreditsBody,
   CreditsView,
+  NewAccountBody,
   OperatorAccountView,
 } from '../../../api/account/account-view.ts';
-import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/http/bodies-view.ts';
 import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
 import type { OperatorModelListView } from '../../../api/models/model-view.ts';
 import type { MarginReportView } from '../../../api/operator/margin-view.ts';

@@ -1,23 +1,14 @@
+import { CALLER_FACT_NAMES, type CallerFact, eachFact } from '../../../domain/caller-facts.ts';
 import { fromLocalInput, toLocalInput } from '../format/time.ts';
 
-/** Body of an explain request; see api/http/bodies-view.ts for why it is written by hand. */
-export interface Question {
-  model: string;
-  endpoint?: string;
-  ip?: string;
-  origin?: string;
-  country?: string;
-  at?: string;
-}
+/** Body of an explain request; the schema in the API would pull the gateway into the page. */
+export type Question = { model: string; endpoint?: string; at?: string } & { [F in CallerFact]?: string };
 
 /** Values of the form about a call; "" for a field that is left out. */
-export interface CallQuestion {
+export interface CallQuestion extends Readonly<Record<CallerFact, string>> {
   readonly keyId: number;
   readonly model: string;
   readonly endpoint: string;
-  readonly ip: string;
-  readonly origin: string;
-  readonly country: string;
   /** Value of a datetime-local input. */
   readonly at: string;
 }
@@ -26,9 +17,7 @@ export const NO_QUESTION: CallQuestion = {
   keyId: 0,
   model: '',
   endpoint: '',
-  ip: '',
-  origin: '',
-  country: '',
+  ...eachFact(() => ''),
   at: '',
 };
 
@@ -40,7 +29,7 @@ export function questionOf({ keyId: _, at, ...texts }: CallQuestion): Question {
   return Object.fromEntries(said) as unknown as Question;
 }
 
-const ASKED = ['model', 'endpoint', 'ip', 'origin', 'country'] as const;
+const ASKED = ['model', 'endpoint', ...CALLER_FACT_NAMES] as const;
 
 /** The fields that the page's address, `asked`, fills in, as a link from a request does. `at` is a timestamp there. */
 export function questionInAddress(asked: URLSearchParams): Partial<CallQuestion> {

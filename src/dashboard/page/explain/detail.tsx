@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import type { CheckView, ExplanationView } from '../../../api/explain/explanation-view.ts';
+import { CALLER_FACTS, type CallerFact } from '../../../domain/caller-facts.ts';
+import { fieldAt, keyField } from '../../../domain/key-settings.ts';
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';
 
@@ -12,23 +14,28 @@ export interface Checked {
   readonly isOwnAddress: boolean;
 }
 
-const TIME = ({ at }: Checked) => (
-  <>
-    Checked at <Time at={at} seconds />.
-  </>
-);
-
-/** Details of the checks that depend on the caller, from the fields of the answer. */
-const DETAILS: Readonly<Record<string, (checked: Checked) => ReactNode>> = {
-  expires_at: TIME,
-  active_hours: TIME,
-  allowed_ips: ({ caller: { ip }, isOwnAddress }) =>
-    ip === null ? 'The IP address is unknown.' : `Checked from ${isOwnAddress ? 'your address ' : ''}${ip}.`,
-  blocked_countries: ({ caller: { country } }) =>
-    country === null ? 'The country is unknown.' : `Checked from ${countryName(country)}.`,
-  allowed_origins: ({ caller: { origin } }) =>
-    origin === null ? 'Checked without an origin.' : `Checked with the origin ${origin}.`,
+/** Facts that are shown otherwise than the API has them. */
+const SHOWN: Readonly<Partial<Record<CallerFact, (value: string, checked: Checked) => string>>> = {
+  ip: (ip, { isOwnAddress }) => (isOwnAddress ? `your address ${ip}` : ip),
+  country: (code) => countryName(code),
 };
+
+/** Detail of a check that depends on the caller, from the fields of the answer. */
+function callerDetail(check: string, checked: Checked): ReactNode {
+  const field = fieldAt(check);
+  const row = field && keyField(field);
+  if (row?.restricts !== 'caller') return undefined;
+  const fact = row.reads?.at(-1);
+  if (!fact) {
+    return (
+      <>
+        Checked at <Time at={checked.at} seconds />.
+      </>
+    );
+  }
+  const value = checked.caller[fact];
+  return CALLER_FACTS[fact].checked(value && (SHOWN[fact]?.(value, checked) ?? value));
+}
 
 /** Details of failed checks that the API words for whoever sends the call. */
 const FAILED: Readonly<Record<string, string>> = {
@@ -38,6 +45,6 @@ const FAILED: Readonly<Record<string, string>> = {
 
 /** The reason for the result of a check. */
 export function Detail({ of: { check, state, detail }, checked }: { of: CheckView; checked: Checked }) {
-  const words = DETAILS[check]?.(checked) ?? (state === 'failed' ? FAILED[check] : undefined) ?? detail;
+  const words = callerDetail(check, checked) ?? (state === 'failed' ? FAILED[check] : undefined) ?? detail;
   return <p className="hint">{words}</p>;
 }

@@ -1,5 +1,6 @@
 import type { InputHTMLAttributes } from 'react';
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { CALLER_FACT_NAMES, CALLER_FACTS, type CallerFact } from '../../../domain/caller-facts.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';
@@ -9,7 +10,12 @@ import { ActionForm } from '../ui/action-form.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import type { CallQuestion } from './call-question.ts';
 
-const FIELDS = ['model', 'endpoint', 'ip', 'origin', 'country', 'at'] as const;
+const FIELDS = ['model', 'endpoint', ...CALLER_FACT_NAMES, 'at'] as const;
+
+/** Facts that are chosen from a list. */
+const CHOICES: Readonly<Partial<Record<CallerFact, Parameters<typeof Choice>[0]['choices']>>> = {
+  country: COUNTRIES.map(({ code, name }) => [code, name]),
+};
 
 export function ExplainForm(props: {
   keys: readonly KeyView[];
@@ -22,7 +28,7 @@ export function ExplainForm(props: {
   const { question, onQuestion, action } = props;
   const refused = fieldOf(action.error, FIELDS);
   const errorOf = (name: (typeof FIELDS)[number]) => (refused === name ? wordsOf(action.error) : undefined);
-  const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes<HTMLInputElement>) => ({
+  const text = (name: 'model' | CallerFact | 'at', input: InputHTMLAttributes<HTMLInputElement>) => ({
     name,
     error: errorOf(name),
     value: question[name],
@@ -51,17 +57,19 @@ export function ExplainForm(props: {
         question={question}
         onQuestion={onQuestion}
       />
-      <TextField {...text('ip', { placeholder: 'Yours' })} label="Caller IP address" />
-      <TextField {...text('origin', { placeholder: 'None is sent' })} label="Origin" />
-      <Choice
-        name="country"
-        label="Country"
-        none="Country of the IP address"
-        choices={COUNTRIES.map(({ code, name }) => [code, name])}
-        error={errorOf('country')}
-        question={question}
-        onQuestion={onQuestion}
-      />
+      {CALLER_FACT_NAMES.map((name) => {
+        const { label, unasked } = CALLER_FACTS[name];
+        const choices = CHOICES[name];
+        if (!choices) return <TextField key={name} {...text(name, { placeholder: unasked })} label={label} />;
+        return (
+          <Choice
+            key={name}
+            {...{ name, label, choices, question, onQuestion }}
+            none={unasked}
+            error={errorOf(name)}
+          />
+        );
+      })}
       <TextField
         {...text('at', { type: 'datetime-local' })}
         label="Time"
@@ -72,7 +80,7 @@ export function ExplainForm(props: {
 }
 
 function Choice(props: {
-  name: 'endpoint' | 'country';
+  name: 'endpoint' | CallerFact;
   label: string;
   none: string;
   choices: readonly (readonly [value: string, name: string])[];

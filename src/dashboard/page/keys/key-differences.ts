@@ -1,5 +1,4 @@
-import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
-import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { KeyPatchBody, KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';

@@ -1,6 +1,5 @@
 import type { ExplanationView } from '../../../api/explain/explanation-view.ts';
-import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
-import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { KeyPatchBody, KeyView } from '../../../api/keys/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import type { CallerRestriction } from '../../../domain/key-settings.ts';

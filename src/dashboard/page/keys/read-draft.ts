@@ -1,5 +1,4 @@
-import type { KeyPatchBody } from '../../../api/http/bodies-view.ts';
-import type { KeyView } from '../../../api/keys/key-view.ts';
+import type { KeyPatchBody, KeyView } from '../../../api/keys/key-view.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import {
   ADDRESS,
@@ -7,12 +6,10 @@ import {
   LONGEST_NAME,
   LONGEST_WEBHOOK_URL,
   ORIGIN,
-  readDescription,
-  readHours,
-  readName,
-  readWebhookUrl,
+  TYPES,
 } from '../../../domain/key-readers.ts';
 import { itemAt, type TypedField } from '../../../domain/key-settings.ts';
+import { readValue } from '../../../domain/shape.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
@@ -61,8 +58,12 @@ export function readDraft(draft: KeyDraft): ReadDraft {
   };
   const callLimit = (name: CallLimit) => read(name, () => callLimitOf(draft.callLimits, name), null);
   const body = {
-    name: read('name', () => readName('name', draft.name), ''),
-    description: read('description', () => readDescription('description', draft.description), ''),
+    name: read('name', () => readValue(TYPES.name, draft.name, 'name'), ''),
+    description: read(
+      'description',
+      () => readValue(TYPES.description, draft.description, 'description'),
+      '',
+    ),
     expires_at: read('expires_at', () => expiryOf(draft), null),
     allowed_categories: draft.categories,
     allowed_models: draft.models,
@@ -75,7 +76,11 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     rpm_limit: callLimit('rpm_limit'),
     tpm_limit: callLimit('tpm_limit'),
     max_parallel_requests: callLimit('max_parallel_requests'),
-    webhook_url: read('webhook_url', () => readWebhookUrl('webhook_url', draft.webhookUrl.trim()), ''),
+    webhook_url: read(
+      'webhook_url',
+      () => readValue(TYPES.webhookUrl, draft.webhookUrl.trim(), 'webhook_url'),
+      '',
+    ),
   };
   return { body, errors };
 }
@@ -109,7 +114,7 @@ export function hoursOf(draft: Pick<KeyDraft, 'hasHours' | 'start' | 'end'>): st
   if (start === end && start !== '00:00') {
     throw unfit('Start and end must differ. For the whole day, clear the checkbox.');
   }
-  return readHours('The hours', `${start}-${end === '00:00' ? '24:00' : end}`);
+  return readValue(TYPES.hours, `${start}-${end === '00:00' ? '24:00' : end}`, 'The hours');
 }
 
 function limitOf({ hasLimit, limit }: KeyDraft): number | null {

@@ -1,5 +1,4 @@
-import type { OperatorAccountView } from '../../../api/account/account-view.ts';
-import type { AccountPatchBody } from '../../../api/http/bodies-view.ts';
+import type { AccountPatchBody, OperatorAccountView } from '../../../api/account/account-view.ts';
 import { KEY_FIELDS } from '../../../domain/key-fields.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { count, credits } from '../format/credits.ts';

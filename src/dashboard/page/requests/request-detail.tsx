@@ -1,4 +1,5 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
+import { CALLER_FACTS, eachFact } from '../../../domain/caller-facts.ts';
 import { type Base, OWN, readEntry, readKeys } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -85,9 +86,7 @@ export function RequestDetail({
 }
 
 const DETAIL_NAMES: Readonly<Record<string, string>> = {
-  ip: 'Caller IP address',
-  country: 'Country',
-  origin: 'Origin',
+  ...eachFact((fact) => CALLER_FACTS[fact].label),
   hold: 'Could cost',
   estimate: 'Likely cost',
   balance: 'Balance then',
@@ -126,8 +125,7 @@ function explainAddress({ key_id, model, endpoint, created_at, detail }: ListedC
   const question = Object.entries({
     model,
     endpoint,
-    ip: detail?.ip,
-    origin: detail?.origin,
+    ...eachFact((fact) => detail?.[fact]),
     at: created_at,
   }).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
   if (account === OWN) return `#/explain/${key_id}?${new URLSearchParams(question)}`;

@@ -1,0 +1,96 @@
+import * as shape from '../domain/shape.ts';
+import { type JsonSchema, type Reader, reader } from '../domain/shape.ts';
+
+/** Also accepts an environment reference: `${NAME}` is replaced before the value is read. */
+export function orReference(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }] };
+}
+
+export function referable<T, W>(read: Reader<T, W>): Reader<T, W> {
+  return reader(orReference(read.schema), read);
+}
+
+// Readers of settings that can be references.
+export const number: typeof shape.number = (...given) => referable(shape.number(...given));
+export const boolean = referable(shape.boolean);
+export const oneOf: typeof shape.oneOf = (...words) => referable(shape.oneOf(...words));
+
+/** Text matching the pattern; `right` completes the fault: "must be …". */
+export function matching(pattern: RegExp, right: string): Reader<string> {
+  const read = shape.text(right, (value) => (pattern.test(value) ? value : undefined));
+  return pattern.flags === '' ? reader(orReference({ type: 'string', pattern: pattern.source }), read) : read;
+}
+
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** Spellings of other programs, which would be sent as they are. */
+const OTHER_REFERENCE = /\$\{|^\$[A-Za-z_]\w*$|^os\.environ\//;
+const NO_REFERENCE = `must name an environment variable as \${NAME}, without a default`;
+/** `docker run --env-file` and `docker compose` before v2 keep the quotes of a value. */
+export const IN_QUOTES =
+  'must not be in quotes, which are part of the value here: docker --env-file keeps them';
+
+export function isQuoted(text: string): boolean {
+  return /^(["']).*\1$/s.test(text);
+}
+
+/** Stand-in for an unset variable: valid as part of a URL and as a credential. */
+const STAND_IN = 'unset';
+/** Stand-ins for variables that are the whole value of an upstream field restricted to certain values. */
+const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
+  url: 'http://unset',
+  format: 'openai',
+  provider: 'openai',
+  path: '/unset',
+  prices: 'openai',
+};
+
+/** A `${NAME}` without a value: its position, as keys and indices from the top, and the variable. */
+export interface Unset {
+  readonly at: readonly string[];
+  readonly name: string;
+}
+
+/** A `${NAME}` with a value: the path of its setting, as in faults, and the variable. */
+export interface Used {
+  readonly at: string;
+  readonly name: string;
+}
+
+/**
+ * Replaces every `${NAME}` in a text value of the tree by that environment variable (specification section 1). An unset
+ * or empty variable is reported, and replaced by a valid value so the rest of its section can be checked. Keys are
+ * unchanged.
+ */
+export function substitute(
+  tree: unknown,
+  env: NodeJS.ProcessEnv,
+): { tree: unknown; unset: Unset[]; used: Used[]; odd: { at: string; fault: string }[] } {
+  const unset: Unset[] = [];
+  const odd: { at: string; fault: string }[] = [];
+  const used: Used[] = [];
+  function walk(value: unknown, at: readonly string[], path: string): unknown {
+    if (value instanceof Map) {
+      return new Map(
+        [...value].map(([key, item]) => [
+          key,
+          walk(item, [...at, String(key)], path ? `${path}.${key}` : String(key)),
+        ]),
+      );
+    }
+    if (Array.isArray(value))
+      return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
+    if (typeof value !== 'string') return value;
+    const rest = value.replace(REFERENCE, '');
+    if (OTHER_REFERENCE.test(rest)) odd.push({ at: path, fault: NO_REFERENCE });
+    return value.replace(REFERENCE, (reference, name: string) => {
+      if (env[name]) {
+        if (isQuoted(env[name])) odd.push({ at: path, fault: IN_QUOTES });
+        used.push({ at: path, name });
+        return env[name];
+      }
+      unset.push({ at, name });
+      return (reference === value && WHOLE_STAND_INS[at.at(-1) ?? '']) || STAND_IN;
+    });
+  }
+  return { tree: walk(tree, [], ''), unset, used, odd };
+}
