@@ -92,13 +92,17 @@ test('a timeout that is not charged as an estimate, and a broken connection that
 });
 
 /** Sequential calls at one gateway, 100 ms apart, with these arrivals at the targets. */
-function faultsOfCalls(arrivals: readonly Arrival[]): string[] {
+function faultsOfCalls(
+  arrivals: readonly Arrival[],
+  accountOf: (call: number) => number = () => 1,
+): string[] {
   const { model } = fixture();
   const [call] = model.calls as [CallModel];
   const numbers = [...new Set(arrivals.map(({ call }) => call))];
   const calls = numbers.map((id) => ({
     ...call,
     id,
+    key: { ...call.key, account: { ...call.key.account, id: accountOf(id) } },
     startedAt: id * 100,
     answer: answer({ requestId: `${PREFIX}${id}`, endedAt: id * 100 + 50 }),
   }));
@@ -108,7 +112,8 @@ function faultsOfCalls(arrivals: readonly Arrival[]): string[] {
 
 test('a call that is sent to a target while that is out and the other is up is found', async (t) => {
   const at = (call: number) => ({ at: call * 100 + 10, endingAt: call * 100 + 20 });
-  const failed = [arrival(1, 'first', at(1)), arrival(1, 'test', at(1))];
+  const refused = { ...at(1), status: 401 };
+  const failed = [arrival(1, 'first', refused), arrival(1, 'test', at(1))];
   const again = arrival(3, 'first', { ...at(3), way: 'answers', outMs: undefined });
   t.match(faultsOfCalls([...failed, again]), [/call 3 was sent to first for flat at 310, which was out/]);
   t.same(faultsOfCalls([...failed, { ...again, ...at(12), call: 12 }]), [], 'its time is over');
@@ -121,4 +126,16 @@ test('a call that is sent to a target while that is out and the other is up is f
   t.same(faultsOfCalls([...failed, both, again]), [], 'both are out');
   const tried = arrival(3, 'test', { ...at(3), way: 'fails', outMs: 1_000 });
   t.same(faultsOfCalls([...failed, tried, again]), [], 'the other has failed for this call');
+});
+
+test('a failure that another account saw just before puts the target out, one account alone does not', async (t) => {
+  const at = (call: number) => ({ at: call * 100 + 10, endingAt: call * 100 + 20 });
+  const both = (call: number) => [arrival(call, 'first', at(call)), arrival(call, 'test', at(call))];
+  const again = arrival(3, 'first', { ...at(3), way: 'answers', outMs: undefined });
+  const calls = [...both(1), ...both(2), again];
+  t.same(faultsOfCalls(calls), []);
+  t.match(
+    faultsOfCalls(calls, (call) => call),
+    [/call 3 was sent to first for flat at 310, which was out: call 2/],
+  );
 });

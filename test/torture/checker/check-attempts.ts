@@ -140,7 +140,7 @@ function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked
   const { endingAt, outMs, of: before } = failed;
   if (failed.target !== target || failed.model !== model || endingAt === undefined || outMs === undefined)
     return false;
-  if (endingAt + outMs <= at || !isBefore(before, of)) return false;
+  if (endingAt + outMs <= at || !isBefore(before, of) || !putsOut(failed, asked)) return false;
   // Another call in between may have made this failure irrelevant, brought the target back, or shortened the time.
   return !asked.some(
     (other) =>
@@ -151,6 +151,23 @@ function isOutSince(failed: Asked, { target, model, at, of, call }: Asked, asked
       other.at <= at &&
       knownBy(other.of) >= before.startedAt - (lifeOf(other.of) === lifeOf(before) ? 0 : NEWS_MS) &&
       !(other.outMs !== undefined && other.endingAt !== undefined && other.endingAt + other.outMs > at),
+  );
+}
+
+/** A refused credential puts a target out at once; other failures do if another account's came just before. */
+function putsOut(failed: Asked, asked: readonly Asked[]): boolean {
+  if (failed.status === 401) return true;
+  const there = asked.filter(
+    (other) => other.target === failed.target && other.model === failed.model && other !== failed,
+  );
+  return there.some(
+    (earlier) =>
+      earlier.outMs !== undefined &&
+      earlier.of.key.account.id !== failed.of.key.account.id &&
+      isBefore(earlier.of, failed.of) &&
+      there.every(
+        (other) => other === earlier || isBefore(other.of, earlier.of) || isBefore(failed.of, other.of),
+      ),
   );
 }
 
