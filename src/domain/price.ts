@@ -176,7 +176,7 @@ export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
 }
 
 /** Units and multiplier that a request may be billed at beyond plain text at the plain price. */
-export interface Reach {
+export interface BillableUnits {
   /** Units, besides those that any call can be charged by, that a token of the input can be charged at. */
   readonly input?: readonly Unit[];
   /** Units, besides those that any call can be charged by, that a token of the output can be charged at. */
@@ -187,14 +187,14 @@ export interface Reach {
   readonly longest?: number;
 }
 
-const PLAIN: Reach = Object.freeze({});
+const PLAIN: BillableUnits = Object.freeze({});
 
 /**
  * Upper bound of the cost of a call with at most this usage: one request, unless the usage has a count, with tokens at
  * the most expensive unit and length tier that it can reach. A request's own bounds (`max_tokens`, `n`) can be
  * arbitrarily high; the result is then 2^53 − 1 micro-credits, more than any account has or any limit allows.
  */
-export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro {
+export function holdFor(price: Price, usage: Usage, reach: BillableUnits = PLAIN): Micro {
   const bounded: Usage = { requests: 1, ...usage };
   const multiplier = reach.multiplier ?? TIMES_ONE;
   if (price.tiers.length === 0 && reach.input === undefined && reach.output === undefined) {
@@ -232,7 +232,7 @@ function capCounts(usage: Usage): void {
   }
 }
 
-function maxPrices(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {
+function maxPrices(units: UnitPrices, { input = [], output = [] }: BillableUnits): UnitPrices {
   const most = (of: readonly Unit[]) => of.map((unit) => units[unit]).reduce((a, b) => (a > b ? a : b));
   return { ...units, input: most([...ANY_INPUT, ...input]), output: most([...ANY_OUTPUT, ...output]) };
 }

@@ -4,8 +4,8 @@ import { micro } from '../domain/credits.ts';
 import type { GatewayError } from '../domain/errors.ts';
 import type { Bounds } from '../metering/bounds.ts';
 import type { MemberFindings } from '../metering/members.ts';
-import type { Meter, MeteredBody } from '../metering/meter.ts';
-import { type CostPlan, NONE, type Surcharge, unpricedIn } from '../metering/plan.ts';
+import type { Meter, ParsedRequest } from '../metering/meter.ts';
+import { NONE, type RequestPlan, type Surcharge, unpricedIn } from '../metering/plan.ts';
 import type { CallCost } from '../metering/token-cost.ts';
 import type { Quote, ReadCall } from './call.ts';
 import { refuseBetas } from './request/request-head.ts';
@@ -20,9 +20,9 @@ export interface PlanParts {
 
 /** What was found in a request, before its content was dropped. */
 export interface Findings {
-  readonly plan: CostPlan;
+  readonly plan: RequestPlan;
   /** Plans at the other targets of the model, if it has several. */
-  readonly others: readonly CostPlan[] | undefined;
+  readonly others: readonly RequestPlan[] | undefined;
   readonly members: MemberFindings | undefined;
   /** Ids of stored objects, each with its member. */
   readonly named: ReadonlyMap<string, string>;
@@ -32,7 +32,7 @@ export interface Findings {
 }
 
 /** The body's plans at the model of the call, and at the other targets of that. Throws GatewayError. */
-export function plansOf(body: MeteredBody, meter: Meter): Pick<Findings, 'plan' | 'others'> {
+export function plansOf(body: ParsedRequest, meter: Meter): Pick<Findings, 'plan' | 'others'> {
   return {
     plan: meter.plan(body),
     others: body.model.targets?.slice(1).map(({ model }) => meter.plan({ ...body, model })),
@@ -51,7 +51,7 @@ export async function quoteOf(
 ): Promise<Quote> {
   const { model } = facts;
   if (unpriced === 'refuse') refuseBetas(headers, model);
-  const refusalOf = (at: Model, of: CostPlan): GatewayError | undefined => {
+  const refusalOf = (at: Model, of: RequestPlan): GatewayError | undefined => {
     if (unpriced !== 'refuse') return undefined;
     return (members && unpricedIn(members, at)) ?? unpricedIn(of, at);
   };
@@ -93,13 +93,13 @@ function isOfTool({ param }: Surcharge): boolean {
 
 interface TargetPlan {
   readonly target: Target;
-  readonly plan: CostPlan;
+  readonly plan: RequestPlan;
 }
 
 function targetPlans(
   { targets = NONE }: Model,
-  first: CostPlan,
-  others: readonly CostPlan[],
+  first: RequestPlan,
+  others: readonly RequestPlan[],
 ): readonly TargetPlan[] {
   return targets.map((target, index) => ({ target, plan: others[index - 1] ?? first }));
 }

@@ -192,11 +192,11 @@ export function isPart(entry: unknown): boolean {
 
 function hasChoice(choice: unknown): boolean {
   if (!isObject(choice)) return false;
-  const said = choice.message ?? choice.delta;
+  const content = choice.message ?? choice.delta;
   return (
     isText(choice.finish_reason) ||
     isText(choice.text) ||
-    (isObject(said) && Object.entries(said).some(([name, value]) => name !== 'role' && !isEmpty(value)))
+    (isObject(content) && Object.entries(content).some(([name, value]) => name !== 'role' && !isEmpty(value)))
   );
 }
 

@@ -245,8 +245,8 @@ export function chatResourceIds(answer: unknown): string[] {
   if (!Array.isArray(choices)) return [];
   const ids: string[] = [];
   for (const choice of choices) {
-    const said: unknown = choice?.message ?? choice?.delta;
-    const audio = isObject(said) ? said.audio : undefined;
+    const content: unknown = choice?.message ?? choice?.delta;
+    const audio = isObject(content) ? content.audio : undefined;
     if (isObject(audio) && typeof audio.id === 'string' && audio.id !== '') ids.push(audio.id);
   }
   return ids;

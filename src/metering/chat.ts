@@ -17,13 +17,13 @@ import {
   otherModelsIn,
   STREAM_OPTIONS,
 } from './members.ts';
-import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
+import { countOf, type InputTokens, type Meter, maximumOf, type ParsedRequest, textTokens } from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
 import {
-  type CostPlan,
   checkContent,
   isSet,
   listOf,
+  type RequestPlan,
   refuseModels,
   SEARCHES,
   type Surcharge,
@@ -137,7 +137,7 @@ function chatOutputTokens(answer: unknown): number {
   );
 }
 
-function chatTokens(body: MeteredBody): InputTokens {
+function chatTokens(body: ParsedRequest): InputTokens {
   const { messages, tools } = body.value;
   const texts: string[] = [];
   let framing = 0;
@@ -183,7 +183,7 @@ const ONE_SEARCH: ProviderTools = {
 const SOUND_OUT: readonly Unit[] = ['outputAudio'];
 
 /** Refuses a Responses API request: providers that accept one here answer in the shape of a response. */
-function refuseResponses({ input, messages }: MeteredBody['value']): void {
+function refuseResponses({ input, messages }: ParsedRequest['value']): void {
   if (!isSet(input) || isSet(messages)) return;
   throw new GatewayError(
     'endpoint_mismatch',
@@ -193,14 +193,14 @@ function refuseResponses({ input, messages }: MeteredBody['value']): void {
 }
 
 /** Plans a chat call. Throws 400 `invalid_field` for a tool that names a model. */
-function planChat(body: MeteredBody): CostPlan {
+function planChat(body: ParsedRequest): RequestPlan {
   const { value, model } = body;
   refuseResponses(value);
-  const said = new ChatParts(body.elidedStrings);
-  said.read(value.messages);
+  const parts = new ChatParts(body.elidedStrings);
+  parts.read(value.messages);
   const tools = listOf(value.tools, 'tools').map((tool) => toolOf(tool, 'tools', 'function'));
   const tier = requestedTier(body);
-  const charges = [...chargesOf(value, tools, said), ...tier.charges];
+  const charges = [...chargesOf(value, tools, parts), ...tier.charges];
   // One search, since the answer does not report how many (specification section 10).
   const searches = isSet(value.web_search_options) ? 1 : 0;
   const knowsBoth = !ONLY_MAX_TOKENS.has(model.upstream.provider);
@@ -209,44 +209,44 @@ function planChat(body: MeteredBody): CostPlan {
   const definitions = tools.length + listOf(value.functions, 'functions').length;
   const plan: TokenPlan = {
     ...TEXT_ONLY,
-    textBytes: body.textBytes - said.base64,
-    overhead: REQUEST_OVERHEAD + said.turns * TURN_OVERHEAD + definitions * TOOL_OVERHEAD,
-    media: said.media,
+    textBytes: body.textBytes - parts.base64,
+    overhead: REQUEST_OVERHEAD + parts.turns * TURN_OVERHEAD + definitions * TOOL_OVERHEAD,
+    media: parts.media,
     maxTokens: named || undefined,
     maxField: isSet(value.max_tokens) || !knowsBoth ? 'max_tokens' : 'max_completion_tokens',
     answers: Math.max(1, countOf(body, 'n') ?? 1),
     predicted: predictedBytes(value.prediction, body.elidedStrings),
     tools: searches > 0 ? ONE_SEARCH : NO_TOOLS,
     roundsAdvice: 'leave web_search_options out',
-    inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
+    inputUnits: inputUnits(parts, parts.cacheLife.charge !== undefined),
     outputUnits: charges.some(({ unit }) => unit === 'outputAudio') ? SOUND_OUT : undefined,
     multiplier: tier.multiplier,
   };
   return {
     charges,
     serviceTiers: tier.serviceTiers,
-    sounds: said.sounds,
-    hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    sounds: parts.sounds,
+    hints: { asksLongCache: parts.cacheLife.charge !== undefined, searchesAsPreview: false },
     cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 
 type Tool = Readonly<Record<string, unknown>>;
 
-function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: ChatParts): Surcharge[] {
+function chargesOf(value: ParsedRequest['value'], tools: readonly Tool[], parts: ChatParts): Surcharge[] {
   const charges: Surcharge[] = [];
   for (const tool of tools) {
     refuseModels(tool, TOOL_MODELS, 'tools');
     if (!CLIENT_TOOLS.has(tool.type ?? undefined))
       charges.push({ param: 'tools', what: `tools of type ${shown(tool.type)}` });
-    said.cacheLife.read(tool);
+    parts.cacheLife.read(tool);
   }
   if (isSet(value.web_search_options)) charges.push({ param: 'web_search_options', ...SEARCHES.search });
   const isSpoken = listOf(value.modalities, 'modalities').includes('audio');
   if (isSpoken || isSet(value.audio))
     charges.push({ param: isSpoken ? 'modalities' : 'audio', what: 'audio output', unit: 'outputAudio' });
-  said.cacheLife.read(value);
-  const { charge } = said.cacheLife;
+  parts.cacheLife.read(value);
+  const { charge } = parts.cacheLife;
   if (charge) charges.push(charge);
   return charges;
 }

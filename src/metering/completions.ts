@@ -1,8 +1,8 @@
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json/value.ts';
 import { EVERYWHERE, membersOf, OPENAI_TEXTS, STREAM_OPTIONS } from './members.ts';
-import { countOf, type InputTokens, type Meter, type MeteredBody, maximumOf, textTokens } from './meter.ts';
-import type { CostPlan } from './plan.ts';
+import { countOf, type InputTokens, type Meter, maximumOf, type ParsedRequest, textTokens } from './meter.ts';
+import type { RequestPlan } from './plan.ts';
 import { requestedTier } from './terms.ts';
 import { tokensIn } from './text-tokens.ts';
 import { TEXT_ONLY, type TokenPlan, tokenCost } from './token-cost.ts';
@@ -42,7 +42,7 @@ export const completions: Meter = {
  * number, at least a digit and a comma. Output: the maximum for each completion of each prompt, including the hidden
  * ones of `best_of`; with `echo`, each repeats the prompt.
  */
-function planCompletion(body: MeteredBody): CostPlan {
+function planCompletion(body: ParsedRequest): RequestPlan {
   const { value, model, textBytes } = body;
   const { multiplier, ...tier } = requestedTier(body);
   const prompts = countPrompts(value.prompt);
@@ -77,7 +77,7 @@ export function countPrompts(prompts: Prompts): number {
 }
 
 /** Tokens of all texts, and those sent as numbers. */
-export function promptTokens(body: MeteredBody, prompts: Prompts, suffix = ''): InputTokens {
+export function promptTokens(body: ParsedRequest, prompts: Prompts, suffix = ''): InputTokens {
   const texts = [suffix];
   let tokens = 0;
   for (const prompt of Array.isArray(prompts) ? prompts : [prompts]) {

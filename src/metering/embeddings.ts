@@ -27,10 +27,10 @@ export const embeddings: Meter = {
   plan(body) {
     const { textBytes, value, model } = body;
     const texts = countPrompts(value.input);
-    const said = textBytes + REQUEST_OVERHEAD + texts * TEXT_OVERHEAD;
+    const tokens = textBytes + REQUEST_OVERHEAD + texts * TEXT_OVERHEAD;
     return plainPlan(body, {
       usage: {},
-      input: (bounds) => ({ tokens: Math.min(said, texts * windowOf(model, bounds)), media: 0 }),
+      input: (bounds) => ({ tokens: Math.min(tokens, texts * windowOf(model, bounds)), media: 0 }),
       expected: { textBytes, maxTokens: 0, answers: 1 },
     });
   },

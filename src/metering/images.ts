@@ -13,13 +13,13 @@ import {
   EVENT_SHAPE,
   type EventAction,
   type Meter,
-  type MeteredBody,
+  type ParsedRequest,
   type RequestFacts,
   type StreamMeter,
   textTokens,
 } from './meter.ts';
 import { plainPlan } from './plain-plan.ts';
-import { type CostPlan, refuseModels } from './plan.ts';
+import { type RequestPlan, refuseModels } from './plan.ts';
 import { eventData, eventName, namesError, saysDone, sifted } from './sse/event.ts';
 import { variantCharges, variantIn, variantTerms } from './terms.ts';
 import { addUsage } from './usage.ts';
@@ -72,7 +72,7 @@ function imagesAsked(body: RequestFacts): number {
  * for each uploaded picture or mask, and `pictureTokens` for each requested image.
  */
 export const images: Meter = {
-  plan(body: MeteredBody): CostPlan {
+  plan(body: ParsedRequest): RequestPlan {
     const { value, model, textBytes, files } = body;
     const asked = imagesAsked(body);
     const most = pictureTokens(model, value);

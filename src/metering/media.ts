@@ -99,8 +99,8 @@ export class PartCounts {
     this.#document(isElsewhere ? undefined : data, { name: filename });
   }
 
-  #document(data: unknown, said: { readonly mediaType?: string; readonly name?: unknown }): void {
-    const bytes = typeof data === 'string' ? textBytesOf(data, said, this.#elidedStrings) : undefined;
+  #document(data: unknown, named: { readonly mediaType?: string; readonly name?: unknown }): void {
+    const bytes = typeof data === 'string' ? textBytesOf(data, named, this.#elidedStrings) : undefined;
     if (bytes === undefined) this.files++;
     else this.textBytes += bytes;
   }

@@ -1,6 +1,6 @@
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { foldName, GatewayError } from '../domain/errors.ts';
-import type { MeteredBody } from './meter.ts';
+import type { ParsedRequest } from './meter.ts';
 import { refuseModels, type Surcharge } from './plan.ts';
 
 /**
@@ -198,7 +198,7 @@ export interface MemberFindings {
  * Costs one Map lookup for each member of the request, and for OpenAI and Anthropic also for each nested member. Not
  * recursive, because clients decide how deep their JSON is.
  */
-export function checkMembers({ kind, model, value }: MeteredBody, table: Members): MemberFindings {
+export function checkMembers({ kind, model, value }: ParsedRequest, table: Members): MemberFindings {
   const walk = new Walk(KNOWN_PROVIDERS.has(model.upstream.provider) && model.priceSource !== 'free');
   walk.request(value, table, kind === 'form');
   walk.rest();

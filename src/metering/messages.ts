@@ -9,13 +9,13 @@ import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import {
   type InputTokens,
   type Meter,
-  type MeteredBody,
   maximumOf,
+  type ParsedRequest,
   type RequestFacts,
   textTokens,
 } from './meter.ts';
 import { outputTokensIn } from './output-text.ts';
-import { type CostPlan, checkContent, isSet, listOf, type Surcharge, wholeNumberOf } from './plan.ts';
+import { checkContent, isSet, listOf, type RequestPlan, type Surcharge, wholeNumberOf } from './plan.ts';
 import {
   CacheLife,
   highestMultiplier,
@@ -189,13 +189,13 @@ function messageTerms(answer: unknown, body: RequestFacts): Terms {
   };
 }
 
-function messageTokens(body: MeteredBody): InputTokens {
+function messageTokens(body: ParsedRequest): InputTokens {
   const { messages, system, tools } = body.value;
-  const said = readable(contentParts(messages));
+  const content = readable(contentParts(messages));
   const ruled = typeof system === 'string' ? system : readable(contentParts(system)).text;
-  const text = textTokens(body, [ruled, said.text, asText(tools)].join(' '));
+  const text = textTokens(body, [ruled, content.text, asText(tools)].join(' '));
   const turns = Array.isArray(messages) ? messages.length : 0;
-  return { text: text + turns * TURN_TOKENS, media: said.mediaTokens };
+  return { text: text + turns * TURN_TOKENS, media: content.mediaTokens };
 }
 
 /** Counts text, thinking, names and arguments of tool calls; not tool results. */
@@ -212,21 +212,21 @@ const TOOL_PROMPT = 1_024;
 const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
 
 /** Plans a messages call. Throws 400 `invalid_field` for a request that can't be metered or would run another model. */
-function planMessages(body: MeteredBody): CostPlan {
+function planMessages(body: ParsedRequest): RequestPlan {
   const { value, model } = body;
-  const said = new MessageParts(body);
-  said.read();
-  const { tools } = said;
+  const parts = new MessageParts(body);
+  parts.read();
+  const { tools } = parts;
   const servers = listOf(value.mcp_servers, 'mcp_servers').length;
   const tiers = tiersOf(value);
   const turns = listOf(value.messages, 'messages').length;
   const toolPrompts = tools.count === 0 ? 0 : 1 + tools.typed;
   const plan: TokenPlan = {
     ...TEXT_ONLY,
-    textBytes: body.textBytes - said.base64,
+    textBytes: body.textBytes - parts.base64,
     overhead:
       REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD + toolPrompts * TOOL_PROMPT,
-    media: said.media,
+    media: parts.media,
     maxTokens: maximumOf(body, 'max_tokens'),
     maxField: 'max_tokens',
     // `max_tokens` includes thinking, unless the thinking budget is larger.
@@ -235,25 +235,25 @@ function planMessages(body: MeteredBody): CostPlan {
     reportsPasses: true,
     roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or send a lower max_uses`,
     compactsAt: compactsAt(value),
-    inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
+    inputUnits: inputUnits(parts, parts.cacheLife.charge !== undefined),
     multiplier: multiplierOf(body, tiers),
   };
   const named = tiers.filter((tier): tier is [TierField, string] => typeof tier[1] === 'string');
   return {
-    charges: [...chargesOf(value, said), ...named.map(([param, tier]) => tierCharge(param, tier))],
+    charges: [...chargesOf(value, parts), ...named.map(([param, tier]) => tierCharge(param, tier))],
     serviceTiers: named.map(([, tier]) => tier),
     sets: tools.sets,
-    sounds: said.sounds,
-    hints: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
+    sounds: parts.sounds,
+    hints: { asksLongCache: parts.cacheLife.charge !== undefined, searchesAsPreview: false },
     cost: (bounds) => tokenCost(model, plan, bounds),
   };
 }
 
-function chargesOf(value: MeteredBody['value'], said: MessageParts): Surcharge[] {
-  const { charges } = said.tools;
+function chargesOf(value: ParsedRequest['value'], parts: MessageParts): Surcharge[] {
+  const { charges } = parts.tools;
   // Files and skills for provider-run code.
   if (isSet(value.container)) charges.push({ param: 'container', what: 'code containers' });
-  const { charge } = said.cacheLife;
+  const { charge } = parts.cacheLife;
   if (charge) charges.push(charge);
   return charges;
 }
@@ -266,7 +266,7 @@ function budgetOf(thinking: unknown): number {
 type TierField = 'service_tier' | 'speed' | 'inference_geo';
 
 /** The three request fields that multiply Anthropic's prices. */
-function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
+function tiersOf(value: ParsedRequest['value']): [TierField, TierChoice][] {
   const { speed, inference_geo: region } = value;
   return [
     ['service_tier', serviceTierOf(value.service_tier)],
@@ -275,7 +275,10 @@ function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
   ];
 }
 
-function multiplierOf({ model: { price } }: MeteredBody, tiers: readonly [TierField, TierChoice][]): number {
+function multiplierOf(
+  { model: { price } }: ParsedRequest,
+  tiers: readonly [TierField, TierChoice][],
+): number {
   let multiplier = TIMES_ONE;
   for (const [field, choice] of tiers) {
     const times = highestMultiplier(price, choice, AMONG[field]);
@@ -293,11 +296,11 @@ const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
 
 /** Reads the system prompt, messages and tools once. */
 class MessageParts extends PartCounts {
-  readonly #value: MeteredBody['value'];
+  readonly #value: ParsedRequest['value'];
   readonly cacheLife = new CacheLife();
   readonly tools = new ToolTally(TOOLS, this.cacheLife);
 
-  constructor({ value, elidedStrings }: MeteredBody) {
+  constructor({ value, elidedStrings }: ParsedRequest) {
     super(elidedStrings);
     this.#value = value;
   }
@@ -339,7 +342,7 @@ class MessageParts extends PartCounts {
 }
 
 /** Input tokens that trigger a summary of the conversation: set by a `compact_…` edit, or 0 with `compaction`. */
-function compactsAt(value: MeteredBody['value']): number | undefined {
+function compactsAt(value: ParsedRequest['value']): number | undefined {
   if (isSet(value.compaction)) return 0;
   const { context_management: management } = value;
   const edits = listOf(isObject(management) ? management.edits : undefined, 'context_management');

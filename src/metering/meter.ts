@@ -4,7 +4,7 @@ import type { Usage } from '../domain/units.ts';
 import type { AudioLength } from './audio/measure-audio.ts';
 import type { ElidedStrings } from './json/elided-strings.ts';
 import type { Shape } from './json/sieve.ts';
-import type { CostPlan, ReportHints } from './plan.ts';
+import type { ReportHints, RequestPlan } from './plan.ts';
 import { tokensIn } from './text-tokens.ts';
 
 /** Tells the relay to forward an event, drop it, replace it, or hold it back because it ends the answer. */
@@ -66,7 +66,7 @@ export type TextUsage = Readonly<Required<Pick<Usage, 'input' | 'output'>>>;
 /** Measures the calls of an endpoint: its columns in the endpoint table. */
 export interface Meter {
   /** Plans the call from its body (specification section 5). Throws a GatewayError for a request that can't be metered. */
-  plan(body: MeteredBody): CostPlan;
+  plan(body: ParsedRequest): RequestPlan;
   /**
    * Usage of a whole answer, as reported or as known without a report; undefined if it is absent, negative or absurd.
    * `answer` is undefined if it is not JSON. An answer too large to hold is reduced to ANSWER_SHAPE.
@@ -89,7 +89,7 @@ export interface Meter {
   /** `injectedUsage`: the gateway asked for usage, so the client must not see it. */
   stream(injectedUsage: boolean, facts: RequestFacts): StreamMeter;
   /** Estimated tokens of a request. Its long strings may be elided. */
-  inputTokens(body: MeteredBody): InputTokens;
+  inputTokens(body: ParsedRequest): InputTokens;
   /**
    * Estimates unreported usage from the tokens of the request and of the output text. A result without `output` means
    * that the endpoint's answers have no text.
@@ -178,13 +178,13 @@ export interface RequestFacts {
 }
 
 /** A parsed JSON or form body. */
-export interface MeteredBody extends RequestFacts {
+export interface ParsedRequest extends RequestFacts {
   /** JSON members or form fields by name. Form fields are strings, except for counts. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
 /** Estimated tokens of a text from a body. */
-export function textTokens({ elidedStrings }: Pick<MeteredBody, 'elidedStrings'>, text: string): number {
+export function textTokens({ elidedStrings }: Pick<ParsedRequest, 'elidedStrings'>, text: string): number {
   return elidedStrings ? elidedStrings.tokensIn(text) : tokensIn(text);
 }
 

@@ -1,9 +1,9 @@
 import type { Price } from '../domain/catalog.ts';
-import { holdFor, isPricedByToken, type Reach } from '../domain/price.ts';
+import { type BillableUnits, holdFor, isPricedByToken } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import type { Bounds } from './bounds.ts';
-import { type Meter, type MeteredBody, NO_TOKENS, type StreamMeter } from './meter.ts';
-import { type CostPlan, fixedCost, NONE, type Surcharge } from './plan.ts';
+import { type Meter, NO_TOKENS, type ParsedRequest, type StreamMeter } from './meter.ts';
+import { fixedCost, NONE, type RequestPlan, type Surcharge } from './plan.ts';
 import { requestedTier } from './terms.ts';
 import { type ExpectedUse, estimatedCost, estimatedTokens } from './token-cost.ts';
 
@@ -24,14 +24,14 @@ interface PlainPlan {
 
 /** Plans a call of an endpoint without tools. Of the fields with fees, only a service tier can occur. */
 export function plainPlan(
-  body: MeteredBody,
+  body: ParsedRequest,
   { usage, input, reach, expected, charges = NONE, price = body.model.price }: PlainPlan,
-): CostPlan {
+): RequestPlan {
   const { category } = body.model;
   // Tokens of images and audio count only if priced; tokens of text always count.
   const tokens = category === 'text' || isPricedByToken(price) ? estimatedTokens(expected) : 0;
   const tier = requestedTier(body, price);
-  const most: Reach = { ...reach, multiplier: tier.multiplier };
+  const most: BillableUnits = { ...reach, multiplier: tier.multiplier };
   return {
     charges: [...charges, ...tier.charges],
     serviceTiers: tier.serviceTiers,

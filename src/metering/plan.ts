@@ -33,7 +33,7 @@ export interface ReportHints {
 }
 
 /** Cost facts of a call, read once from its body. */
-export interface CostPlan {
+export interface RequestPlan {
   readonly charges: readonly Surcharge[];
   /** Service tiers that the request names, by multiplier name. */
   readonly serviceTiers: readonly string[];
@@ -50,7 +50,7 @@ export interface CostPlan {
 export const NONE: readonly never[] = Object.freeze([]);
 
 /** Plan of a call that costs exactly its hold and isn't counted in tokens. */
-export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): CostPlan {
+export function fixedCost(hold: Micro, charges: readonly Surcharge[] = NONE): RequestPlan {
   return {
     charges,
     serviceTiers: NONE,
@@ -81,7 +81,10 @@ export type ToolBound = 'max_uses' | 'max_content_tokens';
  * Returns 400 `unpriced_parameter` for a requested feature without a price (specification section 10); `param` names
  * the field. A free model gives everything away.
  */
-export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model): GatewayError | undefined {
+export function unpricedIn(
+  { charges }: Pick<RequestPlan, 'charges'>,
+  model: Model,
+): GatewayError | undefined {
   if (charges.length === 0 || model.priceSource === 'free') return undefined;
   const unpriced = charges.find((charge) => !isPriced(charge, model));
   if (!unpriced) return undefined;
@@ -95,7 +98,7 @@ export function unpricedIn({ charges }: Pick<CostPlan, 'charges'>, model: Model)
   );
 }
 
-export function refuseUnpriced(found: Pick<CostPlan, 'charges'>, model: Model): void {
+export function refuseUnpriced(found: Pick<RequestPlan, 'charges'>, model: Model): void {
   const refusal = unpricedIn(found, model);
   if (refusal) throw refusal;
 }

@@ -20,17 +20,17 @@ import {
   type EventAction,
   type InputTokens,
   type Meter,
-  type MeteredBody,
   maximumOf,
+  type ParsedRequest,
   textTokens,
 } from './meter.ts';
 import { outputTokensIn, TextStream } from './output-text.ts';
 import {
-  type CostPlan,
   checkContent,
   type FieldToSet,
   listOf,
   NONE,
+  type RequestPlan,
   type Surcharge,
   shown,
   wholeNumberOf,
@@ -172,12 +172,12 @@ export const responses: Meter = {
   inputTokens: requestTokens,
 };
 
-function requestTokens(body: MeteredBody): InputTokens {
+function requestTokens(body: ParsedRequest): InputTokens {
   const { input, instructions, tools } = body.value;
   const { text, mediaTokens } = readable(contentParts(input));
-  const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
+  const texts = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
   const turns = Array.isArray(input) ? input.length : 1;
-  return { text: textTokens(body, said.join(' ')) + turns * TURN_TOKENS, media: mediaTokens };
+  return { text: textTokens(body, texts.join(' ')) + turns * TURN_TOKENS, media: mediaTokens };
 }
 
 /** Searches of a response: as reported, or else counted among its items. `seen`: searches among earlier items. */
@@ -329,18 +329,18 @@ function itemsOf(response: unknown): Record<string, unknown>[] {
 /**
  * Plans a responses call. Throws 400 `invalid_field` for a request that can't be metered or would run another model.
  */
-function planResponses(body: MeteredBody): CostPlan {
+function planResponses(body: ParsedRequest): RequestPlan {
   const { value, model } = body;
   checkResponse(value);
   checkContent(value.input, 'input');
-  const said = new PartCounts(body.elidedStrings);
+  const parts = new PartCounts(body.elidedStrings);
   const cacheLife = new CacheLife();
   cacheLife.read(value);
   const tools = new ToolTally(TOOLS, cacheLife);
   tools.add(value.tools, 'tools');
   for (const part of contentParts(value.instructions)) cacheLife.read(part);
   for (const part of contentParts(value.input)) {
-    said.add(part);
+    parts.add(part);
     cacheLife.read(part);
     // Items that add tools: `additional_tools`, `tool_search_output`. A list of MCP tools is only text.
     if (part.tools !== undefined && part.type !== 'mcp_list_tools') tools.add(part.tools, 'input');
@@ -354,23 +354,23 @@ function planResponses(body: MeteredBody): CostPlan {
   const turns = Array.isArray(value.input) ? value.input.length : 1;
   const plan: TokenPlan = {
     ...TEXT_ONLY,
-    textBytes: body.textBytes - said.base64,
+    textBytes: body.textBytes - parts.base64,
     overhead: REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD,
-    media: said.media,
+    media: parts.media,
     maxTokens: maximumOf(body, 'max_output_tokens'),
     maxField: 'max_output_tokens',
     tools: toolsOf(tools, calls),
     searchedAs: tools.searches === 'preview' ? 'webSearchPreviews' : 'webSearches',
     roundsAdvice: `leave ${tools.provided.join(' and ')} out, or send a lower max_tool_calls`,
     compactsAt: compactsAt(value.context_management),
-    inputUnits: inputUnits(said, cacheLife.charge !== undefined),
+    inputUnits: inputUnits(parts, cacheLife.charge !== undefined),
     multiplier: tier.multiplier,
   };
   return {
     charges,
     serviceTiers: tier.serviceTiers,
     sets: tools.isProvided && calls === undefined ? MAX_TOOL_CALLS : NONE,
-    sounds: said.sounds,
+    sounds: parts.sounds,
     hints: {
       asksLongCache: cacheLife.charge !== undefined,
       searchesAsPreview: tools.searches === 'preview',
@@ -396,7 +396,7 @@ function toolsOf(tools: ToolTally, calls: number | undefined): ProviderTools {
 }
 
 /** Refuses a previous id that isn't a string, since its owner can't be checked. */
-function checkResponse(value: MeteredBody['value']): void {
+function checkResponse(value: ParsedRequest['value']): void {
   const previous = value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');

@@ -123,8 +123,8 @@ export const speech: Meter = {
   stream: (_injectedUsage, body) => new SpeechStream(body),
   inputTokens(body) {
     const { input, instructions } = body.value;
-    const said = typeof instructions === 'string' ? `${instructions}\n${input}` : String(input);
-    return { text: textTokens(body, said), media: 0 };
+    const spoken = typeof instructions === 'string' ? `${instructions}\n${input}` : String(input);
+    return { text: textTokens(body, spoken), media: 0 };
   },
   /** Counts the tokens of the text, and the maximum for the audio. */
   estimate: ({ input }, body) => ({ characters: charactersOf(body), input, output: mostTokens(body) }),

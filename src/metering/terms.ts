@@ -3,7 +3,7 @@ import type { Price, Variant } from '../domain/catalog.ts';
 import { TIMES_ONE } from '../domain/price.ts';
 import { madeVariant, unpricedMember, type VariedUnit } from '../domain/variants.ts';
 import { isObject } from './json/value.ts';
-import type { MeteredBody, RequestFacts } from './meter.ts';
+import type { ParsedRequest, RequestFacts } from './meter.ts';
 import { type Surcharge, shown } from './plan.ts';
 
 /** Name of the multiplier that a request chooses; null: the plain price; undefined: the provider chooses. */
@@ -34,7 +34,7 @@ export function highestMultiplier(
 }
 
 /** The service tier that a request in an OpenAI format names, its charge, and the highest multiplier. */
-export function requestedTier({ value, model }: MeteredBody, price = model.price) {
+export function requestedTier({ value, model }: ParsedRequest, price = model.price) {
   const tier = serviceTierOf(value.service_tier);
   const serviceTiers = typeof tier === 'string' ? [tier] : [];
   return {
@@ -111,7 +111,7 @@ function named(member: keyof Variant, value: unknown): Variant {
 }
 
 /** The charge for a size or quality without a price. */
-export function variantCharges({ model, value }: MeteredBody, unit: VariedUnit): readonly Surcharge[] {
+export function variantCharges({ model, value }: ParsedRequest, unit: VariedUnit): readonly Surcharge[] {
   const param = unpricedMember(model, unit, variantIn(value));
   if (param === undefined) return [];
   return [{ param, what: `${param} ${shown(value[param])}`, setting: `price.${unit} by ${param}` }];

@@ -1,7 +1,7 @@
 import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import type { Model } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../domain/price.ts';
+import { type BillableUnits, holdFor, isPricedByToken, plainCost, TIMES_ONE } from '../domain/price.ts';
 import type { Unit, Usage } from '../domain/units.ts';
 import {
   allTokens,
@@ -87,8 +87,8 @@ interface TokenBound {
   /** Most tokens that the model reads in one pass. */
   readonly window: number;
   /** Input tokens in the request and behind the ids it names; can exceed `window`. */
-  readonly said: number;
-  /** The share of `said` for pictures, files and sounds. */
+  readonly inputTokens: number;
+  /** The share of `inputTokens` for pictures, files and sounds. */
   readonly media: number;
   readonly passes: Passes;
   readonly searches: number;
@@ -135,14 +135,14 @@ const LONG_CACHE: readonly Unit[] = ['cacheWrite1h'];
 export function tokenCost(model: Model, plan: TokenPlan, bounds: Bounds): CallCost {
   const window = windowOf(model, bounds);
   const media = mediaOf(plan.media, model, bounds);
-  const said = Math.max(0, plan.textBytes + plan.overhead + media) + (bounds.storedTokens ?? 0);
-  const passes = passesOf(plan, { said, window }, bounds);
+  const inputTokens = Math.max(0, plan.textBytes + plan.overhead + media) + (bounds.storedTokens ?? 0);
+  const passes = passesOf(plan, { inputTokens, window }, bounds);
   const bound: TokenBound = {
     model,
     // Stored answers and tool results can contain pictures.
     plan: bounds.storedTokens || passes.rounds > 0 ? withImages(plan) : plan,
     window,
-    said,
+    inputTokens,
     media,
     passes,
     searches: countOfRounds(plan.tools.searches, bounds),
@@ -168,12 +168,12 @@ function mediaOf({ pictures, files, textBytes, sounds }: Media, model: Model, bo
 
 function passesOf(
   { tools, prompts }: TokenPlan,
-  { said, window }: { readonly said: number; readonly window: number },
+  { inputTokens, window }: { readonly inputTokens: number; readonly window: number },
   bounds: Bounds,
 ): Passes {
   const most = window * prompts;
   return {
-    first: tools.isOpen ? most : Math.min(said, most),
+    first: tools.isOpen ? most : Math.min(inputTokens, most),
     rounds: countOfRounds(tools.rounds, bounds),
     growing: countOfRounds(tools.growing, bounds),
     growth: Math.max(bounds.toolTokens, tools.contentTokens),
@@ -258,12 +258,12 @@ export function partsOf(bound: TokenBound): {
   readonly media: Micro;
   readonly answer: Micro;
 } {
-  const { plan, passes, said, media } = bound;
+  const { plan, passes, inputTokens, media } = bound;
   const most = plan.maxTokens ?? bound.model.maxOutputTokens;
   const hold = holdOf(bound, most);
   const first = (tokens: number) => Math.min(tokens, passes.most);
-  const withoutTools = { ...bound, passes: { ...passes, first: first(said), rounds: 0 }, searches: 0 };
-  const text = first(Math.max(0, said - media));
+  const withoutTools = { ...bound, passes: { ...passes, first: first(inputTokens), rounds: 0 }, searches: 0 };
+  const text = first(Math.max(0, inputTokens - media));
   const withoutMedia = { ...bound, passes: { ...passes, first: plan.tools.isOpen ? passes.first : text } };
   return {
     tools: micro(hold - holdOf(withoutTools, most)),
@@ -303,11 +303,11 @@ export function affordableMaximum(
 function withMaximum(bound: TokenBound): TokenBound {
   const { plan, model, passes } = bound;
   const more = `, "${plan.maxField}": ${model.maxOutputTokens}`.length;
-  const said = bound.said + more;
+  const inputTokens = bound.inputTokens + more;
   return {
     ...bound,
-    said,
-    passes: { ...passes, first: plan.tools.isOpen ? passes.most : Math.min(said, passes.most) },
+    inputTokens,
+    passes: { ...passes, first: plan.tools.isOpen ? passes.most : Math.min(inputTokens, passes.most) },
     plan: { ...plan, textBytes: plan.textBytes + more },
   };
 }
@@ -320,10 +320,10 @@ function outputOf({ plan, model, window, isSummarized }: TokenBound, maxTokens: 
   return answers + (isSummarized ? model.maxOutputTokens : 0);
 }
 
-const PLAIN: Reach = Object.freeze({});
+const PLAIN: BillableUnits = Object.freeze({});
 
 /** Leaves out units without a price: every hold has the plain units that they refine. */
-function reachOf({ plan, model: { price } }: TokenBound): Reach {
+function reachOf({ plan, model: { price } }: TokenBound): BillableUnits {
   const { inputUnits, outputUnits, multiplier } = plan;
   if (!inputUnits && !outputUnits && multiplier === TIMES_ONE) return PLAIN;
   const input = inputUnits?.filter((unit) => price.named.has(unit)) ?? [];

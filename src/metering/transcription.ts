@@ -11,7 +11,7 @@ import {
   EVENT_SHAPE,
   type EventAction,
   type Meter,
-  type MeteredBody,
+  type ParsedRequest,
   type RequestFacts,
   textTokens,
 } from './meter.ts';
@@ -60,7 +60,7 @@ function boundSeconds({ audio }: RequestFacts): number {
  * Refuses audio of unmeasurable length if the length is charged: some formats store an hour of silence in a few
  * kilobytes. Audio in an unknown format may go to a provider that reports the length.
  */
-function check({ audio, model, value }: MeteredBody): void {
+function check({ audio, model, value }: ParsedRequest): void {
   const isCharged = model.price.units.audioSecond > 0n || isPricedByToken(model.price);
   const isReported = !TEXT_FORMATS.has(value.response_format);
   if (!isCharged || audio?.seconds !== undefined || (audio?.how !== 'unmeasurable' && isReported)) return;

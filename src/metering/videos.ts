@@ -7,8 +7,8 @@ import { EVERYWHERE, membersOf } from './members.ts';
 import {
   isResourceId,
   type Meter,
-  type MeteredBody,
   NO_TOKENS,
+  type ParsedRequest,
   type RequestFacts,
   type StreamMeter,
 } from './meter.ts';
@@ -95,7 +95,7 @@ export const videos: Meter = {
 };
 
 /** Refuses a provider file as the first image, since no account here owns one. */
-function checkPicture({ value: { input_reference: picture } }: MeteredBody): void {
+function checkPicture({ value: { input_reference: picture } }: ParsedRequest): void {
   if (typeof picture !== 'string' || PICTURE.test(picture)) return;
   throw new GatewayError(
     'object_not_found',

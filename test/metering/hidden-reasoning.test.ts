@@ -1,12 +1,12 @@
 import { test } from 'tap';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import type { MeteredBody, StreamMeter } from '../../src/metering/meter.ts';
+import type { ParsedRequest, StreamMeter } from '../../src/metering/meter.ts';
 import { ResponsesStream } from '../../src/metering/responses.ts';
 import { testCatalog } from '../helper/start/gateway-in-process.ts';
 
 const model = testCatalog('http://127.0.0.1').get('claude');
-const body = { model, value: {} } as unknown as MeteredBody;
+const body = { model, value: {} } as unknown as ParsedRequest;
 const { price } = body.model;
 
 const event = (data: Record<string, unknown>): string =>

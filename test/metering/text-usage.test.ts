@@ -5,11 +5,11 @@ import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
 import { messages } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import type { MeteredBody } from '../../src/metering/meter.ts';
+import type { ParsedRequest } from '../../src/metering/meter.ts';
 import { ResponsesStream, responses, responsesResourceIds } from '../../src/metering/responses.ts';
 import { tokensIn } from '../../src/metering/text-tokens.ts';
 
-const BODY = { value: {}, scalars: {}, model: { price: FREE_PRICE } } as MeteredBody;
+const BODY = { value: {}, scalars: {}, model: { price: FREE_PRICE } } as ParsedRequest;
 const usageOf = (usage: unknown) => responses.usage({ usage }, BODY);
 const messagesToUsage = (usage: unknown) => messages.usage({ usage }, BODY);
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');

@@ -5,7 +5,7 @@ import type { Model } from '../../src/domain/catalog.ts';
 import { UNIT_NAMES, unitRow } from '../../src/domain/units.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { JsonSieve } from '../../src/metering/json/sieve.ts';
-import { ANSWER_SHAPE, type Meter, type MeteredBody, type StreamMeter } from '../../src/metering/meter.ts';
+import { ANSWER_SHAPE, type Meter, type ParsedRequest, type StreamMeter } from '../../src/metering/meter.ts';
 import { sifted } from '../../src/metering/sse/event.ts';
 import { EventReader } from '../../src/metering/sse/event-reader.ts';
 import { eventTexts } from '../helper/fixtures/answer-shapes.ts';
@@ -21,7 +21,7 @@ function meterOf({ path }: VendorAnswer): Meter {
   return endpoint.meter;
 }
 
-function bodyOf({ model, body }: VendorAnswer): MeteredBody {
+function bodyOf({ model, body }: VendorAnswer): ParsedRequest {
   return {
     kind: 'json',
     model: MODELS.get(model) as Model,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Catalog, type Model, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
 import { isObject } from '../../metering/json/value.ts';
-import { COUNTS, type MeteredBody, type RequestFacts } from '../../metering/meter.ts';
+import { COUNTS, type ParsedRequest, type RequestFacts } from '../../metering/meter.ts';
 import type { ReportHints } from '../../metering/plan.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { type ReadJson, readJson } from './json/json-reader.ts';
@@ -17,7 +17,7 @@ export function checkJsonBody(
   value: Record<string, unknown>,
   catalog: Catalog,
   endpoint: Endpoint,
-): MeteredBody {
+): ParsedRequest {
   const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
   for (const name of COUNTS) checkCount(name, value[name]);
   const stream = value.stream ?? false;
@@ -41,7 +41,7 @@ export function checkJsonBody(
  * their content. `hints`: findings of its meter.
  */
 export function factsOf(
-  { value, elidedStrings, ...facts }: MeteredBody,
+  { value, elidedStrings, ...facts }: ParsedRequest,
   hints: ReportHints | undefined,
 ): RequestFacts {
   const scalars: Record<string, unknown> = {};

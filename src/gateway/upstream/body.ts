@@ -1,7 +1,7 @@
 import type { Bounds } from '../../metering/bounds.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json/lexer.ts';
 import { DROPPED_FIELDS } from '../../metering/members.ts';
-import type { MeteredBody } from '../../metering/meter.ts';
+import type { ParsedRequest } from '../../metering/meter.ts';
 import { type FieldToSet, valueToSet } from '../../metering/plan.ts';
 import { type ReadJson, readJson, type Span } from '../request/json/json-reader.ts';
 import { type Edit, edited, exchanger, type Upload } from '../request/spool/spool.ts';
@@ -46,7 +46,7 @@ interface Slot extends Edit {
  * values are replaced, added or left out in the text, which preserves big numbers, member order and white space (specification sections 4 and 5).
  */
 export function upstreamJson(
-  body: MeteredBody,
+  body: ParsedRequest,
   bytes: SentBody['bytes'],
   read: ReadJson,
   { asksForUsage, sets, bounds }: UpstreamNeeds,
@@ -92,7 +92,7 @@ function formsOf(
 }
 
 /** The model's name in the body; undefined if it is sent as it is, to all targets. */
-function modelName({ model, value }: MeteredBody, read: ReadJson): Slot | undefined {
+function modelName({ model, value }: ParsedRequest, read: ReadJson): Slot | undefined {
   const span = read.spanOf('model');
   const isSame = model.upstreamModel === value.model;
   if (!span || (isSame && !model.targets)) return undefined;
@@ -122,7 +122,10 @@ function droppedEdits(read: ReadJson): Edit[] {
 }
 
 /** The edit that asks the upstream to report usage; undefined if the request already does. */
-function includeUsage({ value: { stream_options: options } }: MeteredBody, read: ReadJson): Slot | undefined {
+function includeUsage(
+  { value: { stream_options: options } }: ParsedRequest,
+  read: ReadJson,
+): Slot | undefined {
   const span = read.spanOf('stream_options');
   if (!span) return slotAt({ ...added(read, '"stream_options":{"include_usage":true}'), was: '' }, read, 0);
   // The upstream refuses an invalid value.
@@ -149,7 +152,7 @@ const CLOSE_ARRAY = 0x5d;
  * of its object.
  */
 function toolBoundEdits(
-  { value }: MeteredBody,
+  { value }: ParsedRequest,
   read: ReadJson,
   sets: readonly FieldToSet[],
   bounds: Bounds,

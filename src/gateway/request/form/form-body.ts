@@ -4,7 +4,7 @@ import { foldName, invalidField, invalidJson, otherCase } from '../../../domain/
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
 import { refuseObeyed } from '../../../metering/members.ts';
-import { type Audio, COUNTS, type MeteredBody } from '../../../metering/meter.ts';
+import { type Audio, COUNTS, type ParsedRequest } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { SentBody, UpstreamBody } from '../../upstream/body.ts';
@@ -27,7 +27,7 @@ export async function readFormBody(
   catalog: Catalog,
   endpoint: Endpoint,
   asked: (value: Readonly<Record<string, unknown>>, isStream: boolean) => void,
-): Promise<{ readonly body: MeteredBody; readonly sent: UpstreamBody }> {
+): Promise<{ readonly body: ParsedRequest; readonly sent: UpstreamBody }> {
   const source = sourceOf(received);
   const parts = await readForm(source, sentAs);
   refuseRepeated(parts);
@@ -51,7 +51,7 @@ export async function readFormBody(
   const contentType = `multipart/form-data; boundary=${boundary}`;
   const sent = { bytes, contentType, injectedUsage: false, addedOptions: false };
   const named = model.targets && naming ? namesOf(exchanger(original, bytes, edits), naming) : undefined;
-  const body: MeteredBody = {
+  const body: ParsedRequest = {
     kind: 'form',
     model,
     value,

@@ -1,4 +1,4 @@
-import type { InputTokens, Meter, MeteredBody, RequestFacts } from '../../../metering/meter.ts';
+import type { InputTokens, Meter, ParsedRequest, RequestFacts } from '../../../metering/meter.ts';
 import { parseObject, type ReadJson } from './json-reader.ts';
 
 /** Rough size in bytes of a token of JSON. */
@@ -20,7 +20,7 @@ export function inputTokensOf(
 }
 
 /** Tokens of a body that is large or has very many parts, which is not read again. */
-export function countOnce(meter: Meter, body: MeteredBody, { skippedBytes }: ReadJson): InputTokens {
+export function countOnce(meter: Meter, body: ParsedRequest, { skippedBytes }: ReadJson): InputTokens {
   const { text, media } = meter.inputTokens(body);
   return { text: text + Math.ceil(skippedBytes / BYTES_PER_TOKEN), media };
 }
