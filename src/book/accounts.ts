@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { CallLimits } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
+import type { SpendingLimit } from '../domain/spending-limits.ts';
 import { insertGrant } from './grants.ts';
 import { insertKey, type NewKey } from './keys.ts';
 import { chunks } from './many-rows.ts';
@@ -15,6 +16,8 @@ export interface NewAccount extends Partial<CallLimits> {
   readonly alertThreshold: Micro;
   /** Default 0. */
   readonly overdraft?: Micro;
+  /** Default: none. */
+  readonly spendingLimits?: readonly SpendingLimit[];
   readonly webhookSecret: string;
 }
 
@@ -23,6 +26,7 @@ interface AccountChange extends Partial<CallLimits> {
   readonly email?: string;
   readonly alertThreshold?: Micro;
   readonly overdraft?: Micro;
+  readonly spendingLimits?: readonly SpendingLimit[];
   readonly isActive?: boolean;
 }
 
@@ -121,6 +125,7 @@ const createAccount =
           email_key: emailKey(account.email),
           alert_threshold: account.alertThreshold,
           overdraft: account.overdraft ?? 0,
+          spending_limits: JSON.stringify(account.spendingLimits ?? []),
           rpm_limit: account.rpmLimit ?? null,
           tpm_limit: account.tpmLimit ?? null,
           max_parallel_requests: account.maxParallelRequests ?? null,
@@ -172,12 +177,13 @@ const updateAccount =
 
 /** The columns that a change sets to another value. */
 function changedColumns(change: AccountChange, before: AccountRow): Partial<AccountRow> {
-  const { email, isActive } = change;
+  const { email, isActive, spendingLimits } = change;
   const columns: { [C in keyof AccountRow]?: AccountRow[C] | undefined } = {
     email,
     email_key: email === undefined ? undefined : emailKey(email),
     alert_threshold: change.alertThreshold,
     overdraft: change.overdraft,
+    spending_limits: spendingLimits && JSON.stringify(spendingLimits),
     rpm_limit: change.rpmLimit,
     tpm_limit: change.tpmLimit,
     max_parallel_requests: change.maxParallelRequests,
@@ -200,6 +206,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
     isActive: row.is_active === 1,
     alertThreshold: micro(row.alert_threshold),
     overdraft: micro(row.overdraft),
+    spendingLimits: JSON.parse(row.spending_limits) as SpendingLimit[],
     rpmLimit: row.rpm_limit,
     tpmLimit: row.tpm_limit,
     maxParallelRequests: row.max_parallel_requests,

@@ -42,7 +42,7 @@ function settingsOf(row: KeyRow): KeySettings {
 }
 
 function fromColumn(kind: Kind, stored: unknown): unknown {
-  if (kind === 'list') return JSON.parse(stored as string);
+  if (kind === 'list' || kind === 'limits') return JSON.parse(stored as string);
   if (kind === 'flag') return stored === 1;
   return kind === 'credits' ? micro(stored as number) : stored;
 }
@@ -54,7 +54,7 @@ export function settingColumns(settings: KeySettings): SettingColumns & { readon
 }
 
 function columnOf(kind: Kind, value: unknown): unknown {
-  if (kind === 'list') return JSON.stringify(value);
+  if (kind === 'list' || kind === 'limits') return JSON.stringify(value);
   return kind === 'flag' ? Number(value) : value;
 }
 

@@ -182,6 +182,8 @@ const CALL_FIELDS = [
   'multiplier',
   'cost',
   'attempts',
+  'admittedAt',
+  'hours',
   'durationMs',
   'firstByteMs',
   'streamed',
@@ -195,8 +197,9 @@ type CallFields = Pick<JournalEntry, (typeof CALL_FIELDS)[number] | 'message'>;
  * Call details that no query filters by, as one JSON column: each further column would add a parameter to every row.
  */
 function callOf(entry: JournalEntry): string | null {
-  const { price, upstream, cost } = entry;
-  if (price === undefined && upstream === undefined && cost === undefined) return null;
+  const { price, upstream, cost, admittedAt } = entry;
+  if (price === undefined && upstream === undefined && cost === undefined && admittedAt === undefined)
+    return null;
   const call: Partial<Record<keyof CallFields, unknown>> = {};
   for (const name of CALL_FIELDS) call[name] = entry[name];
   return JSON.stringify(call);

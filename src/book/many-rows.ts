@@ -1,4 +1,4 @@
-import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type Expression, type RawBuilder, sql } from 'kysely';
 import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -100,4 +100,10 @@ const MAX_ROWS = 1000;
 export function chunks<T>(rows: readonly T[]): T[][] {
   const count = Math.ceil(rows.length / MAX_ROWS);
   return Array.from({ length: count }, (_, index) => rows.slice(index * MAX_ROWS, (index + 1) * MAX_ROWS));
+}
+
+/** A sum, capped at the highest exact number: no spending limit is higher (lua/post.inc.lua). */
+export function exactOrMost(sum: Expression<unknown>) {
+  const most = sql.lit(Number.MAX_SAFE_INTEGER);
+  return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;
 }

@@ -74,6 +74,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0003_bounds': { up: boundRecords },
     '0004_gateways': { up: addGateways },
     '0005_owners': { up: addOwners },
+    '0006_spending_limits': { up: addSpendingLimits },
   };
 }
 
@@ -100,6 +101,23 @@ async function boundRecords(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.alterTable('keys').addColumn('replaced_hashes', 'text').execute();
   await db.schema.alterTable('deliveries').addColumn('error', 'text').execute();
+}
+
+/** Adds the lists of spending limits, and what was spent in the last five hours. */
+async function addSpendingLimits(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['keys', 'accounts'])
+    await db.schema
+      .alterTable(table)
+      .addColumn('spending_limits', 'text', (column) => column.notNull().defaultTo('[]'))
+      .execute();
+  await db.schema
+    .createTable('spend_five_hours')
+    .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('start', 'bigint', required)
+    .addColumn('credits', 'bigint', required)
+    .addPrimaryKeyConstraint('spend_five_hours_pkey', ['account_id', 'key_id'])
+    .execute();
 }
 
 /** Adds the notes of running gateways. */

@@ -1,5 +1,6 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
+import { addFiveHours } from './five-hours.ts';
 import { entryRow, idsInLedger } from './ledger.ts';
 import { chunks, insertRows, updateRows } from './many-rows.ts';
 import { recordResources } from './resources.ts';
@@ -188,6 +189,7 @@ async function write(store: Store, trx: Trx, { posted, positions, diverged }: Pl
     () =>
       moveAccounts(store, trx, positions, [...posted.map(({ accountId }) => accountId), ...diverged.keys()]),
     () => addSpendDays(store, trx, posted),
+    () => addFiveHours(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
     () => recordResources(trx, posted),

@@ -44,6 +44,7 @@ export interface BookSchema {
   spend_hours: SpendHoursTable;
   spend_model_days: SpendModelDaysTable;
   spend_key_months: SpendKeyMonthsTable;
+  spend_five_hours: FiveHoursTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
   resources: ResourcesTable;
@@ -78,6 +79,8 @@ interface AccountsTable extends CallLimitColumns {
   email_key: string;
   alert_threshold: number;
   overdraft: Generated<number>;
+  /** JSON list of SpendingLimit (domain/spending-limits.ts). */
+  spending_limits: Generated<string>;
   is_active: number;
   webhook_secret: string;
   balance: Generated<number>;
@@ -108,6 +111,16 @@ export interface KeysTable extends SettingColumns {
   published_version: Generated<number>;
   created_at: number;
   updated_at: number;
+}
+
+/** Micro-credits spent in the last five hours of an owner (five-hours.ts). */
+export interface FiveHoursTable {
+  account_id: number;
+  /** 0: the account's own. */
+  key_id: number;
+  /** Milliseconds since the epoch. */
+  start: number;
+  credits: number;
 }
 
 interface GrantsTable {

@@ -1,19 +1,19 @@
-import { type Expression, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
-import type { PeriodStarts } from '../domain/period.ts';
+import { type PeriodStarts, periodsOfDay } from '../domain/period.ts';
+import type { Windows } from '../domain/spending-limits.ts';
 import { accountRecord } from './accounts.ts';
+import { fiveHoursOf, OF_ACCOUNT } from './five-hours.ts';
 import { type Grant, pendingGrantsOf } from './grants.ts';
 import { keyRecord } from './key-row.ts';
 import { idsInLedger } from './ledger.ts';
+import { exactOrMost } from './many-rows.ts';
 import type { Store, Trx } from './store.ts';
 
 export interface KeyState {
   readonly key: KeyRecord;
-  /** Credits spent since the start of each period. */
-  readonly daySpent: Micro;
-  readonly weekSpent: Micro;
-  readonly monthSpent: Micro;
+  readonly windows: Windows;
 }
 
 /** Source for rebuilding the live state of an account. Each call returns a new `epoch`. */
@@ -22,6 +22,8 @@ export interface AccountSnapshot {
   readonly balance: Micro;
   readonly seq: number;
   readonly epoch: number;
+  /** The account's. */
+  readonly windows: Windows;
   readonly keys: readonly KeyState[];
   /** Those of the requested ids that the ledger has: the balance includes their entries. */
   readonly known: ReadonlySet<string>;
@@ -33,7 +35,8 @@ export interface AccountSnapshot {
 export interface BookSnapshots {
   /**
    * Starts a new epoch of the account, and reads the state to rebuild its live state from, and which of these entries
-   * it includes. Undefined: no such account.
+   * it includes. Its windows are those of `starts`, or later ones in which calls were booked. Undefined: no such
+   * account.
    */
   snapshot(
     accountId: number,
@@ -63,7 +66,7 @@ export function snapshotQueries(store: Store): BookSnapshots {
           balance: micro(account.balance),
           seq: account.seq,
           epoch: account.epoch,
-          keys: await keyStates(trx, accountId, starts),
+          ...(await spendingOf(trx, accountId, starts)),
           known: await idsInLedger(trx, ids),
           pendingGrants: await pendingGrantsOf(trx, accountId),
         };
@@ -87,7 +90,13 @@ export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }
 
-async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Promise<KeyState[]> {
+/** What the keys of an account, and all together, have spent in their windows. */
+async function spendingOf(
+  trx: Trx,
+  accountId: number,
+  now: PeriodStarts,
+): Promise<Pick<AccountSnapshot, 'keys' | 'windows'>> {
+  const starts = await lastStarts(trx, accountId, now);
   const keys = await trx
     .selectFrom('keys')
     .selectAll()
@@ -98,8 +107,8 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
     .selectFrom('spend_days')
     .select('key_id')
     .select((eb) => [
-      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.day)).as('day_spent'),
-      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.week)).as('week_spent'),
+      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.day)).as('daySpent'),
+      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.week)).as('weekSpent'),
     ])
     .where('account_id', '=', accountId)
     .where('day', '>=', Math.min(starts.day, starts.week))
@@ -108,26 +117,57 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
   const months = await trx
     .selectFrom('spend_key_months')
     .select('key_id')
-    .select(({ fn }) => exactOrMost(fn.sum('credits')).as('spent'))
+    .select((eb) => [
+      exactOrMost(eb.fn.sum('credits').filterWhere('month', '>=', starts.month)).as('monthSpent'),
+      exactOrMost(eb.fn.sum('credits')).as('totalSpent'),
+    ])
     .where('account_id', '=', accountId)
-    .where('month', '>=', starts.month)
     .groupBy('key_id')
     .execute();
+  const fiveHours = await fiveHoursOf(trx, accountId);
   const byKey = new Map(recent.map((sum) => [sum.key_id, sum]));
-  const monthly = new Map(months.map(({ key_id, spent }) => [key_id, spent]));
-  return keys.map((row) => {
-    const sum = byKey.get(row.id);
-    return {
-      key: keyRecord(row),
-      daySpent: micro(sum?.day_spent ?? 0),
-      weekSpent: micro(sum?.week_spent ?? 0),
-      monthSpent: micro(monthly.get(row.id) ?? 0),
-    };
+  const monthly = new Map(months.map((sum) => [sum.key_id, sum]));
+  const of = (keyId: number, sums: Sums): Windows => ({
+    ...starts,
+    daySpent: micro(sums.daySpent ?? 0),
+    weekSpent: micro(sums.weekSpent ?? 0),
+    monthSpent: micro(sums.monthSpent ?? 0),
+    totalSpent: micro(sums.totalSpent ?? 0),
+    ...(fiveHours.get(keyId) ?? { hours: 0, hoursSpent: micro(0) }),
   });
+  return {
+    keys: keys.map((row) => ({
+      key: keyRecord(row),
+      windows: of(row.id, { ...byKey.get(row.id), ...monthly.get(row.id) }),
+    })),
+    windows: of(OF_ACCOUNT, {
+      daySpent: exactSum(recent, 'daySpent'),
+      weekSpent: exactSum(recent, 'weekSpent'),
+      monthSpent: exactSum(months, 'monthSpent'),
+      totalSpent: exactSum(months, 'totalSpent'),
+    }),
+  };
 }
 
-/** A sum, capped at the highest exact number: no spending limit is higher (lua/post.inc.lua). */
-function exactOrMost(sum: Expression<unknown>) {
-  const most = sql.lit(Number.MAX_SAFE_INTEGER);
-  return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;
+/**
+ * The periods now, or those of the last call if it was booked to a later day: a clock was set back, and the day that has
+ * begun goes on (lua/windows.inc.lua).
+ */
+async function lastStarts(trx: Trx, accountId: number, now: PeriodStarts): Promise<PeriodStarts> {
+  const { day } = await trx
+    .selectFrom('spend_model_days')
+    .select((eb) => eb.fn.max<number | null>('day').as('day'))
+    .where('account_id', '=', accountId)
+    .where('day', '>', now.day)
+    // Refused calls count under the gateway's day.
+    .where('calls', '>', 0)
+    .executeTakeFirstOrThrow();
+  return day === null ? now : periodsOfDay(day);
+}
+
+type Sums = { readonly [Sum in 'daySpent' | 'weekSpent' | 'monthSpent' | 'totalSpent']?: number | null };
+
+/** A sum over keys, capped like each of them. */
+function exactSum<Sum extends keyof Sums>(rows: readonly Pick<Sums, Sum>[], name: Sum): number {
+  return rows.reduce((sum, row) => Math.min(sum + (row[name] ?? 0), Number.MAX_SAFE_INTEGER), 0);
 }

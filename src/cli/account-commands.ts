@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type {
   AccountPageView,
+  AccountPatchBody,
   CreatedAccountView,
   CreditsView,
   OperatorAccountView,
 } from '../api/account/account-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
+import type { WireLimit } from '../domain/spending-limits.ts';
 import { accountViewCommands } from './account-views.ts';
 import {
   type CallLimitOptions,
@@ -15,9 +17,11 @@ import {
   credits,
   Failure,
   id,
+  periodLimits,
   Refused,
   type RemoteOptions,
   remote,
+  spendingLimitsCell,
   withCallLimits,
   withAccountId as withId,
 } from './arguments.ts';
@@ -32,7 +36,7 @@ export function accountCommands(program: Command): void {
   const account = program
     .command('account')
     .description('manage the accounts of a running gateway (operator)');
-  withCallLimits(remote(account.command('create')))
+  withLimits(remote(account.command('create')))
     .description('create an account and its first key')
     .argument('<email>', 'email address of the owner')
     .option('--credits <credits>', 'initial credits', credits)
@@ -76,10 +80,30 @@ export function accountCommands(program: Command): void {
     .description('change how far below 0 calls in flight can take the balance')
     .argument('<credits>', 'credits, 0 or more', credits)
     .action((accountId, amount, options) => showAccount(accountId, options, { overdraft: amount }));
-  withCallLimits(withId(account.command('limits')))
-    .description('change the rate limits that all keys of an account share')
+  withLimits(withId(account.command('limits')))
+    .description('change the limits that all keys of an account share')
     .action(limits);
   accountViewCommands(account);
+}
+
+type LimitOptions = CallLimitOptions & { readonly limit?: readonly WireLimit[] | false };
+
+/** Adds the options that set and remove limits of all keys together. */
+function withLimits(command: Command): Command {
+  return withCallLimits(command)
+    .option(
+      '--limit <limit>',
+      'maximum credits that its keys can spend in a period, repeatable: 5h=2, daily=5, weekly=20, monthly=50, total=100. ' +
+        'These replace all earlier ones',
+      periodLimits,
+    )
+    .option('--no-limit', 'no spending limits');
+}
+
+/** Given limits under their API names. */
+function limitFields(options: LimitOptions): AccountPatchBody {
+  const { limit } = options;
+  return { ...callLimitFields(options), ...(limit !== undefined && { spending_limits: limit || [] }) };
 }
 
 async function showAccount(accountId: number, options: RemoteOptions, fields?: object) {
@@ -89,8 +113,8 @@ async function showAccount(accountId: number, options: RemoteOptions, fields?: o
   show(options, account, COLUMNS, [account]);
 }
 
-async function limits(accountId: number, options: RemoteOptions & CallLimitOptions) {
-  const fields = callLimitFields(options);
+async function limits(accountId: number, options: RemoteOptions & LimitOptions) {
+  const fields = limitFields(options);
   if (Object.keys(fields).length === 0) {
     throw new Failure('No change was given. Set a limit; --help lists them.', { isUsage: true });
   }
@@ -105,20 +129,21 @@ const COLUMNS: Columns<OperatorAccountView> = [
   ['HELD', ({ credits_held }) => exactCredits(credits_held), 'right'],
   ['ALERT BELOW', ({ alert_threshold }) => exactCredits(alert_threshold), 'right'],
   ['OVERDRAFT', ({ overdraft }) => exactCredits(overdraft), 'right'],
+  ['LIMITS', spendingLimitsCell],
   ['CALLS', callLimitsCell],
   ['CREATED', ({ created_at }) => created_at],
 ];
 
 async function create(
   email: string,
-  options: RemoteOptions & CallLimitOptions & { credits?: number; threshold?: number; overdraft?: number },
+  options: RemoteOptions & LimitOptions & { credits?: number; threshold?: number; overdraft?: number },
 ) {
   const answer = await operatorApi(options).call<CreatedAccountView>('POST', ACCOUNTS, {
     email,
     credits: options.credits,
     alert_threshold: options.threshold,
     overdraft: options.overdraft,
-    ...callLimitFields(options),
+    ...limitFields(options),
   });
   if (options.json) return printJson(answer);
   const { account, key } = answer;

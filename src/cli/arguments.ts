@@ -5,6 +5,8 @@ import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/ca
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 import { KEY_FIELDS } from '../domain/key-fields.ts';
 import { MOST_GRACE_S } from '../domain/rotation.ts';
+import type { WireLimit } from '../domain/spending-limits.ts';
+import { limitsText, readLimits } from '../domain/spending-limits-text.ts';
 import { io } from './io.ts';
 
 /** Error that ends a command. Its message tells the user the problem and the fix. */
@@ -72,6 +74,37 @@ export function list(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** The spending limits that options set; absent: unchanged. */
+export interface SpendingLimits {
+  readonly spending_limit?: number | null;
+  readonly spending_limits?: readonly WireLimit[];
+}
+
+/** What `--no-limit` sets. */
+export const NO_SPENDING_LIMITS = { spending_limit: null, spending_limits: [] } as const;
+
+/**
+ * Parses `--limit` of a key, once for each limit: credits for the period of `--period`, or period=credits. After
+ * `--no-limit`, which is false, the others are removed.
+ */
+export function spendingLimit(text: string, before: SpendingLimits | false = {}): SpendingLimits {
+  const others = before || NO_SPENDING_LIMITS;
+  if (!text.includes('=')) return { ...others, spending_limit: credits(text) };
+  return { ...others, spending_limits: periodLimits(text, others.spending_limits) };
+}
+
+/** Parses period=credits, such as 5h=2, and adds it to the limits `before`; false: `--no-limit`. */
+export function periodLimits(text: string, before: readonly WireLimit[] | false = []): readonly WireLimit[] {
+  const { limits, fault } = readLimits(`${limitsText(before || [])},${text}`);
+  if (fault !== undefined) throw new InvalidArgumentError(fault);
+  return limits;
+}
+
+/** Table cell with the spending limits of a key or account. */
+export function spendingLimitsCell({ limits }: { readonly limits: readonly WireLimit[] }): string {
+  return limitsText(limits) || 'none';
 }
 
 function gatewayUrl(text: string): string {

@@ -14,13 +14,17 @@ import {
   id,
   list as listArgument,
   MAX_GRACE,
+  NO_SPENDING_LIMITS,
   type RemoteOptions,
   remote,
+  type SpendingLimits,
   secret,
+  spendingLimit,
+  spendingLimitsCell,
 } from './arguments.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { io } from './io.ts';
-import { type Columns, exactCredits, print, printJson, shortCell, show } from './print.ts';
+import { type Columns, print, printJson, shortCell, show } from './print.ts';
 
 interface KeyOptions extends RemoteOptions {
   readonly account?: number;
@@ -80,12 +84,16 @@ const SETTABLE = KEY_FIELD_NAMES.map(keyField).flatMap(({ wire, type, option }) 
   option ? [{ wire, type, option }] : [],
 );
 
+/** The field whose option sets `spending_limits`, too. */
+const SPENDING = KEY_FIELDS.spendingLimit.wire;
+
 function withSettings(command: Command): Command {
-  for (const { type, option } of SETTABLE) {
+  for (const { wire, type, option } of SETTABLE) {
     const { flag, value, help } = option;
     const added = new Option(`--${flag}${value ? ` <${value}>` : ''}`, help);
     const parse = PARSERS[type.kind];
-    if (parse) added.argParser(parse);
+    if (wire === SPENDING) added.argParser(spendingLimit);
+    else if (parse) added.argParser(parse);
     if (Array.isArray(type.schema.enum)) added.choices(type.schema.enum);
     command.addOption(added);
   }
@@ -99,6 +107,7 @@ const PARSERS: Readonly<Record<Kind, ((text: string) => unknown) | undefined>> =
   credits,
   count: callLimit,
   list: listArgument,
+  limits: undefined,
 };
 
 /** Adds the options that clear a setting. A new key has nothing to clear, so its help hides them. */
@@ -130,12 +139,16 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
 
 /** Settings under their API names. Omitted ones are undefined and not sent. */
 function settingsOf(options: SettingOptions): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    SETTABLE.map(({ wire, type, option }) => {
-      const given = options[camelCase(option.flag)];
-      return [wire, given === false && type.kind !== 'flag' ? EMPTY[type.kind] : given];
-    }),
-  );
+  const limit = options[KEY_FIELDS.spendingLimit.option.flag] as SpendingLimits | false | undefined;
+  return {
+    ...Object.fromEntries(
+      SETTABLE.filter(({ wire }) => wire !== SPENDING).map(({ wire, type, option }) => {
+        const given = options[camelCase(option.flag)];
+        return [wire, given === false && type.kind !== 'flag' ? EMPTY[type.kind] : given];
+      }),
+    ),
+    ...(limit === false ? NO_SPENDING_LIMITS : limit),
+  };
 }
 
 /** Values that `--no-…` sends. */
@@ -145,6 +158,7 @@ const EMPTY: Readonly<Record<Exclude<Kind, 'flag'>, unknown>> = {
   credits: null,
   count: null,
   list: [],
+  limits: [],
 };
 
 function camelCase(flag: string): string {
@@ -210,8 +224,8 @@ const COLUMNS: Columns<KeyView> = [
   ['ACTIVE', ({ is_active }) => is_active],
   ['MANAGES', ({ can_manage }) => can_manage],
   ['SPENT', ({ spending_current }) => spending_current, 'right'],
-  ['LIMIT', ({ spending_limit: limit }) => (limit === null ? 'none' : exactCredits(limit)), 'right'],
   ['PERIOD', ({ spending_period }) => spending_period],
+  ['LIMITS', spendingLimitsCell],
   ['CALLS', callLimitsCell],
   ['LAST USED', ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never'],
   ['EXPIRES', ({ expires_at }) => expires_at?.slice(0, 16).concat('Z') ?? 'never'],

@@ -1,4 +1,5 @@
 import type { CallerFact } from './caller-facts.ts';
+import type { LimitPeriod, SpendingOwner } from './spending-limits.ts';
 
 /**
  * Every error code that a client can get (specification sections 2, 3, 4, 7): HTTP status, type, and whether the same
@@ -58,6 +59,18 @@ export type ErrorCode = keyof typeof ERRORS;
  */
 const UNABLE_S = { least: 2, most: 5 };
 
+/** The spending limit that refuses a call, as the API shows it: credits as a number, sums as decimal strings. */
+export interface RefusingLimit {
+  readonly of: SpendingOwner;
+  readonly period: LimitPeriod;
+  readonly credits: number;
+  /** Null for a reader who may not see them. */
+  readonly spent: string | null;
+  readonly held: string | null;
+  /** Null if its window does not end or has not begun. */
+  readonly resets_at: string | null;
+}
+
 /** Figures that a 402 adds to its message: credits as decimal strings (specification section 3). */
 export interface Shortfall {
   /** Null for a key that may not see the balance. */
@@ -67,6 +80,8 @@ export interface Shortfall {
   readonly estimate: string;
   /** Largest output maximum with which the call would have been admitted; null if lowering it cannot help. */
   readonly affordable_max_tokens: number | null;
+  /** With `spending_limit_exceeded`. */
+  readonly limit?: RefusingLimit;
 }
 
 /**
@@ -79,8 +94,8 @@ export interface RefusalDetail extends Readonly<Partial<Record<CallerFact, strin
   /** Of the account, so for readers who may see it. */
   readonly balance?: string | null;
   readonly held?: string | null;
-  /** The field of the limit: `rpm_limit`, `tpm_limit`, `max_parallel_requests`. */
-  readonly limit?: string;
+  /** A spending limit, or the field of another one: `rpm_limit`, `tpm_limit`, `max_parallel_requests`. */
+  readonly limit?: string | RefusingLimit;
   readonly of?: 'key' | 'account';
   readonly retry_after_ms?: number;
 }

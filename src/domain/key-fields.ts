@@ -167,9 +167,11 @@ export const KEY_FIELDS = {
     help: 'Maximum credits per period, with at most six decimals. 0: only free calls; null: ' + 'no limit.',
     option: {
       flag: 'limit',
-      value: 'credits',
-      help: 'maximum credits it can spend per period',
-      lifted: 'no spending limit',
+      value: 'limit',
+      help:
+        'maximum credits it can spend per period of --period; or, repeatable, in a period: 5h=2, daily=5, weekly=20, ' +
+        'monthly=50, total=100. These replace all earlier ones of the kind',
+      lifted: 'no spending limits',
     },
     label: 'Spending limit in credits',
     none: 'none',
@@ -183,6 +185,22 @@ export const KEY_FIELDS = {
     help: 'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
     option: { flag: 'period', value: 'period', help: 'period of the limit' },
     label: 'Period',
+    none: 'none',
+  },
+  spendingLimits: {
+    wire: 'spending_limits',
+    type: TYPES.spendingLimits,
+    fallback: [],
+    restricts: 'spending',
+    check: 'Spending limits',
+    short: ['more spending limit', 'more spending limits'],
+    isLong: false,
+    help:
+      'More spending limits, which hold together with `spending_limit`: a list of `{"period", "credits"}`, at most one for each ' +
+      'period: `5h` (five hours from the first call after the last five ended), `daily`, `weekly`, `monthly`, `total` (for good). ' +
+      'Empty: none.',
+    option: null,
+    label: 'More spending limits',
     none: 'none',
   },
   activeHours: {

@@ -17,6 +17,7 @@ import {
   reader,
   text,
 } from './shape.ts';
+import { LIMIT_PERIODS, type SpendingLimit, type WireLimit } from './spending-limits.ts';
 
 /** Modalities, in the order of answers. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
@@ -82,6 +83,51 @@ export function credits(orElse = ''): Reader<Micro, number> {
       );
     },
   );
+}
+
+/** Spending limits of a key or an account, at most one for each period. */
+export const spendingLimits: Reader<readonly SpendingLimit[], readonly WireLimit[]> = reader(
+  {
+    type: 'array',
+    maxItems: LIMIT_PERIODS.length,
+    items: {
+      type: 'object',
+      properties: {
+        period: { type: 'string', enum: LIMIT_PERIODS },
+        credits: credits().schema,
+      },
+      required: ['period', 'credits'],
+      additionalProperties: false,
+    },
+  },
+  (value, path, faults) => {
+    if (!Array.isArray(value)) {
+      const right = 'must be a list of limits such as {"period": "5h", "credits": 2}, or [] for none';
+      return faults.add(path, right);
+    }
+    const read = new Map<string, SpendingLimit>();
+    for (const [index, one] of value.entries()) {
+      const subject = `Item ${index + 1} of ${path}`;
+      const fields = isObject(one) ? one : {};
+      const period = LIMIT_PERIODS.find((known) => known === fields.period);
+      if (!period || Object.keys(fields).some((name) => name !== 'period' && name !== 'credits')) {
+        const right = `must be {"period", "credits"} with a period of ${LIMIT_PERIODS.join(', ')}`;
+        return faults.add(path, right, subject);
+      }
+      const amount = typeof fields.credits === 'number' ? microFromCredits(fields.credits) : undefined;
+      if (amount === undefined || amount < 0) {
+        const right = `must have credits from 0 to ${MAX_CREDITS} with at most six decimals`;
+        return faults.add(path, right, subject);
+      }
+      if (read.has(period)) return faults.add(path, `must have at most one limit for ${period}`);
+      read.set(period, { period, credits: amount });
+    }
+    return [...read.values()];
+  },
+);
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const NO_LIMIT = ', or null for no limit';
@@ -198,7 +244,7 @@ function shown(value: unknown): string {
 }
 
 /** How a value is stored, answered, typed on the command line and shown. */
-export type Kind = 'text' | 'flag' | 'time' | 'credits' | 'count' | 'list';
+export type Kind = 'text' | 'flag' | 'time' | 'credits' | 'count' | 'list' | 'limits';
 
 /** A type of fields: a reader, and the kind of its values. */
 export interface FieldType<T = unknown, K extends Kind = Kind, W = T> extends Reader<T, W> {
@@ -219,6 +265,7 @@ export const TYPES = {
   time: typed('time', orNull(expiry)),
   credits: typed('credits', orNull(credits(NO_LIMIT))),
   callLimit: typed('count', callLimit),
+  spendingLimits: typed('limits', spendingLimits),
   period: typed('text', oneOf(...SPENDING_PERIODS)),
   hours: typed('text', hours),
   webhookUrl: typed('text', webhookUrl),

@@ -30,7 +30,7 @@ export type WireSettings = { readonly [W in WireName]: Sent<KeyFields[FieldAt<W>
 /** A value in the book: flags are 1 or 0, lists are JSON text. */
 type Column<F extends KeyField> = KeyFields[F]['type']['kind'] extends 'flag'
   ? number
-  : KeyFields[F]['type']['kind'] extends 'list'
+  : KeyFields[F]['type']['kind'] extends 'list' | 'limits'
     ? string
     : ValueOf<F>;
 /** The columns of the fields in the book. */
@@ -54,7 +54,7 @@ export const KEY_FIELD_NAMES = Object.keys(KEY_FIELDS) as readonly KeyField[];
 /** The row of a field, with every column. */
 export function keyField(field: KeyField): (Restriction | Setting) & {
   readonly wire: WireName;
-  readonly type: FieldType<KeySettings[KeyField], Kind>;
+  readonly type: FieldType<KeySettings[KeyField], Kind, unknown>;
 } {
   return KEY_FIELDS[field];
 }
@@ -137,7 +137,7 @@ type LongField = {
 }[KeyField];
 const LONG_FIELDS = KEY_FIELD_NAMES.filter((field): field is LongField => KEY_FIELDS[field].isLong);
 /** Upper bound of the JSON of all other fields. A key can be deactivated or limited however much its account stores. */
-export const SHORT_FIELDS_BYTES = 320;
+export const SHORT_FIELDS_BYTES = 640;
 
 const utf8 = new TextEncoder();
 

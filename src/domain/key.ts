@@ -2,6 +2,7 @@ import type { CallLimits } from './call-limits.ts';
 import type { Micro } from './credits.ts';
 import type { KeyField } from './key-fields.ts';
 import { KEY_FIELD_NAMES, type KeySettings } from './key-settings.ts';
+import type { SpendingLimit } from './spending-limits.ts';
 
 export { CATEGORIES, type Category } from './key-readers.ts';
 export { SPENDING_PERIODS, type SpendingPeriod } from './period.ts';
@@ -59,6 +60,7 @@ export interface AccountRecord extends CallLimits {
   readonly alertThreshold: Micro;
   /** How far calls in flight may together take the balance below 0, at most; 0 or more. Set by the operator. */
   readonly overdraft: Micro;
+  readonly spendingLimits: readonly SpendingLimit[];
   readonly webhookSecret: string;
   readonly createdAt: number;
   readonly version: number;
@@ -70,4 +72,5 @@ export interface Subject {
   readonly accountVersion: number;
   readonly accountActive: boolean;
   readonly accountLimits: CallLimits;
+  readonly accountSpendingLimits: readonly SpendingLimit[];
 }

@@ -54,6 +54,12 @@ export interface ResourceIds extends Omit<Job, 'id'> {
   readonly tokens: readonly [whole: number, part: number] | null;
 }
 
+/** Starts of the five hours of a key and its account, in milliseconds since the epoch. */
+export interface HourStarts {
+  readonly key: number;
+  readonly account: number;
+}
+
 /** An entry before Redis assigns its position and balance. */
 export interface EntryDraft {
   /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
@@ -85,6 +91,10 @@ export interface EntryDraft {
   readonly cost?: Micro;
   /** Each try, the last one too; absent for a single one whose status is the entry's. */
   readonly attempts?: readonly Attempt[];
+  /** When the call was admitted, by Redis' clock, in milliseconds since the epoch; for calls. */
+  readonly admittedAt?: number;
+  /** The five hours in which the entry counts; for calls and their refunds. */
+  readonly hours?: HourStarts;
   /** Milliseconds from the first byte of the call until it was settled; for calls. */
   readonly durationMs?: number;
   /** True if the answer was a stream; for calls. */

@@ -17,11 +17,12 @@ import {
 import { compiledBytes, memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
+import { type OwnedLimit, ownedLimits } from './spending-limits.ts';
 
 /** Fields of a key that calls are checked and charged by, besides its lists: all but name, description and webhook. */
 export type CheckedKey = Pick<
   KeyRecord,
-  'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
+  'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'version'
 >;
 
 /** Active hours of a key, parsed and as its owner wrote them. */
@@ -44,6 +45,8 @@ export interface CompiledKey {
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined if neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
+  /** Spending limits of the key and its account. */
+  readonly spendingLimits: readonly OwnedLimit[];
   /** Hours in which the key works; undefined: always. */
   readonly hours: WrittenHours | undefined;
   /** Allowed addresses. Undefined, as in the fields below: not restricted. */
@@ -92,12 +95,12 @@ export interface Check<On> {
  * RangeError for an unreadable restriction: it must not count as none.
  */
 export function compileKey(
-  { key, accountVersion, accountActive, accountLimits }: Subject,
+  { key, accountVersion, accountActive, accountLimits, accountSpendingLimits }: Subject,
   valueEndsAt = Infinity,
 ): CompiledKey {
-  const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
+  const { id, accountId, isActive, canManage, expiresAt, version } = key;
   return {
-    key: { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version },
+    key: { id, accountId, isActive, canManage, expiresAt, version },
     accountVersion,
     accountActive,
     valueEndsAt: valueEndsAt === Infinity ? undefined : valueEndsAt,
@@ -105,6 +108,7 @@ export function compileKey(
       hasCallLimits(key) || hasCallLimits(accountLimits)
         ? { key: callLimitsOf(key), account: accountLimits }
         : undefined,
+    spendingLimits: ownedLimits(key, accountSpendingLimits),
     hours: key.activeHours === '' ? undefined : hoursOf(key.activeHours),
     addresses: key.allowedIps.length > 0 ? addressesOf(key.allowedIps) : undefined,
     origins: key.allowedOrigins.length > 0 ? originsOf(key.allowedOrigins) : undefined,

@@ -30,6 +30,7 @@ export async function admit(
   { ledger, gatekeeper, metrics }: AdmitParts,
 ): Promise<AdmittedCall> {
   for (let tries = 0; tries < MAX_REAUTHORIZATIONS; tries++) {
+    const { accountId } = call.compiled.key;
     const refusal = modelRefusalOf(call.compiled, call.facts.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));
@@ -38,10 +39,14 @@ export async function admit(
         if (admitted.verdict === 'counted') throw noCountLeft(admitted, metrics);
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
-        if (admitted.verdict === 'held') return Object.assign(call, { hold: call.quote.hold });
+        if (admitted.verdict === 'held')
+          return Object.assign(call, { hold: call.quote.hold, admittedAt: ledger.now(accountId) });
         if (admitted.verdict === 'limited')
           throw refusalBy(fullLimits(admitted.limits, tokensOf(call)), metrics);
-        throw shortage(admitted, call, ledger.now(call.compiled.key.accountId));
+        const refused = shortage(admitted, call, ledger.now(accountId));
+        const full = refused.facts?.limit;
+        if (typeof full === 'object') metrics.limited(full.of, `spending_${full.period}`);
+        throw refused;
       }
     } else if (call.recordIsCurrent) throw refusal;
     call.compiled = await gatekeeper.authorize(request);
@@ -87,8 +92,7 @@ function admissionOf(call: PlannedCall): Admission {
     accountVersion,
     hold: quote.hold,
     estimate: quote.estimate,
-    spendingLimit: key.spendingLimit,
-    spendingPeriod: key.spendingPeriod,
+    spendingLimits: compiled.spendingLimits,
     limits: limits && { ...limits, tokens: tokensOf(call) },
     valueEndsAt: compiled.valueEndsAt,
     model: facts.model.slug,

@@ -35,6 +35,8 @@ export class Call {
   quote?: Quote = undefined;
   /** The hold in the ledger, from admission to the settle. */
   hold?: Micro = undefined;
+  /** Milliseconds since the epoch, by Redis' clock. */
+  admittedAt?: number = undefined;
   /** Attempts so far, in sequence; the last one may be under way. */
   readonly attempts: AttemptRecord[] = [];
   /** The client's answer, once the call has been sent. */
@@ -98,6 +100,7 @@ export interface PlannedCall extends ReadCall {
 /** A call whose hold the ledger has, until `settleCall`. */
 export interface AdmittedCall extends PlannedCall {
   readonly hold: Micro;
+  readonly admittedAt: number;
 }
 
 /** Turns a call to a target of its model, which is asked for usage or not. */

@@ -57,6 +57,7 @@ export function settleCall(ledger: Ledger, call: AdmittedCall, ending: Ending, o
     accountId: compiled.key.accountId,
     keyId: compiled.key.id,
     createdAt: Date.now(),
+    admittedAt: call.admittedAt,
     model: facts.model.slug,
     category: facts.model.category,
     endpoint: call.endpoint.path,

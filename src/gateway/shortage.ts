@@ -1,34 +1,81 @@
-import { creditsInWords, creditsString, type Micro } from '../domain/credits.ts';
-import { GatewayError, type Lack, type RefusalDetail, type Shortfall } from '../domain/errors.ts';
-import { periodEndsAt } from '../domain/period.ts';
-import type { Admitted } from '../ledger/ledger.ts';
+import { creditsInWords, creditsNumber, creditsString, type Micro } from '../domain/credits.ts';
+import {
+  GatewayError,
+  type Lack,
+  type RefusalDetail,
+  type RefusingLimit,
+  type Shortfall,
+} from '../domain/errors.ts';
+import { endsAt, PERIOD_WORDS, resetsAt, type SpendingOwner } from '../domain/spending-limits.ts';
+import type { Admitted, LiveAccount, SpendingState } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
 import type { PlannedCall } from './call.ts';
 
-type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
+type OverLimit = Extract<Admitted, { verdict: 'over_limit' }>;
+type Short = OverLimit | Extract<Admitted, { verdict: 'insufficient' }>;
 
 /**
  * The 402 for a call that the key's limit or the account's credits can't cover (specification section 3). `now`:
  * milliseconds since the epoch by Redis' clock.
  */
 export function shortage(short: Short, call: PlannedCall, now: number): GatewayError {
-  const metadata = shortfallOf(short, call);
+  const full = short.verdict === 'over_limit' ? fullLimit(short, call, now) : undefined;
+  const isSeen = full?.of === 'key' || call.compiled.key.canManage;
+  const limit = full && refusing(full, isSeen, now);
+  const metadata = { ...shortfallOf(short, call), ...(limit ? { limit } : {}) };
   const advice = {
     ...adviceOf(call, metadata.affordable_max_tokens),
     overdraft: overdraftAdvice(short, call),
   };
-  const code = short.verdict === 'over_limit' ? 'spending_limit_exceeded' : 'insufficient_credits';
-  const message =
-    short.verdict === 'over_limit' ? overLimit(short, call, advice, now) : insufficient(short, call, advice);
-  const { balance, held } = short.verdict === 'insufficient' ? short : short.account;
+  const code = full ? 'spending_limit_exceeded' : 'insufficient_credits';
+  const message = full ? overLimit(full, { isSeen, now }, call, advice) : insufficient(short, call, advice);
+  const { balance, held } = accountOf(short);
   const facts: RefusalDetail = {
     hold: metadata.hold,
     estimate: metadata.estimate,
     balance: creditsString(balance),
     held: creditsString(held),
+    ...(full ? { limit: refusing(full, true, now) } : {}),
   };
-  const lack = lackOf(short, call, now);
+  const lack = lackOf(short, full, now);
   return new GatewayError(code, message, null, undefined, { metadata, facts, lack });
+}
+
+const OWNERS: readonly SpendingOwner[] = ['key', 'account'];
+
+/** Of the limits that refuse the call, the one that ends last; of equal ends the account's. */
+function fullLimit({ spending, account }: OverLimit, { quote }: PlannedCall, now: number): SpendingState {
+  const full = spending.filter(
+    ({ credits, spent, held, estimated }) =>
+      spent - credits + estimated + quote.estimate > 0 ||
+      spent - credits + held + quote.hold > account.overdraft,
+  );
+  const endOf = ({ period, hours }: SpendingState) => endsAt(period, hours, now);
+  const last = full
+    .sort(
+      (a, b) =>
+        // NaN for two that never end.
+        endOf(a) - endOf(b) || OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of) || b.credits - a.credits,
+    )
+    .at(-1);
+  if (!last) throw new Error('a call that no spending limit refuses is refused by one');
+  return last;
+}
+
+/** `isSeen`: the reader may see what others have spent (specification section 2, "What a key sees"). */
+function refusing(
+  { of, period, credits, spent, held, hours }: SpendingState,
+  isSeen: boolean,
+  now: number,
+): RefusingLimit {
+  return {
+    of,
+    period,
+    credits: creditsNumber(credits),
+    spent: isSeen ? creditsString(spent) : null,
+    held: isSeen ? creditsString(held) : null,
+    resets_at: resetsAt(period, hours, now),
+  };
 }
 
 /** The largest part of a hold, and how to lower it. */
@@ -42,26 +89,30 @@ interface Advice extends HoldAdvice {
   readonly overdraft: string;
 }
 
+const WHOSE = { key: 'this key', account: 'the account' } as const satisfies Record<SpendingOwner, string>;
 function overLimit(
-  short: Extract<Short, { verdict: 'over_limit' }>,
-  call: PlannedCall,
+  { of, period, credits, spent, held, hours }: SpendingState,
+  { isSeen, now }: { readonly isSeen: boolean; readonly now: number },
+  { quote }: PlannedCall,
   { advice, part, overdraft }: Advice,
-  now: number,
 ): string {
-  const { spendingPeriod, spendingLimit } = call.compiled.key;
+  const used = isSeen
+    ? `${creditsInWords(spent)} are spent, ${creditsInWords(held)} are held by calls in flight, and `
+    : '';
+  const end = resetsAt(period, hours, now);
   return (
-    `The ${spendingPeriod} spending limit of this key is ${counted(spendingLimit ?? short.spent)}; ` +
-    `${creditsInWords(short.spent)} are spent, ${creditsInWords(short.held)} are held by calls in flight, and this call ` +
-    `could cost ${creditsInWords(call.quote.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
+    `The ${PERIOD_WORDS[period]} spending limit of ${WHOSE[of]} is ${counted(credits)}; ${used}this call could cost ` +
+    `${creditsInWords(quote.hold)}${part}.${end === null ? '' : ` The period ends at ${end}.`}` +
     remedies([advice && `${advice} to stay below it`, overdraft])
   );
 }
 
 function insufficient(
-  short: Extract<Short, { verdict: 'insufficient' }>,
+  short: Short,
   { quote, compiled }: PlannedCall,
   { advice, part, overdraft }: Advice,
 ): string {
+  const account = accountOf(short);
   // A key that can't manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
@@ -69,9 +120,9 @@ function insufficient(
       `${creditsInWords(quote.hold)}${part}.${remedies(['have it topped up', advice, overdraft])}`
     );
   }
-  const granted = short.overdraft > 0 ? ` and an overdraft of ${creditsInWords(short.overdraft)}` : '';
+  const granted = account.overdraft > 0 ? ` and an overdraft of ${creditsInWords(account.overdraft)}` : '';
   return (
-    `The account has ${counted(short.balance)}${granted}, of which ${creditsInWords(short.held)} are held ` +
+    `The account has ${counted(account.balance)}${granted}, of which ${creditsInWords(account.held)} are held ` +
     `by calls in flight; this call could cost ${creditsInWords(quote.hold)}${part}.` +
     remedies(['top up the account', advice, overdraft])
   );
@@ -116,43 +167,44 @@ function remedies(ways: readonly string[]): string {
 
 /** An overdraft lets the hold of a call exceed the available credits, never its estimate (specification section 5). */
 function overdraftAdvice(short: Short, call: PlannedCall): string {
-  if (!estimateFits(short, call, call.quote.estimate)) return '';
+  if (!estimateFits(short, call.quote.estimate)) return '';
   return `have the operator grant ${accountOf(short).overdraft > 0 ? 'a larger' : 'an'} overdraft`;
 }
 
-function estimateFits(short: Short, { compiled }: PlannedCall, expected: Micro): boolean {
-  const { spendingLimit } = compiled.key;
+function estimateFits(short: Short, expected: Micro): boolean {
   const { estimated, balance } = accountOf(short);
   return (
     estimated + expected <= balance &&
-    (short.verdict === 'insufficient' ||
-      spendingLimit === null ||
-      short.spent + short.estimated + expected <= spendingLimit)
+    limitsFit(short, ({ spent, credits, estimated: open }) => spent + open + expected <= credits)
   );
 }
 
-function accountOf(short: Short) {
+/** Whether all spending limits of a call fit; they are known only if one refuses. */
+function limitsFit(short: Short, fits: (limit: SpendingState) => boolean): boolean {
+  return short.verdict === 'insufficient' || short.spending.every(fits);
+}
+
+function accountOf(short: Short): LiveAccount {
   return short.verdict === 'insufficient' ? short : short.account;
 }
 
-function lackOf(short: Short, { compiled: { key } }: PlannedCall, now: number): Lack {
-  if (short.verdict === 'insufficient') return { what: short.balance > 0 ? 'room' : 'credits' };
-  if (key.spendingLimit === null || short.spent < key.spendingLimit) return { what: 'room' };
-  return { what: 'limit', resetsAtS: Date.parse(periodEndsAt(now, key.spendingPeriod)) / 1_000 };
+function lackOf(short: Short, full: SpendingState | undefined, now: number): Lack {
+  if (!full) return { what: accountOf(short).balance > 0 ? 'room' : 'credits' };
+  const end = resetsAt(full.period, full.hours, now);
+  if (full.spent < full.credits || end === null) return { what: 'room' };
+  return { what: 'limit', resetsAtS: Date.parse(end) / 1_000 };
 }
 
 /** Fields of a 402 that show programs what would have fit. */
 function shortfallOf(short: Short, call: PlannedCall): Shortfall {
   const { compiled, quote } = call;
   const { bound, hold, estimate } = quote;
-  const { canManage, spendingLimit } = compiled.key;
+  const { canManage } = compiled.key;
   const account = accountOf(short);
   const fits = (most: Micro, expected: Micro) =>
-    estimateFits(short, call, expected) &&
+    estimateFits(short, expected) &&
     account.held + most <= account.balance + account.overdraft &&
-    (short.verdict === 'insufficient' ||
-      spendingLimit === null ||
-      short.spent + short.held + most <= spendingLimit + account.overdraft);
+    limitsFit(short, ({ spent, credits, held }) => spent + held + most <= credits + account.overdraft);
   return {
     balance: canManage ? creditsString(account.balance) : null,
     held: canManage ? creditsString(account.held) : null,

@@ -1,8 +1,9 @@
 import type { LimitOwner, LimitStates } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
-import type { AccountRecord, KeyRecord, SpendingPeriod, Subject } from '../domain/key.ts';
+import type { AccountRecord, KeyRecord, Subject } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import type { KeyAndAccountLimits } from '../domain/rules.ts';
+import type { OwnedLimit, Windows } from '../domain/spending-limits.ts';
 
 export type { Subject } from '../domain/key.ts';
 
@@ -18,8 +19,8 @@ export interface Admission {
   readonly hold: Micro;
   /** Estimated cost in micro-credits: 0 to `hold`; a larger number counts as `hold`. */
   readonly estimate: Micro;
-  readonly spendingLimit: Micro | null;
-  readonly spendingPeriod: SpendingPeriod;
+  /** Spending limits of the key and the account. */
+  readonly spendingLimits: readonly OwnedLimit[];
   /** Call limits; undefined if neither key nor account has one, and the call counts no tokens. */
   readonly limits?: AdmissionLimits | undefined;
   /** When the presented key value expires (milliseconds since the epoch, by Redis' clock); undefined: never. */
@@ -65,13 +66,24 @@ export type Admitted =
     }
   /** A call limit is full; nothing was taken. `limits`: their current state. */
   | { readonly verdict: 'limited'; readonly limits: LimitStates }
-  | ({
+  | {
       readonly verdict: 'over_limit';
-      readonly spent: Micro;
+      /** State of each limit of the admission, in their order. */
+      readonly spending: readonly SpendingState[];
       readonly account: LiveAccount;
       readonly limits?: LimitStates;
-    } & Reserved)
+    }
   | ({ readonly verdict: 'insufficient'; readonly balance: Micro; readonly limits?: LimitStates } & Reserved);
+
+/** A spending limit of a call, as it was at admission. */
+export interface SpendingState extends OwnedLimit {
+  readonly spent: Micro;
+  /** Σ of the holds of the owner's open calls, and of their estimates. */
+  readonly held: Micro;
+  readonly estimated: Micro;
+  /** Start of the owner's five hours, in milliseconds since the epoch; 0: none yet. */
+  readonly hours: number;
+}
 
 /** Micro-credits that open calls reserve of a balance or spending limit, and the overdraft that holds may use. */
 interface Reserved {
@@ -174,8 +186,8 @@ export interface Ledger {
    * Returns false if it may lack some, because the book or Redis is slow or down. Never rejects.
    */
   flush(accountId: number | 'all', withinMs?: number): Promise<boolean>;
-  /** Micro-credits that each key has spent in its current period, in the given order. */
-  spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
+  /** What these keys have spent, in the given order, or the account if `keyIds` names 'account'. */
+  windows(accountId: number, owners: readonly (number | 'account')[]): Promise<Windows[]>;
   /** Sums of the holds and of the estimates of the key's calls in flight. */
   keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
   /** Call limit states of a key and its account, by Redis' clock. */

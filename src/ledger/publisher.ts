@@ -92,6 +92,7 @@ export class Publisher {
       account.overdraft,
       account.id,
       limitsText(account),
+      JSON.stringify(account.spendingLimits),
     );
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }

@@ -1,11 +1,11 @@
 import type { Book } from '../book/book.ts';
 import type { LimitStates } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import { type AccountRecord, type KeyRecord, keyRecordIn, type SpendingPeriod } from '../domain/key.ts';
+import { type AccountRecord, type KeyRecord, keyRecordIn } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
-import { periodStart, periodStarts } from '../domain/period.ts';
 import { endOfValue } from '../domain/rotation.ts';
-import { type Admissions, PERIOD_FIELDS, type WaitingCalls } from './calls/admissions.ts';
+import type { SpendingLimit, Windows } from '../domain/spending-limits.ts';
+import type { Admissions, WaitingCalls } from './calls/admissions.ts';
 import type { Settler } from './calls/settler.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import {
@@ -123,7 +123,7 @@ export class RedisLedger implements Ledger {
     const read = () => {
       writer.open();
       return Promise.all([
-        client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim'),
+        client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim', 'sl'),
         client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep', 'lim'),
       ]);
     };
@@ -137,6 +137,7 @@ export class RedisLedger implements Ledger {
         accountVersion: Number(account[0]),
         accountActive: account[1] === '1',
         accountLimits: limitsIn(account[3]),
+        accountSpendingLimits: account[4] ? (JSON.parse(account[4]) as SpendingLimit[]) : [],
       };
     });
   }
@@ -211,28 +212,27 @@ export class RedisLedger implements Ledger {
     return isWhole;
   }
 
-  async spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]> {
-    const { client } = this.#parts;
-    const starts = periodStarts(this.now(accountId));
+  async windows(accountId: number, owners: readonly (number | 'account')[]): Promise<Windows[]> {
+    const { client, live } = this.#parts;
+    const account = accountRedisKey(accountId);
     const read = () =>
-      this.#parts.live.run(accountId, () =>
+      live.run(accountId, () =>
         Promise.all(
-          keys.map(({ id, period }) => {
-            const field = PERIOD_FIELDS[period];
-            return client.hmget(keyRedisKey(accountId, id), field, `${field}s`);
+          owners.map(async (owner) => {
+            if (owner !== 'account')
+              return windowsIn(await client.hmget(keyRedisKey(accountId, owner), ...WINDOW_FIELDS));
+            return packedIn(await client.hmget(account, 'seq', 'win', 'h'));
           }),
         ),
       );
-    let replies = await read();
-    const absent = replies.findIndex(([start]) => start === null);
-    if (absent >= 0) {
-      await this.#parts.live.rebuild(accountId, { keyId: keys[absent]?.id });
-      replies = await read();
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const found = await read();
+      const absent = found.indexOf(undefined);
+      if (absent < 0) return found as Windows[];
+      const owner = owners[absent];
+      await live.rebuild(accountId, { keyId: owner === 'account' ? null : owner });
     }
-    return replies.map(([start, spent], index) => {
-      const period = (keys[index] as { period: SpendingPeriod }).period;
-      return micro(Number(start) >= periodStart(starts, period) ? Number(spent) : 0);
-    });
+    throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   async limitStates(accountId: number, keyId: number): Promise<LimitStates> {
@@ -266,4 +266,24 @@ export class RedisLedger implements Ledger {
 /** Σ of holds and Σ of estimates, from the fields of an account's or key's hash (lua/post.inc.lua). */
 function reserved(held: string | null | undefined, slack: string | null | undefined) {
   return { held: micro(Number(held ?? 0)), estimated: micro(Number(held ?? 0) - Number(slack ?? 0)) };
+}
+
+/** Fields of windows in a hash (lua/windows.inc.lua). */
+const WINDOW_FIELDS = ['d', 'ds', 'w', 'ws', 'm', 'ms', 'h', 'hs', 'ts'] as const;
+
+/** The windows of an account; undefined if they are not whole up to its seq. */
+function packedIn([seq, text, h]: readonly (string | null)[]): Windows | undefined {
+  const [whole, ...values] = (text ?? '').split(' ');
+  const windows = whole === seq ? windowsIn(values) : undefined;
+  return windows && Number(h) > windows.hours
+    ? { ...windows, hours: Number(h), hoursSpent: micro(0) }
+    : windows;
+}
+
+/** Undefined if a field is absent: an earlier version made the hash. */
+function windowsIn(fields: readonly (string | null)[]): Windows | undefined {
+  if (fields.includes(null)) return undefined;
+  const [day, daySpent, week, weekSpent, month, monthSpent, hours, hoursSpent, totalSpent] =
+    fields.map(Number);
+  return { day, daySpent, week, weekSpent, month, monthSpent, hours, hoursSpent, totalSpent } as Windows;
 }

@@ -34,6 +34,8 @@ t.test('an owner sees their account', async (t) => {
     credits_held: 0,
     alert_threshold: 3,
     overdraft: 2.5,
+    spending_limits: [],
+    limits: [],
     rpm_limit: null,
     tpm_limit: null,
     max_parallel_requests: null,

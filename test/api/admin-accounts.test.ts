@@ -47,6 +47,8 @@ t.test('an account is created with credits and a first key that may manage', asy
     credits_held: 0,
     alert_threshold: 5,
     overdraft: 2.5,
+    spending_limits: [],
+    limits: [],
     rpm_limit: null,
     tpm_limit: null,
     max_parallel_requests: null,

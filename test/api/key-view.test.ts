@@ -1,10 +1,12 @@
 import { test } from 'tap';
 import { createdKeyView, keyView } from '../../src/api/keys/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
+import { periodStarts } from '../../src/domain/period.ts';
+import { NO_WINDOWS } from '../../src/domain/spending-limits.ts';
 import { keyRecord } from '../domain/key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-const UNUSED = { spentInPeriod: micro(0), lastUsedAt: undefined };
+const UNUSED = { windows: NO_WINDOWS, lastUsedAt: undefined };
 
 test('a key shows the fields of the specification in its order, then later ones', async (t) => {
   const view = keyView(
@@ -26,7 +28,10 @@ test('a key shows the fields of the specification in its order, then later ones'
       previousHash: 'cd'.repeat(32),
       previousValidUntil: NOW + 1,
     }),
-    { spentInPeriod: micro(12_345_678), lastUsedAt: NOW - 1_000 },
+    {
+      windows: { ...NO_WINDOWS, week: periodStarts(NOW).week, weekSpent: micro(12_345_678) },
+      lastUsedAt: NOW - 1_000,
+    },
     NOW,
   );
   t.equal(
@@ -43,6 +48,7 @@ test('a key shows the fields of the specification in its order, then later ones'
       spending_limit: 25.5,
       spending_current: '12.345678',
       spending_period: 'weekly',
+      spending_limits: [],
       active_hours: '22:00-06:00',
       allowed_ips: ['10.0.0.0/8'],
       allowed_origins: ['https://app.example'],
@@ -54,6 +60,16 @@ test('a key shows the fields of the specification in its order, then later ones'
       rpm_limit: 60,
       tpm_limit: null,
       max_parallel_requests: 5,
+      limits: [
+        {
+          of: 'key',
+          period: 'weekly',
+          credits: 25.5,
+          spent: '12.345678',
+          remaining: '13.154322',
+          resets_at: '2026-11-23T00:00:00.000Z',
+        },
+      ],
       last_used_at: '2026-11-22T11:59:59.000Z',
       previous_valid_until: '2026-11-22T12:00:00.001Z',
     }),

@@ -69,6 +69,7 @@ t.test(
       spending_limit: null,
       spending_current: '0.000000',
       spending_period: 'monthly',
+      spending_limits: [],
       active_hours: '',
       allowed_ips: [],
       allowed_origins: [],
@@ -80,6 +81,7 @@ t.test(
       rpm_limit: null,
       tpm_limit: null,
       max_parallel_requests: null,
+      limits: [],
       last_used_at: null,
       previous_valid_until: null,
     });

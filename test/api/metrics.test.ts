@@ -68,6 +68,21 @@ test('an answered call is counted, timed, and its charge added up', async (t) =>
   t.ok((await sum('added')) > 0, 'the gateway took some time of its own');
 });
 
+test('a call that a spending limit refuses is counted by the limit that the refusal names', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({
+    credits: 100,
+    spendingLimits: [{ period: 'total', credits: micro(0) }],
+    key: { spendingLimits: [{ period: 'daily', credits: micro(0) }] },
+  });
+  const count = await countFrom(world);
+  t.equal((await world.chat(key)).status, 402);
+  const series = (owner: string, limit: string) =>
+    `tollgate_limit_refusals_total{owner="${owner}",limit="${limit}"}`;
+  t.equal(await count(series('account', 'spending_total')), 1);
+  t.equal(await count(series('key', 'spending_daily')), 0);
+});
+
 test('a refused call is counted under its error code, and times nothing', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 0 });

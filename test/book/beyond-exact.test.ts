@@ -1,6 +1,6 @@
 import { micro } from '../../src/domain/credits.ts';
 import { PostApart } from '../../src/ledger/journal/pass.ts';
-import { entries, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { entries, entry, NOW, stored, TODAY } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 
 const HUGE = 8_000_000_000_000_000;
@@ -51,7 +51,7 @@ eachBook('sums beyond 2^53 are told exactly, and a rebuild still reads the accou
   const poster = new PostApart(book);
   const turn = [
     { type: 'top_up' as const, credits: micro(HUGE) },
-    { credits: micro(-HUGE), keyId: key.id },
+    { credits: micro(-HUGE), keyId: key.id, hours: { key: NOW, account: NOW } },
   ];
   const { results } = await poster.post(entries(account.id, [...turn, ...turn]));
   t.same(results, ['posted', 'posted', 'posted', 'posted']);
@@ -64,6 +64,17 @@ eachBook('sums beyond 2^53 are told exactly, and a rebuild still reads the accou
   }
   const starts = { day: TODAY, week: TODAY - 2, month: TODAY - 17 };
   const most = Number.MAX_SAFE_INTEGER;
-  const state = (await book.snapshot(account.id, starts))?.keys[0];
-  t.match(state, { daySpent: most, weekSpent: most, monthSpent: most });
+  const windows = {
+    daySpent: most,
+    weekSpent: most,
+    monthSpent: most,
+    totalSpent: most,
+    hours: NOW,
+    hoursSpent: most,
+  };
+  t.match(await book.snapshot(account.id, starts), { windows, keys: [{ windows }] });
+  const refund = { ...entry(account.id, turn[1]), type: 'refund' as const, credits: micro(HUGE), seq: 5 };
+  t.match((await poster.post([refund])).results, ['posted']);
+  const after = { daySpent: HUGE, hoursSpent: HUGE };
+  t.match(await book.snapshot(account.id, starts), { windows: after, keys: [{ windows: after }] });
 });

@@ -43,6 +43,7 @@ eachNewBook('an empty database gets every table', async (t, _book, { engine, run
     { name: 'refusals' },
     { name: 'resources' },
     { name: 'spend_days' },
+    { name: 'spend_five_hours' },
     { name: 'spend_hours' },
     { name: 'spend_key_months' },
     { name: 'spend_model_days' },

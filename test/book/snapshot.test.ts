@@ -1,9 +1,12 @@
 import { micro } from '../../src/domain/credits.ts';
+import { NO_WINDOWS } from '../../src/domain/spending-limits.ts';
 import { entries, entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
 import { eachBook } from '../helper/start/books.ts';
 
 /** Thursday, 2 July 2026: the week began in the month before. */
 const THURSDAY = Date.UTC(2026, 6, 2) / 86_400_000;
+/** A hundredth of five hours. */
+const PART_MS = 180_000;
 const STARTS = { day: THURSDAY, week: THURSDAY - 3, month: THURSDAY - 1 };
 
 eachBook('a snapshot takes a new epoch each time', async (t, book) => {
@@ -13,7 +16,8 @@ eachBook('a snapshot takes a new epoch each time', async (t, book) => {
     balance: 0,
     seq: 0,
     epoch: 1,
-    keys: [{ key, daySpent: 0, weekSpent: 0, monthSpent: 0 }],
+    keys: [{ key, windows: { ...NO_WINDOWS, ...STARTS } }],
+    windows: { ...NO_WINDOWS, ...STARTS },
     pendingGrants: [],
     known: new Set(),
   });
@@ -48,10 +52,13 @@ eachBook('a snapshot sums what each key spent in each period', async (t, book) =
       })),
     ),
   );
-  t.match((await book.snapshot(account.id, STARTS))?.keys, [
-    { key: { id: key.id }, daySpent: 1, monthSpent: 11, weekSpent: 111 },
-    { key: { id: other.id }, daySpent: 14, monthSpent: 14, weekSpent: 14 },
-  ]);
+  t.match(await book.snapshot(account.id, STARTS), {
+    keys: [
+      { key: { id: key.id }, windows: { daySpent: 1, monthSpent: 11, weekSpent: 111, totalSpent: 1_111 } },
+      { key: { id: other.id }, windows: { daySpent: 14, monthSpent: 14, weekSpent: 14, totalSpent: 14 } },
+    ],
+    windows: { daySpent: 15, monthSpent: 25, weekSpent: 125, totalSpent: 1_125 },
+  });
 });
 
 eachBook('a refund lowers what its key spent, a top-up does not', async (t, book) => {
@@ -65,8 +72,38 @@ eachBook('a refund lowers what its key spent, a top-up does not', async (t, book
     ]),
   );
   const snapshot = await book.snapshot(account.id, STARTS);
-  t.match(snapshot, { balance: 570, keys: [{ daySpent: 30 }] });
+  t.match(snapshot, { balance: 570, keys: [{ windows: { daySpent: 30 } }], windows: { daySpent: 30 } });
 });
+
+eachBook(
+  'the last five hours of key and account are kept; earlier ones change nothing, overlapping ones are the same',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const spend = (credits: number, ofKey: number, ofAccount: number) => ({
+      keyId: key.id,
+      credits: micro(-credits),
+      hours: { key: ofKey * PART_MS, account: ofAccount * PART_MS },
+    });
+    const posts = [
+      [spend(5, 100, 90), spend(3, 100, 90)],
+      [spend(1, 100, 200), { ...spend(-2, 100, 200), type: 'refund' as const }],
+      [spend(7, 300, 200), spend(4, 100, 90), spend(6, 300, 200)],
+    ];
+    let seq = 0;
+    for (const batch of posts)
+      await book.post(entries(account.id, batch).map((one) => ({ ...one, seq: ++seq })));
+    const snapshot = () => book.snapshot(account.id, STARTS);
+    t.match(await snapshot(), {
+      keys: [{ windows: { hours: 300 * PART_MS, hoursSpent: 13 } }],
+      windows: { hours: 200 * PART_MS, hoursSpent: 12 },
+    });
+    await book.post([{ ...entry(account.id, spend(2, 340, 101)), seq: ++seq }]);
+    t.match(await snapshot(), {
+      keys: [{ windows: { hours: 300 * PART_MS, hoursSpent: 15 } }],
+      windows: { hours: 101 * PART_MS, hoursSpent: 14 },
+    });
+  },
+);
 
 eachBook('inactive keys are part of a snapshot, those of other accounts are not', async (t, book) => {
   const { account, key } = await stored(book, { key: { isActive: false } });
@@ -117,5 +154,27 @@ eachBook(
       pending?.map(({ id }) => id),
       ['sooner', 'later'],
     );
+  },
+);
+
+eachBook(
+  'a snapshot by a clock that was set back keeps the day in which calls were booked',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const keyId = key.id;
+    await book.post(
+      entries(account.id, [
+        { keyId, day: STARTS.day + 1 },
+        { keyId, day: STARTS.day },
+      ]),
+    );
+    const windows = {
+      day: STARTS.day + 1,
+      daySpent: 1,
+      week: STARTS.week,
+      weekSpent: 2,
+      month: STARTS.month,
+    };
+    t.match(await book.snapshot(account.id, STARTS), { windows, keys: [{ windows }] });
   },
 );

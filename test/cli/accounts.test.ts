@@ -44,11 +44,11 @@ t.test('all accounts are listed, with balances to the last decimal', async (t) =
   const { output } = await operator('account', 'list');
   t.match(
     output.split('\n')[0],
-    /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +OVERDRAFT +CALLS +CREATED$/,
+    /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +OVERDRAFT +LIMITS +CALLS +CREATED$/,
   );
   t.match(
     output.split('\n').find((line) => line.startsWith(`${account.id} `)),
-    / yes +8499999999\.999999 +0\.000000 +100\.000000 +0\.000000 +any +\d{4}-/,
+    / yes +8499999999\.999999 +0\.000000 +100\.000000 +0\.000000 +none +any +\d{4}-/,
   );
   const { accounts } = await json<{ accounts: { id: number }[] }>('account', 'list');
   t.ok(accounts.some(({ id }) => id === account.id));
@@ -105,6 +105,23 @@ t.test('limits of the calls of an account are set, shown and lifted', async (t) 
   t.match([nothing.code, nothing.errors], [2, /No change was given/]);
 });
 
+t.test('spending limits of an account are set, shown and lifted', async (t) => {
+  const { account } = await create('--limit', '5h=2', '--limit', 'monthly=100');
+  const id = String(account.id);
+  t.match(account, {
+    spending_limits: [
+      { period: '5h', credits: 2 },
+      { period: 'monthly', credits: 100 },
+    ],
+  });
+  const { output } = await operator('account', 'limits', id, '--limit', 'weekly=7.5,total=50');
+  t.match(output, /^ID .* LIMITS +CALLS .*\n.* weekly=7\.5, total=50 +any /);
+  t.match(await json('account', 'limits', id, '--rpm-limit', '5'), {
+    spending_limits: [{ period: 'weekly' }, {}],
+  });
+  t.match(await json('account', 'limits', id, '--no-limit'), { spending_limits: [], rpm_limit: 5 });
+});
+
 t.test('the token can come from stdin', async (t) => {
   const { PORT, ADMIN_TOKEN } = env;
   const args = ['account', 'list', '--admin-token', '-'];
@@ -147,6 +164,7 @@ for (const [what, args] of [
   ['an amount beyond all balances', ['account', 'credit', '1', '8500000001']],
   ['a limit of no calls', ['account', 'limits', '1', '--rpm-limit', '0']],
   ['a limit that is no whole number', ['account', 'limits', '1', '--tpm-limit', '1.5']],
+  ['a spending limit without a period', ['account', 'limits', '1', '--limit', '100']],
   ['an id that is none', ['account', 'credit', 'me', '1']],
   ['a missing argument', ['account', 'create']],
   ['an unknown option', ['account', 'list', '--color']],

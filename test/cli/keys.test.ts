@@ -28,7 +28,7 @@ t.test('an owner creates, lists and revokes keys with a managing key', async (t)
   const listed = await tollgate(['key', 'list'], asOwner);
   t.match(
     listed.output.split('\n').find((line) => line.startsWith(`${id} `)),
-    / web app +sk-tg-\w{4} +yes +no +0\.000000 +0\.500000 +daily +any +never +never$/,
+    / web app +sk-tg-\w{4} +yes +no +0\.000000 +daily +daily=0\.5 +any +never +never$/,
   );
   t.notMatch(listed.output, value);
 
@@ -153,6 +153,45 @@ t.test('a key is edited and brought back by its owner', async (t) => {
   const nothing = await tollgate(['key', 'edit', id], asOwner);
   t.match([nothing.code, nothing.errors], [2, /No change was given/]);
 });
+
+t.test('a key gets several spending limits, which replace the earlier ones', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const { id } = await json<Key>(
+    ...['key', 'create', 'job', '--limit', '5h=2', '--limit', '10', '--limit', 'monthly=100', ...account],
+  );
+  const edit = (...more: string[]) => json<object>('key', 'edit', String(id), ...more, ...account);
+  const pair = { spending_limit: 10, spending_period: 'monthly' };
+  const { output } = await tollgate(['key', 'list', ...account], env);
+  t.match(output, / job .* monthly +monthly=10, 5h=2, monthly=100 +any /);
+  t.match(await edit('--description', 'x'), {
+    ...pair,
+    spending_limits: [
+      { period: '5h', credits: 2 },
+      { period: 'monthly', credits: 100 },
+    ],
+  });
+  const weekly = [{ period: 'weekly', credits: 7.5 }];
+  t.match(await edit('--limit', 'weekly=7.5'), { ...pair, spending_limits: weekly });
+  t.match(await edit('--limit', '3'), { spending_limit: 3, spending_limits: weekly });
+  t.match(await edit('--no-limit', '--limit', 'total=9'), {
+    spending_limit: null,
+    spending_limits: [{ period: 'total', credits: 9 }],
+  });
+  t.match(await edit('--no-limit'), { spending_limit: null, spending_limits: [] });
+});
+
+for (const [given, right] of [
+  [['hourly=2'], /“hourly=2” is no limit such as monthly=100/],
+  [['daily=1', 'daily=2'], /“daily” occurs twice/],
+  [['x'], /a number of credits/],
+] as const) {
+  t.test(`--limit ${given.join(' ')} is wrong usage, and the message says what is right`, async (t) => {
+    const limits = given.flatMap((limit) => ['--limit', limit]);
+    const { code, errors } = await tollgate(['key', 'create', 'x', ...limits], { TOLLGATE_KEY: 'sk-tg-x' });
+    t.match([code, errors], [2, right]);
+  });
+}
 
 t.test('the operator edits a key of an account and brings it back', async (t) => {
   const owner = await makeOwner(gateway, 100);

@@ -29,6 +29,8 @@ const KEY: KeyView = {
   spending_limit: 5,
   spending_current: '0.000000',
   spending_period: 'weekly',
+  spending_limits: [],
+  limits: [],
   rpm_limit: 60,
   tpm_limit: null,
   max_parallel_requests: null,
@@ -91,6 +93,28 @@ t.test('text left in a list is taken with the items', async (t) => {
   t.same(body.blocked_countries, ['DE', 'GB']);
 });
 
+t.test('more spending limits are read from one line, and shown in it', async (t) => {
+  const read = (moreLimits: string) => readDraft(drafted({ moreLimits })).body.spending_limits;
+  const limits = [
+    { period: '5h', credits: 2 },
+    { period: 'monthly', credits: 100.5 },
+  ] as const;
+  t.same(read('5h=2, monthly=100.5'), limits);
+  t.same(read(' 5H = 2 ,,Monthly=100.50, '), limits, 'spaces, capitals and empty parts do not matter');
+  t.same(read('total=0'), [{ period: 'total', credits: 0 }]);
+  t.same([read(''), read(' , ')], [[], []]);
+  const key = { ...KEY, spending_limits: limits };
+  const draft = draftOf(key);
+  t.equal(draft.moreLimits, '5h=2, monthly=100.5');
+  t.same(changesOf(draft, key, readDraft(draft)), {});
+  const without = { ...draft, moreLimits: '' };
+  t.notOk(isSameDraft(draft, without), 'leaving asks about it');
+  t.same(changesOf(without, key, readDraft(without)), { spending_limits: [] });
+  t.same(changesBetween(KEY, key), [
+    { label: 'More spending limits', before: 'none', now: '5h=2, monthly=100.5' },
+  ]);
+});
+
 t.test('hours and expiry are read in the form of the API', async (t) => {
   const hours = (start: string, end: string) =>
     readDraft(drafted({ hasHours: true, start, end })).body.active_hours;
@@ -119,6 +143,29 @@ t.test('each fault of a draft has a message at its field, in words of the form',
       drafted({ hasLimit: true, limit: '' }),
       'spending_limit',
       /^The limit must be a number, such as 12\.50\.$/,
+    ],
+    [
+      drafted({ moreLimits: 'monthly=100, hourly=2' }),
+      'spending_limits',
+      /^“hourly=2” is no limit such as monthly=100\. Write a period \(5h, daily, weekly, monthly, total\)/,
+    ],
+    [drafted({ moreLimits: '100' }), 'spending_limits', /^“100” is no limit such as monthly=100\./],
+    [drafted({ moreLimits: 'daily=-1' }), 'spending_limits', /^“daily=-1” is no limit /],
+    [
+      drafted({ moreLimits: 'daily=0.0000001' }),
+      'spending_limits',
+      /^“daily=0\.0000001” is no limit .* six decimals/,
+    ],
+    [drafted({ moreLimits: 'daily=2,5' }), 'spending_limits', /^“5” is no limit /],
+    [
+      drafted({ moreLimits: 'daily=8500000001' }),
+      'spending_limits',
+      /^“daily=8500000001” is no limit .*, up to 8500000000\.$/,
+    ],
+    [
+      drafted({ moreLimits: 'daily=1, daily=2' }),
+      'spending_limits',
+      /^“daily” occurs twice\. A period can have one limit\.$/,
     ],
     [
       drafted({ callLimits: { ...NEW_KEY.callLimits, rpm_limit: '100000000001' } }),

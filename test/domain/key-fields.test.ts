@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { KEY_FIELDS, type KeyField } from '../../src/domain/key-fields.ts';
 import { KEY_FIELD_NAMES, keyField, SHORT_FIELDS_BYTES } from '../../src/domain/key-settings.ts';
 import { readValue } from '../../src/domain/shape.ts';
+import { LIMIT_PERIODS } from '../../src/domain/spending-limits.ts';
 
 test('names are of one field each', async (t) => {
   const rows = KEY_FIELD_NAMES.map(keyField);
@@ -29,6 +30,7 @@ const LONGEST: Readonly<Record<ShortField, unknown>> = {
   allowedCategories: ['text', 'image', 'tts', 'stt', 'video'],
   spendingLimit: 8_500_000_000_123_456,
   spendingPeriod: 'monthly',
+  spendingLimits: LIMIT_PERIODS.map((period) => ({ period, credits: 8_500_000_000.123_456 })),
   rpmLimit: 100_000_000_000,
   tpmLimit: 100_000_000_000,
   maxParallelRequests: 100_000_000_000,

@@ -1,7 +1,9 @@
 import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
+import { LIMIT_PERIODS } from '../../src/domain/spending-limits.ts';
 
 /** What the call throws. Fails if it throws nothing or anything else. */
 function refusal(call: () => unknown): GatewayError {
@@ -40,6 +42,25 @@ const ACCEPTED: readonly [wire: Record<string, unknown>, settings: Partial<KeySe
   [{ spending_limit: -0 }, { spendingLimit: 0 as KeySettings['spendingLimit'] }],
   [{ spending_limit: 12.345678 }, { spendingLimit: 12_345_678 as KeySettings['spendingLimit'] }],
   [{ spending_period: 'daily' }, { spendingPeriod: 'daily' }],
+  [{ spending_limits: [] }, { spendingLimits: [] }],
+  [
+    { spending_limits: LIMIT_PERIODS.map((period) => ({ period, credits: 0 })) },
+    { spendingLimits: LIMIT_PERIODS.map((period) => ({ period, credits: micro(0) })) },
+  ],
+  [
+    {
+      spending_limits: [
+        { credits: 8_500_000_000, period: 'total' },
+        { period: '5h', credits: 1.5 },
+      ],
+    },
+    {
+      spendingLimits: [
+        { period: 'total', credits: micro(8_500_000_000_000_000) },
+        { period: '5h', credits: micro(1_500_000) },
+      ],
+    },
+  ],
   [{ active_hours: '' }, { activeHours: '' }],
   [{ active_hours: '22:00-06:00' }, { activeHours: '22:00-06:00' }],
   [
@@ -134,6 +155,33 @@ const REFUSED: readonly [param: string, values: readonly unknown[]][] = [
   [
     'spending_limit',
     [-1, -0.000001, 1e-7, 0.1234567, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '10', true, [], {}],
+  ],
+  [
+    'spending_limits',
+    [
+      null,
+      'daily=1',
+      {},
+      [null],
+      [1],
+      [[]],
+      [{}],
+      [{ period: 'daily' }],
+      [{ credits: 1 }],
+      [{ period: 'daily', credits: null }],
+      [{ period: 'daily', credits: '1' }],
+      [{ period: 'daily', credits: -0.000001 }],
+      [{ period: 'daily', credits: 0.0000001 }],
+      [{ period: 'daily', credits: 8_500_000_001 }],
+      [{ period: 'hourly', credits: 1 }],
+      [{ period: 'Daily', credits: 1 }],
+      [{ period: 'toString', credits: 1 }],
+      [{ period: 'daily', credits: 1, of: 'key' }],
+      [
+        { period: 'daily', credits: 1 },
+        { period: 'daily', credits: 2 },
+      ],
+    ],
   ],
   ['spending_period', ['yearly', 'Daily', '', null, 1, ['daily']]],
   [
@@ -270,6 +318,7 @@ test('a new key has the defaults of the specification', async (t) => {
     allowedCategories: [],
     spendingLimit: null,
     spendingPeriod: 'monthly',
+    spendingLimits: [],
     rpmLimit: null,
     tpmLimit: null,
     maxParallelRequests: null,
@@ -298,6 +347,7 @@ test('every field of PATCH can be set on creation', async (t) => {
     allowed_categories: ['tts'],
     spending_limit: 5,
     spending_period: 'weekly',
+    spending_limits: [{ period: '5h', credits: 2 }],
     rpm_limit: 60,
     tpm_limit: 100_000,
     max_parallel_requests: 3,
@@ -317,6 +367,7 @@ test('every field of PATCH can be set on creation', async (t) => {
     allowedCategories: ['tts'],
     spendingLimit: 5_000_000,
     spendingPeriod: 'weekly',
+    spendingLimits: [{ period: '5h', credits: 2_000_000 }],
     rpmLimit: 60,
     tpmLimit: 100_000,
     maxParallelRequests: 3,

@@ -20,6 +20,7 @@ function compiled(change: Partial<KeyRecord> = {}, accountActive = true): Compil
     key: keyRecord(change),
     accountVersion: 1,
     accountActive,
+    accountSpendingLimits: [],
     accountLimits: NO_CALL_LIMITS,
   });
 }
@@ -234,12 +235,13 @@ test('the country is looked up by its own check, and only where countries are bl
 
 test('a compiled key has the fields that calls are checked and charged by, and no others', async (t) => {
   const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
-  const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
+  const { id, accountId, isActive, canManage, expiresAt, version } = key;
   const { key: kept, ...rest } = compileKey({
     key,
     accountVersion: 9,
     accountActive: true,
     accountLimits: NO_CALL_LIMITS,
+    accountSpendingLimits: [],
   });
   t.strictSame(kept, {
     id,
@@ -247,8 +249,6 @@ test('a compiled key has the fields that calls are checked and charged by, and n
     isActive,
     canManage,
     expiresAt,
-    spendingLimit,
-    spendingPeriod,
     version,
   });
   t.match(rest, { accountVersion: 9, accountActive: true, limits: undefined, valueEndsAt: undefined });

@@ -10,7 +10,14 @@ import {
 } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/check/until.ts';
 import { hasEntry } from '../helper/fixtures/book-records.ts';
-import { admissionOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/start/ledger.ts';
+import {
+  admissionOf,
+  entriesOf,
+  spend,
+  spentBy,
+  startLedger,
+  type TestLedger,
+} from '../helper/start/ledger.ts';
 
 const HUGE = 8_000_000_000_000_000;
 
@@ -106,11 +113,11 @@ test('a key’s spend in a period stays a number beyond 2^53, also after a rebui
     await until('the settle', async () => (await ledger.account(account.id)).balance === 0);
   }
   const most = [Number.MAX_SAFE_INTEGER];
-  t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
+  t.same([await spentBy(ledger, key, 'monthly')], most);
   await world.open.settled();
   await world.raw.del(accountRedisKey(account.id), keyRedisKey(account.id, key.id));
   t.match(await ledger.account(account.id), { balance: 0 });
-  t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
+  t.same([await spentBy(ledger, key, 'monthly')], most);
   const today = Math.floor(Date.now() / 86_400_000);
   for (const by of ['day', 'key', 'model'] as const) {
     const [row] = await world.book.usage(account.id, today - 1, today + 1, by);

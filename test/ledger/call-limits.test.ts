@@ -1,5 +1,6 @@
 import { type Test, test } from 'tap';
 import type { CallLimits } from '../../src/domain/call-limits.ts';
+import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/check/until.ts';
@@ -79,7 +80,7 @@ test('a call that lacks credits, spending limit or a current record takes nothin
     overdraft: 0,
     limits: { key: { parallel: { limit: 1, open: 0 }, requests: { limit: 9, debt: 0 } } },
   });
-  t.match(await admit({ spendingLimit: 10 as KeyRecord['spendingLimit'] }), {
+  t.match(await admit({ spendingLimits: [{ of: 'key', period: 'monthly', credits: micro(10) }] }), {
     verdict: 'over_limit',
     account: { balance: 5_000_000, overdraft: 0 },
     limits: { key: { parallel: { limit: 1, open: 0 } } },

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../src/domain/key.ts';
 import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { rejection } from '../helper/check/rejection.ts';
-import { admissionOf, spend, startLedger } from '../helper/start/ledger.ts';
+import { admissionOf, spend, spentBy, startLedger } from '../helper/start/ledger.ts';
 
 const RESTRICTED: Partial<KeyRecord> = {
   allowedIps: ['203.0.113.0/24'],
@@ -24,7 +24,10 @@ test('a published key that lacks a field of this version is read from the book, 
     await raw.hset(published, 'rec', JSON.stringify(older));
     t.same((await open.ledger.find(hash))?.key, await book.key(key.accountId, key.id), field);
   }
-  t.match(await open.ledger.admit(admissionOf(key, 3)), { verdict: 'over_limit', spent: 3_000_000 });
+  t.match(await open.ledger.admit(admissionOf(key, 3)), {
+    verdict: 'over_limit',
+    spending: [{ spent: 3_000_000 }],
+  });
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000 });
 });
 
@@ -48,4 +51,32 @@ test('a key whose record stays unusable is no unknown key', async (t) => {
   const { allowedIps, ...older } = { ...key, version: 9 };
   await raw.hset(keyRedisKey(key.accountId, key.id), 'v', 9, 'rec', JSON.stringify(older));
   t.type(await rejection(open.ledger.find(hash)), LedgerUnavailable);
+});
+
+test('what a gateway of 0.2 spends beside this one counts in every window', async (t) => {
+  const { open, account, raw } = await startLedger(t);
+  const { key } = await account({ credits: 10 });
+  const names = [accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id)] as const;
+  await spend(open, admissionOf(key, 1), 1);
+  await open.settled();
+  // Its rebuilds write neither, and its charges none of the windows.
+  for (const name of names) await raw.hdel(name, 'h', 'hs', 'ts', 'win');
+  const limit = { of: 'key', period: 'total', credits: micro(3_000_000) } as const;
+  t.equal(await spend(open, admissionOf(key, 1, { spendingLimits: [limit] }), 1), 'held');
+  await open.settled();
+  t.equal(await spentBy(open.ledger, key, 'total'), 2_000_000);
+  const behind = async () => {
+    const win = await raw.hget(names[0], 'win');
+    await raw.hset(names[0], 'win', `1${win?.slice(win.indexOf(' '))}`);
+  };
+  await behind();
+  t.match(await open.ledger.admit(admissionOf(key, 2, { spendingLimits: [limit] })), {
+    verdict: 'over_limit',
+    spending: [{ spent: 2_000_000 }],
+  });
+  await behind();
+  t.equal(await spend(open, admissionOf(key, 0.5), 0.5), 'held');
+  await open.settled();
+  t.equal(await spentBy(open.ledger, key, 'total', 'account'), 2_500_000);
+  t.equal(await spentBy(open.ledger, key, '5h'), 2_500_000);
 });

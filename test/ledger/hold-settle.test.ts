@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
+import { admissionOf, chargeOf, entriesOf, spend, spentBy, startLedger } from '../helper/start/ledger.ts';
 
 test('a hold is taken, then settled for less, and the rest is free again', async (t) => {
   const { open, account, book } = await startLedger(t);
@@ -14,7 +14,7 @@ test('a hold is taken, then settled for less, and the rest is free again', async
   await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 1.5), resolve));
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 8_500_000, held: 0 });
-  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'daily' }]), [1_500_000]);
+  t.equal(await spentBy(open.ledger, key, 'daily'), 1_500_000);
   const entries = await entriesOf(book, key.accountId);
   t.match(entries, [
     { type: 'top_up', credits: 10_000_000, balanceAfter: 10_000_000, seq: 1 },
@@ -54,7 +54,7 @@ test('at any concurrency exactly as many calls are held as the limit of the key 
   t.equal(verdicts.filter((verdict) => verdict === 'over_limit').length, 500);
   await open.settled();
   await other.settled();
-  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [100_000_000]);
+  t.equal(await spentBy(open.ledger, key, 'monthly'), 100_000_000);
   t.equal((await entriesOf(book, key.accountId)).length, 101);
 });
 
@@ -68,13 +68,10 @@ test('the spending limit counts spend and holds', async (t) => {
   t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
   await open.settled();
   t.match(await open.ledger.admit(admissionOf(key, 1.5)), { verdict: 'held' });
-  t.same(await open.ledger.admit(admissionOf(key, 1)), {
+  t.match(await open.ledger.admit(admissionOf(key, 1)), {
     verdict: 'over_limit',
-    spent: 1_000_000,
+    spending: [{ of: 'key', period: 'daily', spent: 1_000_000, held: 1_500_000, estimated: 1_500_000 }],
     account: { balance: 99_000_000, held: 1_500_000, estimated: 1_500_000, overdraft: 0 },
-    held: 1_500_000,
-    estimated: 1_500_000,
-    overdraft: 0,
   });
   t.match(await open.ledger.admit(admissionOf(key, 0.5)), { verdict: 'held' }, 'up to the limit itself');
 });
@@ -169,18 +166,18 @@ test('amounts are exact up to the largest that there may be, also where a hold i
   const verdicts = await Promise.all([
     open.ledger.admit(admissionOf(key, 0, endless)),
     open.ledger.admit(whole),
-    open.ledger.admit(admissionOf(key, 2e-6, { spendingLimit: null })),
-    open.ledger.admit(admissionOf(key, 0, { ...endless, spendingLimit: null })),
+    open.ledger.admit(admissionOf(key, 2e-6, { spendingLimits: [] })),
+    open.ledger.admit(admissionOf(key, 0, { ...endless, spendingLimits: [] })),
     open.ledger.admit(admissionOf(key, 1e-6)),
     open.ledger.admit(admissionOf(key, 1e-6)),
   ]);
   t.match(verdicts, [
-    { verdict: 'over_limit', spent: 0, held: 0 },
+    { verdict: 'over_limit', spending: [{ spent: 0, held: 0 }] },
     { verdict: 'held' },
     { verdict: 'insufficient', balance: all * 1e6, held: all * 1e6 - 1 },
     { verdict: 'insufficient', balance: all * 1e6, held: all * 1e6 - 1 },
     { verdict: 'held' },
-    { verdict: 'over_limit', spent: 0, held: all * 1e6 },
+    { verdict: 'over_limit', spending: [{ spent: 0, held: all * 1e6 }] },
   ]);
   await new Promise<void>((resolve) => open.ledger.settle(chargeOf(whole, all - 1e-6), resolve));
   await open.settled();

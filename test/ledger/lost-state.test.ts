@@ -15,6 +15,7 @@ import {
   chargeOf,
   entriesOf,
   spend,
+  spentBy,
   startLedger,
   type TestLedger,
 } from '../helper/start/ledger.ts';
@@ -31,7 +32,10 @@ test('an emptied Redis is rebuilt from the book: balance, spend, versions', asyn
   await raw.flushall();
   t.match(await open.ledger.find(hash), { key: { id: key.id, version: 1 }, accountActive: true });
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
-  t.match(await open.ledger.admit(admissionOf(key, 3)), { verdict: 'over_limit', spent: 3_000_000 });
+  t.match(await open.ledger.admit(admissionOf(key, 3)), {
+    verdict: 'over_limit',
+    spending: [{ spent: 3_000_000 }],
+  });
   t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
   await open.settled();
   t.same(
@@ -100,7 +104,10 @@ test('a key of another epoch than its account’s is not used for checks: both a
   await spend(open, admissionOf(key, 2), 2);
   await open.settled();
   await leaveInOldEpoch(world, key);
-  t.match(await open.ledger.admit(admissionOf(key, 2)), { verdict: 'over_limit', spent: 2_000_000 });
+  t.match(await open.ledger.admit(admissionOf(key, 2)), {
+    verdict: 'over_limit',
+    spending: [{ spent: 2_000_000 }],
+  });
 });
 
 test('a charge is not booked on a key of another epoch than its account’s', async (t) => {
@@ -116,7 +123,7 @@ test('a charge is not booked on a key of another epoch than its account’s', as
   open.ledger.settle(chargeOf(admission, 1), () => {});
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
-  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
+  t.equal(await spentBy(open.ledger, key, 'monthly'), 3_000_000);
 });
 
 test('a hold whose gateway died is released after its deadline, with an entry of charge 0', async (t) => {

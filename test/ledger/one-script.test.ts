@@ -67,7 +67,7 @@ test('each call of a tick is checked after the holds of earlier ones and gets it
     { verdict: 'held' },
     { verdict: 'insufficient', balance: 10_000_000, held: 6_000_000 },
     { verdict: 'held' },
-    { verdict: 'over_limit', spent: 0, held: 2_000_000 },
+    { verdict: 'over_limit', spending: [{ spent: 0, held: 2_000_000 }] },
     { verdict: 'held' },
     { verdict: 'stale' },
     { verdict: 'held' },

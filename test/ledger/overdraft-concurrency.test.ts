@@ -4,7 +4,14 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, startLedger, type TestLedger } from '../helper/start/ledger.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  spentBy,
+  startLedger,
+  type TestLedger,
+} from '../helper/start/ledger.ts';
 import { SEED } from '../helper/suite/fast-check.ts';
 
 const CREDIT = 1_000_000;
@@ -90,7 +97,7 @@ for (const overdraft of [0, 5]) {
       Array.from({ length: CALLS }, (_, index) => drawnCall(gateways[index % 2 === 0 ? 0 : 1], key, random)),
     );
     for (const gateway of gateways) await gateway.settled();
-    const [spent = 0] = await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]);
+    const spent = await spentBy(open.ledger, key, 'monthly');
     t.comment(`${spent} were spent`);
     t.ok(spent > 5 * CREDIT);
     t.ok(spent <= (10 + overdraft) * CREDIT);

@@ -73,11 +73,22 @@ test('with an overdraft of 0 the holds decide, with any estimates', async (t) =>
     key: { spendingLimit: micro(9 * CREDIT), spendingPeriod: 'daily' },
   });
   await isHeld(t, world, call(key, 8, 0));
-  t.match(await world.open.ledger.admit(call(key, 1.1, 0)), { verdict: 'over_limit', held: 8 * CREDIT });
-  const unlimited = { spendingLimit: null };
+  t.match(await world.open.ledger.admit(call(key, 1.1, 0)), {
+    verdict: 'over_limit',
+    spending: [{ held: 8 * CREDIT }],
+  });
+  const unlimited = { spendingLimits: [] };
   t.match(await world.open.ledger.admit(call(key, 2.1, 0, unlimited)), { verdict: 'insufficient' });
   await isHeld(t, world, call(key, 2, 0, unlimited));
 });
+
+async function hoursOf(
+  { open }: Pick<TestLedger, 'open'>,
+  { accountId, id }: KeyRecord,
+): Promise<number | undefined> {
+  const [windows] = await open.ledger.windows(accountId, [id]);
+  return windows?.hours;
+}
 
 test('a spending limit covers spend and estimates, and with the overdraft the holds', async (t) => {
   await dayThatLasts();
@@ -88,10 +99,17 @@ test('a spending limit covers spend and estimates, and with the overdraft the ho
   await isHeld(t, world, call(key, 6, 1));
   t.same(await world.open.ledger.admit(call(key, 2.000001, 1)), {
     verdict: 'over_limit',
-    spent: CREDIT,
-    held: 6 * CREDIT,
-    estimated: CREDIT,
-    overdraft: 5 * CREDIT,
+    spending: [
+      {
+        of: 'key',
+        period: 'weekly',
+        credits: 4 * CREDIT,
+        spent: CREDIT,
+        held: 6 * CREDIT,
+        estimated: CREDIT,
+        hours: await hoursOf(world, key),
+      },
+    ],
     account: { balance: 99 * CREDIT, held: 6 * CREDIT, estimated: CREDIT, overdraft: 5 * CREDIT },
   });
   t.match(await world.open.ledger.admit(call(key, 2.000001, 2.000001)), { verdict: 'over_limit' });

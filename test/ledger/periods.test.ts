@@ -1,13 +1,21 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
-import { PERIOD_FIELDS } from '../../src/ledger/calls/admissions.ts';
-import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
-import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  setAccountPeriods,
+  spend,
+  startLedger,
+} from '../helper/start/ledger.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
 const CREDIT = 1_000_000;
+/** Fields of the periods in a key's hash. */
+const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const;
 
 /** A ledger with one key whose stored periods can be set; spends are credits. */
 async function startPeriods(t: Test, period?: (typeof PERIODS)[number]) {
@@ -42,7 +50,7 @@ for (const period of PERIODS) {
     const now = periodStarts(Date.now());
     const admit = () => open.ledger.admit(admissionOf(key, 1));
     await set(now, { [period]: 2.5 });
-    t.match(await admit(), { verdict: 'over_limit', spent: 2.5 * CREDIT });
+    t.match(await admit(), { verdict: 'over_limit', spending: [{ spent: 2.5 * CREDIT }] });
     const before = { day: now.day - 1, week: now.week - 7, month: now.month - 28 };
     await set(before, { daily: 2.5, weekly: 2.5, monthly: 2.5 });
     t.match(await admit(), { verdict: 'held' }, 'what was spent before is no concern of it');
@@ -88,4 +96,25 @@ test('a gateway whose clock is behind books on the day that has begun elsewhere'
   const [usage] = await book.usage(key.accountId, ahead.day, ahead.day + 1, 'key');
   t.match(usage, { calls: 1, credits: CREDIT });
   t.equal((await entriesOf(book, key.accountId)).length, 2);
+});
+
+test('a late charge of another key counts on the day that has begun for the account, live and rebuilt', async (t) => {
+  const { open, key, raw, book } = await startPeriods(t);
+  const now = periodStarts(Date.now());
+  const ahead = { day: now.day + 1, week: now.week + 7, month: now.month + 31 };
+  await setAccountPeriods(raw, key.accountId, ahead);
+  await spend(open, admissionOf(key, 1), 1);
+  await open.settled();
+  const { accountId, id } = key;
+  const live = await open.ledger.windows(accountId, [id, 'account']);
+  t.match(live, [
+    { day: ahead.day, daySpent: CREDIT },
+    { day: ahead.day, daySpent: CREDIT },
+  ]);
+  t.match(await book.usage(accountId, ahead.day, ahead.day + 1, 'key'), [{ credits: CREDIT }]);
+  await raw.del(accountRedisKey(accountId));
+  t.match(
+    await open.ledger.windows(accountId, [id, 'account']),
+    live.map(({ day, daySpent, hours }) => ({ day, daySpent, hours })),
+  );
 });

@@ -3,7 +3,7 @@ import { BookUnavailable } from '../../src/book/store.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { hashRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/check/until.ts';
-import { admissionOf, spend, startLedger } from '../helper/start/ledger.ts';
+import { admissionOf, spend, spentBy, startLedger } from '../helper/start/ledger.ts';
 
 const [NEW_HASH, PREFIX] = ['cd'.repeat(32), 'sk-tg-new'];
 
@@ -17,9 +17,12 @@ test('a rotated key keeps its spend, and is found by both values', async (t) => 
   if (!rotated) throw new Error('not rotated');
   await open.ledger.publishRotatedKey(rotated.key, null);
   t.equal(await raw.get(hashRedisKey(NEW_HASH)), `${key.accountId}:${key.id}`);
-  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
+  t.equal(await spentBy(open.ledger, key, 'monthly'), 3_000_000);
   t.equal(await spend(open, admissionOf(key, 1), 1), 'stale');
-  t.match(await open.ledger.admit(admissionOf(rotated.key, 3)), { verdict: 'over_limit', spent: 3_000_000 });
+  t.match(await open.ledger.admit(admissionOf(rotated.key, 3)), {
+    verdict: 'over_limit',
+    spending: [{ spent: 3_000_000 }],
+  });
   for (const one of [hash, NEW_HASH]) {
     t.match(await open.ledger.find(one), {
       key: { id: key.id, version: 2, hash: NEW_HASH, previousHash: hash, previousValidUntil: endsAt },

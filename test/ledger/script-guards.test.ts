@@ -56,7 +56,7 @@ const SCRIPTS: Record<string, (client: RedisClient, names: Names, id: string) =>
   settle: (client, { account, key, holds, journal }, id) =>
     client.settle(account, key, holds, journal, id, '-1000000 1 1 1', '{}'),
   'post-once': (client, { account, key, holds, journal }) =>
-    client.postOnce(account, key, holds, journal, 'lost', 1, -1_000_000, 1, 1, 1, '{}', FAR, '', ''),
+    client.postOnce(account, key, holds, journal, 'lost', 1, -1_000_000, '1 1 1 1 1', '{}', FAR, '', ''),
   cancel: (client, { account, key, holds }, id) => client.cancel(account, key, holds, id),
   expire: (client, { account, key, holds, journal }, id) =>
     client.expire(account, key, holds, journal, id, 2 * FAR, 1, 1, 1, '{}'),
@@ -71,11 +71,15 @@ for (const [name, run] of Object.entries(SCRIPTS)) {
   });
 }
 
+/** A day, week and month in which nothing was spent. */
+const WINDOWS = '1 0 1 0 1 0 0 0 0';
+
 /** The last two steps of a rebuild of the account alone, whose balance is 7 then. */
 function restore(client: RedisClient, { account, key, holds }: Names, name: string) {
   return {
-    keys: () => client.restoreKeys(3, account, holds, key, name, 9, 1, 1, 1, 1, 1, '{}', 0, 0, 0, ''),
-    account: () => client.restoreAccount(account, holds, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5, ''),
+    keys: () => client.restoreKeys(3, account, holds, key, name, 9, 1, 1, '{}', WINDOWS, ''),
+    account: () =>
+      client.restoreAccount(account, holds, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5, '', WINDOWS, 0, '[]'),
   };
 }
 
@@ -91,7 +95,7 @@ test('a presented value is valid until its end, and not a millisecond longer', a
   end }
   `;
   const admit = async (endsAt: number) => {
-    const numbers = `${version} ${ofAccount} 1 1 - d 0 ${endsAt} -`;
+    const numbers = `${version} ${ofAccount} 1 1 - ${endsAt} -`;
     const call = [account, key, holds, `until-${endsAt}`, numbers, 'record', FAR];
     return ((await raw.eval(clock + scriptText('admit'), 3, ...call)) as unknown[])[0];
   };
@@ -141,7 +145,7 @@ test('a refund that was asked of the book before the account was rebuilt is not 
   await raw.hset(key, 'ep', epoch);
   const before = await all();
   const refund = async (askedIn: number) => {
-    const of = [account, key, holds, journal, 'refund', 1, 1_000_000, 1, 1, 1, '{}'];
+    const of = [account, key, holds, journal, 'refund', 1, 1_000_000, '1 1 1 1 1', '{}'];
     return (await client.postOnce(...of, FAR, askedIn, ''))[0];
   };
   t.equal(await refund(epoch - 1), 'REBUILT');

@@ -77,6 +77,7 @@ const TABLES = Object.keys({
   spend_hours: true,
   spend_model_days: true,
   spend_key_months: true,
+  spend_five_hours: true,
   alerts: true,
   deliveries: true,
   resources: true,

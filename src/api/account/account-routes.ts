@@ -10,7 +10,7 @@ import { refuseTooOften } from '../http/rates.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
-import { ACCOUNT_EXAMPLE, Account, AccountPatch, accountView } from './account-view.ts';
+import { ACCOUNT_EXAMPLE, Account, AccountPatch, accountView, liveAmounts } from './account-view.ts';
 
 export type AccountDeps = AlertRouteDeps & LedgerRouteDeps & CallsRouteDeps;
 
@@ -41,7 +41,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
   };
   app.get('/api/account/', { schema }, async (request) => {
     const { accountId, isPrevious } = await managingReader(gatekeeper, request);
-    const [account, live] = await Promise.all([book.account(accountId), ledger.account(accountId)]);
+    const [account, live] = await Promise.all([book.account(accountId), liveAmounts(ledger, accountId)]);
     const { webhook_secret, ...view } = accountView(existing(account), live);
     return isPrevious ? view : { ...view, webhook_secret };
   });
@@ -70,7 +70,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       await book.updateAccount(caller.accountId, change, Date.now(), true).catch(refuseTooOften),
     );
     await ledger.publishAccount(account);
-    return accountView(account, await ledger.account(account.id));
+    return accountView(account, await liveAmounts(ledger, account.id));
   });
 }
 

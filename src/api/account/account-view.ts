@@ -8,7 +8,7 @@ import {
 } from '../../domain/credits.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { type AccountRecord, DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
-import { isLonger, storable } from '../../domain/key-readers.ts';
+import { isLonger, spendingLimits, storable } from '../../domain/key-readers.ts';
 import { timestamp } from '../../domain/period.ts';
 import {
   boolean,
@@ -24,8 +24,11 @@ import {
   text,
   withDefault,
 } from '../../domain/shape.ts';
+import { type Windows, wireLimits } from '../../domain/spending-limits.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { CREATED_KEY_EXAMPLE, CreatedKey } from '../keys/key-schema.ts';
 import { callLimitsView } from '../keys/key-view.ts';
+import { LIMIT_EXAMPLE, Limit, type LimitView, limitViews } from '../keys/limit-view.ts';
 import { EntryPath } from '../ledger/entry-view.ts';
 import {
   balance,
@@ -50,8 +53,17 @@ const overdraft = creditsField(
     'operator. 0: not at all.',
 );
 
+const spending_limits = required(
+  spendingLimits,
+  "Spending limits of the account's keys together, at most one for each period. Set by the operator. Empty: none.",
+);
+
 /** Fields of an account that its owner and the operator see. */
-const SETTINGS = { alert_threshold, overdraft, ...callLimits("the account's") };
+const SETTINGS = { alert_threshold, overdraft, spending_limits, ...callLimits("the account's") };
+/** What is left of its spending limits. */
+const limits = Type.Array(Limit, {
+  description: "The account's spending limits, with what is left of each.",
+});
 
 export const Account = Type.Object(
   {
@@ -60,6 +72,7 @@ export const Account = Type.Object(
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
     ...fieldSchemas(SETTINGS),
+    limits,
     webhook_secret: Type.Optional(
       Type.String({
         description:
@@ -81,6 +94,8 @@ export const ACCOUNT_EXAMPLE = {
   rpm_limit: 600,
   tpm_limit: null,
   max_parallel_requests: 100,
+  spending_limits: [{ period: 'monthly', credits: 10 }],
+  limits: [{ ...LIMIT_EXAMPLE, of: 'account' as const }],
   webhook_secret: 'whsec_…',
   created_at: '2026-11-21T08:00:00.000Z',
 };
@@ -119,6 +134,7 @@ export const AdminAccount = Type.Object(
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
     ...fieldSchemas(SETTINGS),
+    limits,
     created_at: time('When the account was created.'),
   },
   { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
@@ -135,6 +151,8 @@ export const ADMIN_ACCOUNT_EXAMPLE = {
   rpm_limit: 600,
   tpm_limit: null,
   max_parallel_requests: 100,
+  spending_limits: [],
+  limits: [],
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
@@ -172,6 +190,7 @@ export const NewAccount = section(
       overdraft.read,
       `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
     ),
+    spending_limits: withDefault(spending_limits, []),
     ...callLimits("the account's", (setting) => ` Default: \`accounts.${setting}\` of the configuration.`),
   },
   { title: 'NewAccount', description: 'The new account.' },
@@ -252,10 +271,29 @@ export type CreatedAccountView = Static<typeof CreatedAccount>;
 /** Response to a balance change. */
 export type CreditsView = Static<typeof CreditsAnswer>;
 
-/** Current balance and holds of an account in Redis. */
+/** Current balance, holds and spend of an account in Redis. */
 interface LiveAmounts {
   readonly balance: Micro;
   readonly held: Micro;
+  readonly windows: Windows;
+  /** Milliseconds of Redis' clock. */
+  readonly now: number;
+}
+
+export async function liveAmounts(ledger: Ledger, accountId: number): Promise<LiveAmounts> {
+  const [live, [windows]] = await Promise.all([
+    ledger.account(accountId),
+    ledger.windows(accountId, ['account']),
+  ]);
+  return { ...live, windows: windows as Windows, now: ledger.now(accountId) };
+}
+
+/** Spending limits of an account, with what is left of each. */
+export function accountLimits(
+  { spendingLimits }: AccountRecord,
+  { windows, now }: Pick<LiveAmounts, 'windows' | 'now'>,
+): LimitView[] {
+  return limitViews('account', spendingLimits, windows, now);
 }
 
 export function accountView(account: AccountRecord, live: LiveAmounts): AccountView {
@@ -266,6 +304,8 @@ export function accountView(account: AccountRecord, live: LiveAmounts): AccountV
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
     overdraft: creditsNumber(account.overdraft),
+    spending_limits: wireLimits(account.spendingLimits),
+    limits: accountLimits(account, live),
     ...callLimitsView(account),
     webhook_secret: account.webhookSecret,
     created_at: timestamp(account.createdAt),
@@ -281,6 +321,8 @@ export function operatorAccountView(account: AccountRecord, live: LiveAmounts): 
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
     overdraft: creditsNumber(account.overdraft),
+    spending_limits: wireLimits(account.spendingLimits),
+    limits: accountLimits(account, live),
     ...callLimitsView(account),
     created_at: timestamp(account.createdAt),
   };

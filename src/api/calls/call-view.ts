@@ -7,6 +7,7 @@ import { CATEGORIES } from '../../domain/key.ts';
 import { OUTCOMES } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { USAGE_NAMES } from '../../domain/units.ts';
+import { RefusingLimit } from '../keys/limit-view.ts';
 import { Attempt, attemptsView, UsageSchema, usageView } from '../ledger/entry-view.ts';
 import { exactCredits, id, orNull, time, words } from '../openapi/fields.ts';
 import { type Schema, type Static, Type } from '../openapi/json-type.ts';
@@ -27,7 +28,11 @@ const Detail = Type.Object(
       exactCredits(''),
       "Amount that calls in flight have reserved; null for a key that can't manage.",
     ),
-    limit: Type.Optional(Type.String({ description: 'Field of the limit that was reached.' })),
+    limit: Type.Optional(
+      Type.Union([Type.String(), RefusingLimit], {
+        description: 'The spending limit that refused the call, or the field of another limit.',
+      }),
+    ),
     of: Type.Optional(words(['key', 'account'], 'Owner of the limit.')),
     retry_after_ms: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Milliseconds until the limit has room again.' }),
@@ -239,5 +244,13 @@ export function operatorCallView(record: CallRecord): OperatorCallView {
 }
 
 function detailView(detail: RefusalDetail, seesBalance: boolean): NonNullable<CallView['detail']> {
-  return seesBalance || detail.hold === undefined ? detail : { ...detail, balance: null, held: null };
+  if (seesBalance || detail.hold === undefined) return detail;
+  const { limit } = detail;
+  const isHidden = typeof limit === 'object' && limit.of === 'account';
+  return {
+    ...detail,
+    balance: null,
+    held: null,
+    ...(isHidden ? { limit: { ...limit, spent: null, held: null } } : {}),
+  };
 }

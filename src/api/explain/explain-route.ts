@@ -5,12 +5,12 @@ import { type ParsedAddress, parseAddress } from '../../domain/addresses.ts';
 import { hasCallLimits, NO_LIMIT_STATES } from '../../domain/call-limits.ts';
 import { ASKED_FACTS } from '../../domain/caller.ts';
 import type { Catalog } from '../../domain/catalog.ts';
-import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { shortText, storable } from '../../domain/key-readers.ts';
-import { parseTimestamp } from '../../domain/period.ts';
+import { parseTimestamp, periodStarts } from '../../domain/period.ts';
 import { compileKey } from '../../domain/rules.ts';
 import { maybe, oneOf, type Parsed, readBody, required, section } from '../../domain/shape.ts';
+import { ownedLimits, spentIn, type Windows } from '../../domain/spending-limits.ts';
 import type { CountryLookup } from '../../gateway/country.ts';
 import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
@@ -160,15 +160,26 @@ function countryOf(
   }
 }
 
-async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
+async function liveState(ledger: Ledger, { key, accountLimits, accountSpendingLimits }: Subject) {
   const isLimited = hasCallLimits(key) || hasCallLimits(accountLimits);
-  const [account, [spent = micro(0)], ofKey, limits] = await Promise.all([
+  const [account, windows, ofKey, limits] = await Promise.all([
     ledger.account(key.accountId),
-    ledger.spent(key.accountId, [{ id: key.id, period: key.spendingPeriod }]),
+    ledger.windows(key.accountId, [key.id, 'account']),
     ledger.keyReserved(key.accountId, key.id),
     isLimited ? ledger.limitStates(key.accountId, key.id) : NO_LIMIT_STATES,
   ]);
-  return { spent, ofKey, account, limits };
+  const now = ledger.now(key.accountId);
+  const [ofOwnKey, ofAccount] = windows as [Windows, Windows];
+  const owners = {
+    key: { windows: ofOwnKey, ...ofKey },
+    account: { windows: ofAccount, held: account.held, estimated: account.estimated },
+  };
+  const spending = ownedLimits(key, accountSpendingLimits).map((limit) => {
+    const { windows: own, ...reserved } = owners[limit.of];
+    const spent = spentIn(own, limit.period, periodStarts(now), now);
+    return { ...limit, ...reserved, spent, hours: own.hours };
+  });
+  return { spending, account, limits };
 }
 
 /** The call to explain (specification section 2). */

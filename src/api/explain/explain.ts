@@ -16,13 +16,14 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
 import { holdFor } from '../../domain/price.ts';
 import { CALLER_CHECKS, type CompiledKey, MODEL_CHECKS, type Refusal } from '../../domain/rules.ts';
+import { PERIOD_WORDS, type SpendingOwner } from '../../domain/spending-limits.ts';
 import type { Usage } from '../../domain/units.ts';
 import { ENDPOINTS, type Endpoint, serves } from '../../gateway/endpoints.ts';
 import { longestWait, sentence } from '../../gateway/limits.ts';
 import { modelNamed } from '../../gateway/request/call-body.ts';
 import { affinityOf, orderOf } from '../../gateway/targets/order.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
-import type { LiveAccount } from '../../ledger/ledger.ts';
+import type { LiveAccount, SpendingState } from '../../ledger/ledger.ts';
 import type { ExplanationView } from './explanation-view.ts';
 
 /** A call to run through the checks of specification section 3, with the live state of its key and account. */
@@ -34,10 +35,8 @@ export interface ExplainedCall {
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** Spend in the key's current period. */
-  readonly spent: Micro;
-  /** Credits reserved by the key's calls in flight. */
-  readonly ofKey: Reserved;
+  /** State of each spending limit of the key and its account. */
+  readonly spending: readonly SpendingState[];
   /** Current state of the key's and the account's call limits. */
   readonly limits: LimitStates;
   readonly health: Pick<TargetHealth, 'availability'>;
@@ -126,7 +125,7 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
       fact: fact(model),
     })),
     ...limitVerdicts(call, model.category === 'text' ? LEAST_TOKENS : 0),
-    spendingVerdict(call, hold),
+    ...SPENDING_CHECKS.flatMap(([owner, check]) => spendingVerdict(call, hold, owner, check)),
     creditsVerdict(call, hold),
   ];
 }
@@ -163,19 +162,32 @@ function targetsOf(
   }));
 }
 
-function spendingVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hold: Micro): Verdict {
-  const { spendingLimit: limit, spendingPeriod } = compiled.key;
-  if (limit === null) return { check: 'spending_limit', refusal: undefined, fact: 'No limit.' };
-  const fact =
-    `The ${spendingPeriod} limit is ${amount(limit)} credits, of which ${amount(spent)} are spent. Calls in flight hold ` +
-    `${amount(ofKey.held)}, and this call would hold at least ${amount(hold)}.` +
-    overdraftFact(account.overdraft, ofKey);
-  const fits = covers(micro(limit - spent), account.overdraft, ofKey, hold);
-  return {
-    check: 'spending_limit',
-    refusal: fits ? undefined : { code: 'spending_limit_exceeded', message: fact },
-    fact,
-  };
+const SPENDING_CHECKS = [
+  ['key', 'spending_limit'],
+  ['account', 'account_spending_limits'],
+] as const;
+
+/** One check for each owner that has limits, and for the key. */
+function spendingVerdict(
+  { spending, account }: ExplainedCall,
+  hold: Micro,
+  owner: SpendingOwner,
+  check: string,
+): Verdict[] {
+  const own = spending.filter(({ of }) => of === owner);
+  const [first] = own;
+  if (!first) return owner === 'key' ? [{ check, refusal: undefined, fact: 'No limit.' }] : [];
+  const facts = own.map(
+    ({ period, credits, spent, held }) =>
+      `The ${PERIOD_WORDS[period]} limit is ${amount(credits)} credits, of which ${amount(spent)} are spent. Calls in ` +
+      `flight hold ${amount(held)}, and this call would hold at least ${amount(hold)}.`,
+  );
+  const fact = facts.join(' ') + overdraftFact(account.overdraft, first);
+  const fits = own.every((limit) =>
+    covers(micro(limit.credits - limit.spent), account.overdraft, limit, hold),
+  );
+  const refusal = fits ? undefined : ({ code: 'spending_limit_exceeded', message: fact } as const);
+  return [{ check, refusal, fact }];
 }
 
 function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {

@@ -1,16 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { micro } from '../../domain/credits.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { readQuery } from '../../domain/shape.ts';
+import type { Windows } from '../../domain/spending-limits.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
 import type { Reader } from '../http/callers.ts';
 import { type NextPage, sendPages } from '../http/long-answer.ts';
 import { KeyListQuery } from './key-schema.ts';
 import { type KeyUse, type KeyView, keyView } from './key-view.ts';
-
-const NOTHING_SPENT = micro(0);
 
 /** Sources of the key views. */
 interface KeyViewDeps {
@@ -27,18 +25,13 @@ export async function keyUses(
   accountId: number,
   keys: readonly KeyRecord[],
 ): Promise<KeyUse[]> {
-  const [spent, lastCalls] = await Promise.all([
-    ledger.spent(
-      accountId,
-      keys.map(({ id, spendingPeriod }) => ({ id, period: spendingPeriod })),
-    ),
-    book.lastCalls(
-      accountId,
-      keys.map(({ id }) => id),
-    ),
+  const ids = keys.map(({ id }) => id);
+  const [windows, lastCalls] = await Promise.all([
+    ledger.windows(accountId, ids),
+    book.lastCalls(accountId, ids),
   ]);
   return keys.map(({ id }, index) => ({
-    spentInPeriod: spent[index] ?? NOTHING_SPENT,
+    windows: windows[index] as Windows,
     lastUsedAt: lastCalls.get(id),
   }));
 }

@@ -11,6 +11,7 @@ import {
   timeOrNull,
 } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
+import { LIMIT_EXAMPLE, Limit } from './limit-view.ts';
 
 /** Schemas of all fields that create and PATCH accept. */
 const settings = fieldSchemas(PATCHED);
@@ -39,6 +40,7 @@ export const Key = Type.Object(
       'Time of the latest call with a row in the ledger, successful or not; null: none.',
     ),
     previous_valid_until: timeOrNull('When the previous value ends; null: no previous value is valid.'),
+    limits: Type.Array(Limit, { description: "The key's spending limits, with what is left of each." }),
   },
   { title: 'Key', description: 'A key, without its value.' },
 );
@@ -47,6 +49,9 @@ export const Key = Type.Object(
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
+    limits: Type.Array(Limit, {
+      description: "The spending limits that bind the key, its account's too, with what is left of each.",
+    }),
     limit_remaining: orNull(
       exactCredits('What is left of the limit.'),
       'The limit minus the spend of the period, at least 0; null: no limit. Holds do not count.',
@@ -149,6 +154,7 @@ export const KEY_EXAMPLE = {
   max_parallel_requests: 5,
   last_used_at: '2026-11-21T17:42:07.512Z',
   previous_valid_until: null,
+  limits: [LIMIT_EXAMPLE],
 };
 
 export const OWN_KEY_EXAMPLE = {
@@ -204,6 +210,15 @@ export const NEW_KEY_EXAMPLES = {
 
 export const KEY_PATCH_EXAMPLES = {
   limit: { summary: 'Limit the spending', value: { spending_limit: 10, spending_period: 'monthly' } },
+  limits: {
+    summary: 'Limit five hours and the month',
+    value: {
+      spending_limits: [
+        { period: '5h', credits: 2 },
+        { period: 'monthly', credits: 100 },
+      ],
+    },
+  },
   calls: { summary: 'Limit the calls', value: { rpm_limit: 60, max_parallel_requests: 5, tpm_limit: null } },
   reactivate: { summary: 'Bring a deleted key back', value: { is_active: true } },
   restrict: {

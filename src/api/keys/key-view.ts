@@ -1,5 +1,5 @@
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../../domain/call-limits.ts';
-import { creditsNumber, creditsString, type Micro, micro } from '../../domain/credits.ts';
+import { creditsNumber, creditsString, type Micro } from '../../domain/credits.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { KEY_FIELDS } from '../../domain/key-fields.ts';
 import type { Kind } from '../../domain/key-readers.ts';
@@ -11,10 +11,18 @@ import {
   type WireName,
   type WireSettings,
 } from '../../domain/key-settings.ts';
-import { periodEndsAt, timestamp } from '../../domain/period.ts';
+import { periodEndsAt, periodStarts, timestamp } from '../../domain/period.ts';
 import type { Sent } from '../../domain/shape.ts';
+import {
+  limitsOfKey,
+  type SpendingLimit,
+  spentIn,
+  type Windows,
+  wireLimits,
+} from '../../domain/spending-limits.ts';
 import type { Static } from '../openapi/json-type.ts';
 import type { CreatedKey, Key, KeyList, OwnKey, RotatedKey } from './key-schema.ts';
+import { type LimitView, limitViews } from './limit-view.ts';
 
 /** A key as its account sees it. */
 export type KeyView = Static<typeof Key>;
@@ -33,23 +41,24 @@ export type KeyPatchBody = Sent<typeof KeyPatch>;
 
 /** Use of a key, shown in its view next to its record. */
 export interface KeyUse {
-  /** Credits spent in its current `spending_period`. */
-  readonly spentInPeriod: Micro;
+  readonly windows: Windows;
   /** Time of its latest call in the ledger, in milliseconds since the epoch; undefined if none. */
   readonly lastUsedAt: number | undefined;
 }
 
 /** View of a key at `redisNow`, in milliseconds of Redis' clock, which decides when the previous value ends. */
-export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, redisNow: number): KeyView {
+export function keyView(key: KeyRecord, { windows, lastUsedAt }: KeyUse, redisNow: number): KeyView {
   const { previousValidUntil } = key;
+  const spent = spentIn(windows, key.spendingPeriod, periodStarts(redisNow), redisNow);
   return {
     id: key.id,
     ...settingsView(key, {
       description: { prefix: key.prefix },
-      spending_limit: { spending_current: creditsString(spentInPeriod) },
+      spending_limit: { spending_current: creditsString(spent) },
       webhook_url: { created_at: timestamp(key.createdAt) },
       can_manage: { version: key.version },
     }),
+    limits: limitViews('key', limitsOfKey(key), windows, redisNow),
     last_used_at: lastUsedAt === undefined ? null : timestamp(lastUsedAt),
     previous_valid_until:
       previousValidUntil === null || previousValidUntil <= redisNow ? null : timestamp(previousValidUntil),
@@ -79,15 +88,27 @@ type Joined<T> = (T extends unknown ? (one: T) => void : never) extends (all: in
 function viewOf(kind: Kind, value: unknown): unknown {
   if (value === null) return null;
   if (kind === 'time') return timestamp(value as number);
+  if (kind === 'limits') return wireLimits(value as readonly SpendingLimit[]);
   return kind === 'credits' ? creditsNumber(value as Micro) : value;
 }
 
-/** A key's view of itself at `redisNow`, as in `keyView`; the period uses the same time. */
-export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number): OwnKeyView {
-  const { spendingLimit: limit } = key;
+/**
+ * A key's view of itself at `redisNow`, as in `keyView`; the period uses the same time. `ofAccount`: the limits of its
+ * account, which bind it too.
+ */
+export function ownKeyView(
+  key: KeyRecord,
+  use: KeyUse,
+  ofAccount: readonly LimitView[],
+  redisNow: number,
+): OwnKeyView {
+  const view = keyView(key, use, redisNow);
+  // The pair comes first.
+  const [first] = view.limits;
   return {
-    ...keyView(key, use, redisNow),
-    limit_remaining: limit === null ? null : creditsString(micro(Math.max(0, limit - use.spentInPeriod))),
+    ...view,
+    limits: [...view.limits, ...ofAccount],
+    limit_remaining: key.spendingLimit === null ? null : (first?.remaining ?? null),
     period_ends_at: periodEndsAt(redisNow, key.spendingPeriod),
   };
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../../domain/credits.ts';
 import { KeyPatch, NewKey, parseKeyPatch } from '../../domain/key-settings.ts';
+import { accountLimits, liveAmounts } from '../account/account-view.ts';
 import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
@@ -92,13 +93,18 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
     await ledger.flush(accountId);
     const key = await book.key(accountId, id);
     if (key === undefined) throw keyNotFound();
-    const [[use], account] = await Promise.all([
+    const [[use], account, live] = await Promise.all([
       keyUses(deps, accountId, [key]),
-      canManage ? ledger.account(accountId) : undefined,
+      book.account(accountId),
+      liveAmounts(ledger, accountId),
     ]);
+    const ofAccount = account ? accountLimits(account, live) : [];
+    const seen = canManage
+      ? ofAccount
+      : ofAccount.map((limit) => ({ ...limit, spent: null, remaining: null }));
     return {
-      ...ownKeyView(key, use as KeyUse, ledger.now(accountId)),
-      ...(account === undefined ? {} : { credits_balance: creditsNumber(account.balance) }),
+      ...ownKeyView(key, use as KeyUse, seen, live.now),
+      ...(canManage ? { credits_balance: creditsNumber(live.balance) } : {}),
     };
   });
 }

@@ -13,6 +13,7 @@ import {
   AdminAccount,
   AdminAccountPage,
   AdminAccountPatch,
+  liveAmounts,
   operatorAccountView,
 } from '../account/account-view.ts';
 import type { KeyCommandDeps } from '../keys/keys.ts';
@@ -80,7 +81,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     const found = await book.accounts(after, limit + 1, email);
     const page = found.slice(0, limit);
     const accounts = await Promise.all(
-      page.map(async (account) => operatorAccountView(account, await ledger.account(account.id))),
+      page.map(async (account) => operatorAccountView(account, await liveAmounts(ledger, account.id))),
     );
     const last = found.length > limit ? page.at(-1) : undefined;
     return { accounts, next: last === undefined ? null : String(last.id) };
@@ -98,7 +99,7 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   };
   app.get('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const account = await accountOf(book, request);
-    return operatorAccountView(account, await ledger.account(account.id));
+    return operatorAccountView(account, await liveAmounts(ledger, account.id));
   });
 }
 
@@ -127,6 +128,6 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, Date.now()));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
-    return operatorAccountView(account, await ledger.account(account.id));
+    return operatorAccountView(account, await liveAmounts(ledger, account.id));
   });
 }

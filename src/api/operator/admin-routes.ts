@@ -6,6 +6,7 @@ import { micro } from '../../domain/credits.ts';
 import { NewKey, parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Parsed, readBody } from '../../domain/shape.ts';
+import { NO_WINDOWS } from '../../domain/spending-limits.ts';
 import {
   AccountKeyPath,
   AccountPath,
@@ -114,7 +115,12 @@ async function createAccount({ book, ledger, config }: AdminDeps, body: Parsed<t
     await onceReachable(ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt }));
   }
   return {
-    account: operatorAccountView(account, { balance: credits, held: NO_CREDITS }),
+    account: operatorAccountView(account, {
+      balance: credits,
+      held: NO_CREDITS,
+      windows: NO_WINDOWS,
+      now: createdAt,
+    }),
     key: createdKeyView(key, value),
   };
 }

@@ -1,8 +1,8 @@
 import { micro } from '../../domain/credits.ts';
-import type { SpendingPeriod } from '../../domain/key.ts';
-import { type PeriodStarts, periodStart, periodStarts } from '../../domain/period.ts';
+import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
+import type { LimitPeriod, OwnedLimit, SpendingOwner } from '../../domain/spending-limits.ts';
 import { estimateOf, holdText } from '../journal/entry-text.ts';
-import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
+import { type Admission, type Admitted, LedgerUnavailable, type SpendingState } from '../ledger.ts';
 import { limitStatesIn } from '../limits-text.ts';
 import { type ConnectionGate, type LiveAccess, orUnavailable } from '../recovery/connection-gate.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
@@ -158,13 +158,15 @@ export class Admissions {
           limit: Number(reserved[0]),
           owner: reserved[1] === 'account' ? 'account' : 'key',
         };
-      case 'LIMIT':
-        return {
-          verdict: 'over_limit',
-          spent: micro(Number(first)),
-          ...limitOf(reserved),
-          ...statesOf(reserved[6]),
-        };
+      case 'LIMIT': {
+        const [held, estimated, balance, ...account] = reserved;
+        const live = { balance: micro(Number(balance)), ...reservedOf(account) };
+        const spending = spendingStates(admission, first as string, {
+          key: { held, estimated },
+          account: live,
+        });
+        return { verdict: 'over_limit', spending, account: live, ...statesOf(account[3]) };
+      }
       case 'FUNDS':
         return {
           verdict: 'insufficient',
@@ -205,26 +207,43 @@ function reservedOf([held, estimated, overdraft]: readonly string[]) {
   };
 }
 
-/** Reserved sums of a key and its account, from a refusal by the key's limit. */
-function limitOf([
-  held = '',
-  estimated = '',
-  overdraft = '',
-  balance,
-  accountHeld = '',
-  accountEstimated = '',
-]: readonly string[]) {
-  return {
-    ...reservedOf([held, estimated, overdraft]),
-    account: { balance: micro(Number(balance)), ...reservedOf([accountHeld, accountEstimated, overdraft]) },
-  };
+/** States of the admission's limits from a refusal: '<spent> <start of the five hours>' of each, comma-separated. */
+function spendingStates(
+  { spendingLimits }: Admission,
+  text: string,
+  reserved: Readonly<Record<SpendingOwner, { readonly held: unknown; readonly estimated: unknown }>>,
+): SpendingState[] {
+  const states = text.split(',');
+  return spendingLimits.map((limit, index) => {
+    const [spent, hours] = (states[index] as string).split(' ').map(Number);
+    const { held, estimated } = reserved[limit.of];
+    return {
+      ...limit,
+      spent: micro(spent as number),
+      hours: hours as number,
+      held: micro(Number(held)),
+      estimated: micro(Number(estimated)),
+    };
+  });
 }
 
-/** Fields of the periods in a key's hash (lua/post.inc.lua). */
-export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
-  SpendingPeriod,
-  string
->;
+/** Letters of owners and windows in lua/admit.lua. */
+const OWNERS = { key: 'k', account: 'a' } as const satisfies Record<SpendingOwner, string>;
+const WINDOWS = {
+  '5h': 'h',
+  daily: 'd',
+  weekly: 'w',
+  monthly: 'm',
+  total: 't',
+} as const satisfies Record<LimitPeriod, string>;
+
+function spendingText(limits: readonly OwnedLimit[], { day, week, month }: PeriodStarts): string {
+  if (limits.length === 0) return '-';
+  const starts = { '5h': 0, daily: day, weekly: week, monthly: month, total: 0 };
+  return limits
+    .map(({ of, period, credits }) => `${OWNERS[of]}${WINDOWS[period]}${starts[period]}=${credits}`)
+    .join(',');
+}
 
 /** `now`: milliseconds since the epoch by Redis' clock. */
 function admitCommand(
@@ -233,15 +252,14 @@ function admitCommand(
   now: number,
   holdTtlMs: number,
 ): HotCommand {
-  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
+  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimits } = admission;
   const estimate = estimateOf(admission);
-  const start = periodStart(starts, spendingPeriod);
   const bucket = bucketOf(accountId);
   return {
     bucket,
     keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingText(spendingLimits, starts)}${limitWords(admission)}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
 }

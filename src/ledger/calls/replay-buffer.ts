@@ -18,6 +18,8 @@ interface Settle {
   readonly draft: EntryDraft;
   readonly correction?: TokenCorrection | undefined;
   readonly starts: PeriodStarts;
+  /** By Redis' clock, in milliseconds since the epoch. */
+  readonly now: number;
   /** By performance.now(), when Redis answered. The call may have ended long before. */
   readonly settledAt: number;
 }

@@ -26,6 +26,8 @@ interface Settlement {
   readonly correction: TokenCorrection | undefined;
   /** Periods of the charge, by Redis' clock at the end of the call. */
   readonly starts: PeriodStarts;
+  /** The end of the call by Redis' clock, in milliseconds since the epoch. */
+  readonly now: number;
   /** By performance.now(); 0: not yet. */
   settledAt: number;
   /** True if Redis has no hold for the call; journal and book then show whether it was charged. */
@@ -67,10 +69,12 @@ export class Settler implements Replays {
   }
 
   settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
+    const now = this.#parts.clock.now(bucketOf(draft.accountId));
     const settlement: Settlement = {
       draft,
       correction,
-      starts: periodStarts(this.#parts.clock.now(bucketOf(draft.accountId))),
+      starts: periodStarts(now),
+      now,
       settledAt: 0,
       lost: false,
     };
@@ -120,8 +124,8 @@ export class Settler implements Replays {
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#parts.log.warn({ bucket, settles: missing.length }, 'redis lost settles; repeating them');
-      for (const { draft, correction, starts } of missing) {
-        await this.#settleAgain({ draft, correction, starts, settledAt: 0, lost: false });
+      for (const { draft, correction, starts, now } of missing) {
+        await this.#settleAgain({ draft, correction, starts, now, settledAt: 0, lost: false });
       }
       await this.#releaseRevived(
         bucket,
@@ -215,14 +219,14 @@ export class Settler implements Replays {
   }
 
   async #applyLost(settlement: Settlement): Promise<void> {
-    const { draft, starts } = settlement;
+    const { draft, starts, now } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
     if ((await this.#parts.drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
       this.#settled(settlement);
       return;
     }
-    const { reply } = await postOnce(this.#parts.background, draft, { starts });
+    const { reply } = await postOnce(this.#parts.background, draft, { starts, now });
     if (reply === 'BEYOND') throw new Error('the balance has no room for the charge');
     if (reply === 'HELD') {
       settlement.lost = false;
@@ -264,14 +268,14 @@ export class Settler implements Replays {
   }
 }
 
-function commandOf({ draft, correction, starts: { day, week, month } }: Settlement): HotCommand {
+function commandOf({ draft, correction, starts: { day, week, month }, now }: Settlement): HotCommand {
   const { id, accountId, keyId, credits } = draft;
   const bucket = bucketOf(accountId);
   return {
     bucket,
     keys: postingRedisKeys(accountId, keyId),
     id,
-    numbers: `${credits} ${day} ${week} ${month}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
+    numbers: `${credits} ${day} ${week} ${month} ${now}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
     record: draftText(draft),
   };
 }

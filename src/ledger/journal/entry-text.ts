@@ -10,13 +10,22 @@ import type { Admission, AdmissionLimits } from '../ledger.ts';
  */
 
 /**
- * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <draft JSON>`. The balance may be too large for
- * an exact number; the book takes no such entry. Throws if no gateway wrote the text.
+ * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <start of the key's five hours> <start of the
+ * account's> <draft JSON>`. The balance may be too large for an exact number; the book takes no such entry. An entry of
+ * 0.2 has no five hours. Throws if no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
   const numbers = head.trimEnd().split(' ').map(Number);
-  const [seq, balanceAfter, day, epoch, threshold] = numbers as [number, number, number, number, number];
+  const [seq, balanceAfter, day, epoch, threshold, key, account] = numbers as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number?,
+    number?,
+  ];
   const draft = JSON.parse(text.slice(head.length)) as EntryDraft;
   const whole = [seq, day, epoch, draft.accountId, draft.credits, threshold];
   if (typeof draft.id !== 'string' || !whole.every(Number.isSafeInteger)) throw new Error('no journal entry');
@@ -27,6 +36,7 @@ export function parseJournalEntry(text: string): JournalEntry {
     day,
     epoch,
     threshold: micro(threshold),
+    ...(key !== undefined && account !== undefined ? { hours: { key, account } } : {}),
   };
 }
 
@@ -95,6 +105,7 @@ export function parseHold(text: string): StoredHold {
       accountId: Number(accountId),
       keyId: Number(keyId),
       createdAt: now,
+      admittedAt: Number(createdAt),
       model: model.join(' '),
       category: category as Category,
       endpoint: endpoint ?? null,

@@ -1,6 +1,6 @@
 import type { Grant } from '../../book/grants.ts';
 import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
-import type { EntryDraft } from '../../domain/ledger-entry.ts';
+import type { EntryDraft, HourStarts } from '../../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../../domain/period.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -11,8 +11,12 @@ import { draftText } from './entry-text.ts';
 const MARKER_MS = 24 * 3_600_000;
 
 interface PostingTerms {
-  /** Periods of the key's spend. */
+  /** Periods of the spend. */
   readonly starts: PeriodStarts;
+  /** Redis' time, in milliseconds since the epoch. Not for refunds. */
+  readonly now?: number;
+  /** The five hours in which a refunded charge counted. */
+  readonly hours?: HourStarts | undefined;
   /** Required epoch of the account; default: any. */
   readonly epoch?: string;
   /** Maximum absolute balance minus holds, in micro-credits. An entry beyond it is refused for good. */
@@ -28,7 +32,7 @@ export type PostedOnce =
 export async function postOnce(
   client: RedisClient,
   draft: EntryDraft,
-  { starts, epoch, mostBalance }: PostingTerms,
+  { starts, now = 0, hours, epoch, mostBalance }: PostingTerms,
 ): Promise<PostedOnce> {
   const { accountId, keyId } = draft;
   const [reply, balance] = await client.postOnce(
@@ -36,9 +40,7 @@ export async function postOnce(
     draft.id,
     keyId === null ? 0 : 1,
     draft.credits,
-    starts.day,
-    starts.week,
-    starts.month,
+    `${starts.day} ${starts.week} ${starts.month} ${hours?.key ?? now} ${hours?.account ?? draft.admittedAt ?? 0}`,
     draftText(draft),
     Date.now() + MARKER_MS,
     epoch ?? '',

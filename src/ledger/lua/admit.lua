@@ -1,19 +1,21 @@
--- Admit: checks versions, call limits, spending limit and balance, and takes the hold (specification section 3, checks
+-- Admit: checks versions, call limits, spending limits and balance, and takes the hold (specification section 3, checks
 -- 11 and 12; section 5, "Estimate and overdraft"; section 11), for several calls in order. Credits must cover the
 -- estimates of all open calls including this one; credits plus overdraft must cover all holds. With an overdraft of 0
 -- the second implies the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit or -> <period field d|w|m>
---         <its start (days since epoch)>'. One argument, because an argument costs the gateway as much as splitting this
---         text costs here. Two words follow if key or account has call limits, or the presented value expires, or the call
---         counts tokens: the expiry (ms since epoch) or -; and the estimated tokens, * to take from the buckets of counting
---         alone, or - without limits;
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <spending limits or ->', each limit
+--         '<owner: key k, account a><window d|w|m|h|t><start of the day, week or month now, else 0>=<limit>', comma-separated.
+--         One argument, because an argument costs the gateway as much as splitting this text costs here. Two words
+--         follow if key or account has call limits, or the presented value expires, or the call counts tokens: the expiry
+--         (ms since epoch) or -; and the estimated tokens, * to take from the buckets of counting alone, or - without
+--         limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: the admission deadline (ms since epoch, by the clock of this Redis)
 -- Reply of each call: 1 held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'LATE'} past the deadline | {'VOID'} repeated | {'ENDED'} the presented value has expired
---       | {'LIMIT', spent, held, sum of estimates, overdraft; balance, held, sum of estimates of the account}
+--       | {'LIMIT', '<spent> <start of the five hours>' of each limit, comma-separated; held, sum of estimates of the key;
+--         balance, held, sum of estimates, overdraft of the account}
 --       | {'FUNDS', balance, held, sum of estimates, overdraft}
 --       and with call limits, including the states of key and account (`states` in call-limits.inc.lua):
 --       {'HELD', states with this call} | {'LIMITED', states}
@@ -24,6 +26,7 @@
 --- @include int
 --- @include each
 --- @include call-limits
+--- @include windows
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -41,20 +44,52 @@ local MAX_EXACT = 9007199254740991
 
 local function readAccount(name)
   if not accounts[name] then
-    local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held', 'slack', 'od')
-    accounts[name] = { v = f[1], ep = f[2], bal = tonumber(f[3]), held = tonumber(f[4]), slack = tonumber(f[5]),
-      overdraft = tonumber(f[6]) }
+    local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held', 'slack', 'od', 'h')
+    accounts[name] = { name = name, v = f[1], ep = f[2], bal = tonumber(f[3]), held = tonumber(f[4]), slack = tonumber(f[5]),
+      overdraft = tonumber(f[6]), h = tonumber(f[7]) }
   end
   return accounts[name]
 end
 
 local function readKey(name)
   if not keys[name] then
-    local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack')
-    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), slack = tonumber(f[10]),
-      d = f[4], ds = f[5], w = f[6], ws = f[7], m = f[8], ms = f[9] }
+    local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'slack', 'h')
+    keys[name] = { name = name, v = f[1], ep = f[2], held = tonumber(f[3]), slack = tonumber(f[4]), h = tonumber(f[5]) }
   end
   return keys[name]
+end
+
+-- The windows of an account are nil if an earlier version posted without them.
+local function readWindows(account, key)
+  if not account.windows then
+    local f = redis.call('HMGET', account.name, 'win', 'h', 'seq')
+    account.windows = packedIn(f[1], f[2], f[3])
+  end
+  key.windows = key.windows or windowsIn(redis.call('HMGET', key.name, unpack(WINDOW_FIELDS)), 1)
+end
+
+-- The five hours of an owner begin with its first call after the last ones. What an account spent before is known by its
+-- time.
+local function beginHours(owner, isKey)
+  if now < owner.h + FIVE_HOURS_MS then return end
+  owner.h = now
+  redis.call('HSET', owner.name, 'h', int(now))
+  if isKey then redis.call('HSET', owner.name, 'hs', '0') end
+  if owner.windows then owner.windows[HOURS], owner.windows[HOURS + 1] = now, 0 end
+end
+
+-- Checks spending limits. Returns whether the call would exceed one, and the states of all.
+local function check(limits, owners, hold, estimate, overdraft)
+  local isOver, states = false, {}
+  for owner, window, start, limit in string.gmatch(limits, '(%a)(%a)(%d+)=(%d+)') do
+    local of = owners[owner]
+    local spent = spentIn(of.windows, window, tonumber(start), now)
+    -- Subtract first: limit plus overdraft would not be exact, because either can be almost 2^53.
+    local beyond = spent - tonumber(limit)
+    if beyond + of.held - of.slack + estimate > 0 or beyond + of.held + hold > overdraft then isOver = true end
+    states[#states + 1] = int(spent) .. ' ' .. int(of.windows[HOURS])
+  end
+  return isOver, table.concat(states, ',')
 end
 
 -- Counting tokens has a bucket of its own, field cnt '<debt> <time (ms)>' of key and account: ten times rpm_limit; for a
@@ -75,10 +110,10 @@ end
 
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if isLate then return { 'LATE' } end
-  local version, accountVersion, amount, likely, limit, period, start, more =
-    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
+  local version, accountVersion, amount, likely, spending, more =
+    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local account, key = readAccount(accountName), readKey(keyName)
-  if not tonumber(account.ep) or key.ep ~= account.ep then return { 'MISSING' } end
+  if not tonumber(account.ep) or key.ep ~= account.ep or not account.h or not key.h then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
   local keyLimits, accountLimits, tokens, isCounting
   if more ~= '' then
@@ -93,15 +128,13 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
   local refusal
-  if limit ~= '-' then
-    local spent = 0
-    if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
-    -- Subtract first: limit plus overdraft would not be exact, because either can be almost 2^53.
-    local beyond = spent - tonumber(limit)
-    local held, estimated = key.held, key.held - key.slack
-    if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
-      refusal = { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft),
-        int(account.bal), int(account.held), int(account.held - account.slack) }
+  if spending ~= '-' then
+    readWindows(account, key)
+    if not account.windows then return { 'MISSING' } end
+    local isOver, states = check(spending, { k = key, a = account }, hold, estimate, overdraft)
+    if isOver then
+      refusal = { 'LIMIT', states, int(key.held), int(key.held - key.slack),
+        int(account.bal), int(account.held), int(account.held - account.slack), int(overdraft) }
     end
   end
   local held, estimated = account.held, account.held - account.slack
@@ -126,6 +159,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
   count(ofKey)
   count(ofAccount)
+  beginHours(key, true)
+  beginHours(account, false)
   if hold > 0 then
     local slack = hold - estimate
     account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack

@@ -5,10 +5,11 @@
 -- Reply 'CLOSED' from here on every other script answers MISSING, until restore-account
 --       | 'LIVE' nothing to rebuild (any more) | 'BUSY' another gateway is rebuilding it
 -- O(1).
-local f = redis.call('HMGET', KEYS[1], 'ep', 'rb', 'ru')
-if f[1] and redis.call('HGET', KEYS[2], 'ep') == f[1] and (ARGV[3] == '' or tonumber(f[1]) > tonumber(ARGV[3])) then
-  return 'LIVE'
-end
+local f = redis.call('HMGET', KEYS[1], 'ep', 'rb', 'ru', 'seq', 'win')
+local k = redis.call('HMGET', KEYS[2], 'ep', 'ts')
+-- An earlier version that posts beside this one leaves the windows of spending limits behind (windows.inc.lua).
+local isWhole = (k[2] or KEYS[1] == KEYS[2]) and f[4] == string.match(f[5] or '', '^%S+')
+if f[1] and k[1] == f[1] and isWhole and (ARGV[3] == '' or tonumber(f[1]) > tonumber(ARGV[3])) then return 'LIVE' end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local isOurs = f[2] and string.match(f[2], '^[^:]+') == string.match(ARGV[1], '^[^:]+')

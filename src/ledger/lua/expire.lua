@@ -25,7 +25,8 @@ if account.hasLimits or key.hasLimits then
   limits.release(KEYS[1], KEYS[2], hold, 0, 0)
 end
 redis.call('HDEL', KEYS[3], ARGV[1])
-post(account, key, KEYS[4], 0, amount, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], slack)
+local at = { day = tonumber(ARGV[3]), week = tonumber(ARGV[4]), month = tonumber(ARGV[5]), now = tonumber(ARGV[2]) }
+post(account, key, KEYS[4], 0, amount, at, ARGV[6], slack)
 write()
 if limits then limits.write() end
 return 'EXPIRED'

@@ -21,5 +21,5 @@ if version or ARGV[3] ~= '1' then return end
 local ep = redis.call('HGET', KEYS[1], 'ep')
 if ep then
   redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'slack', '0',
-    'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
+    'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0', 'h', '0', 'hs', '0', 'ts', '0')
 end

@@ -1,13 +1,14 @@
 -- Restore keys: second step of a rebuild. The keys go live once restore-account sets the account's epoch.
 -- KEYS  1 account hash  2 holds hash  3… key hashes
--- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch  3 day  4 week  5 month (starts), then for each key: id,
---       version, record JSON, spent in day, week, month, call limits as in the hash (post.inc.lua), or ''
+-- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch, then for each key: id, version, record JSON,
+--       '<d> <ds> <w> <ws> <m> <ms> <h> <hs> <ts>' (windows, post.inc.lua), call limits as in the hash, or ''
 -- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(keys + holds of the bucket); only after a loss.
 --- @include int
 --- @include hold-record
 --- @include hold-owners
 --- @include call-limits
+--- @include windows
 if redis.call('HGET', KEYS[1], 'rb') ~= ARGV[1] then return 'OLD' end
 local held, slack, open, limits = {}, {}, {}, callLimits()
 for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
@@ -19,8 +20,8 @@ for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
   end
 end
 for i = 3, #KEYS do
-  local at = 6 + (i - 3) * 7
-  local version, record, lim = ARGV[at + 1], ARGV[at + 2], ARGV[at + 6]
+  local at = 3 + (i - 3) * 5
+  local version, record, lim = ARGV[at + 1], ARGV[at + 2], ARGV[at + 4]
   local f = redis.call('HMGET', KEYS[i], 'v', 'rec', 'lim')
   if f[1] and tonumber(f[1]) > tonumber(version) then version, record, lim = f[1], f[2], f[3] or '' end
   if lim ~= '' or f[3] then
@@ -30,6 +31,6 @@ for i = 3, #KEYS do
   end
   redis.call('HSET', KEYS[i], 'v', version, 'rec', record, 'ep', ARGV[2],
     'held', int(held[ARGV[at]] or 0), 'slack', int(slack[ARGV[at]] or 0),
-    'd', ARGV[3], 'ds', ARGV[at + 3], 'w', ARGV[4], 'ws', ARGV[at + 4], 'm', ARGV[5], 'ms', ARGV[at + 5])
+    unpack(windowFields(ARGV[at + 3])))
 end
 return 'RESTORED'

@@ -189,6 +189,7 @@ export class Refunds {
   async #apply(charge: Charge, epoch: string): Promise<PostedOnce['reply']> {
     const { reply } = await postOnce(this.#parts.client, draftOf(charge), {
       starts: periodsOfDay(charge.day),
+      hours: charge.entry.hours ?? { key: 0, account: 0 },
       epoch,
     });
     return reply;
@@ -210,6 +211,7 @@ function draftOf({ entry }: Charge): EntryDraft {
     usage: {},
     estimated: false,
     credits: micro(-entry.credits),
+    ...(entry.hours !== undefined && { hours: entry.hours }),
     ...(entry.upstream !== undefined && { upstream: entry.upstream }),
     // The provider does not bill a failed job, so sums return its cost along with its credits.
     ...(entry.cost !== undefined && { cost: micro(-entry.cost) }),

@@ -4,7 +4,8 @@ import type { Book } from '../../book/book.ts';
 import type { AccountSnapshot, KeyState } from '../../book/snapshot.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
-import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
+import { type PeriodStarts, periodStarts, periodsOfDay } from '../../domain/period.ts';
+import { type Windows, withHours } from '../../domain/spending-limits.ts';
 import type { Log } from '../../log/log.ts';
 import { Failures } from '../../log/loop.ts';
 import type { JournalDrain } from '../journal/drain.ts';
@@ -142,15 +143,15 @@ export class Rebuilder {
   /** Restores the account from the book. False: the book was slow and another gateway has begun a rebuild. */
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
-    const starts = periodStarts(this.#parts.clock.now(bucket));
     // Read first: the journal does not grow while the account is closed, and the snapshot reports which entries the
     // book has.
     const journal = await this.#journalOf(accountId);
+    const starts = lastStarts(periodStarts(this.#parts.clock.now(bucket)), journal);
     const ids = journal.map(({ id }) => id);
     const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
     const { account, epoch } = snapshot;
-    const { balance, seq, keys } = withUndrained(snapshot, journal, starts);
+    const { balance, seq, keys, windows } = withUndrained(snapshot, journal);
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
       const reply = await this.#parts.client.restoreKeys(
@@ -160,17 +161,12 @@ export class Rebuilder {
         ...chunk.map(({ key }) => keyRedisKey(accountId, key.id)),
         name,
         epoch,
-        starts.day,
-        starts.week,
-        starts.month,
-        ...chunk.flatMap(({ key, daySpent, weekSpent, monthSpent }) => [
-          key.id,
-          key.version,
-          JSON.stringify(key),
-          daySpent,
-          weekSpent,
-          monthSpent,
-          limitsText(key),
+        ...chunk.flatMap((state) => [
+          state.key.id,
+          state.key.version,
+          JSON.stringify(state.key),
+          windowsText(state.windows),
+          limitsText(state.key),
         ]),
       );
       if (reply === 'OLD') return false;
@@ -188,6 +184,9 @@ export class Rebuilder {
       balance,
       seq,
       limitsText(account),
+      windowsText(windows),
+      windows.hours,
+      JSON.stringify(account.spendingLimits),
     );
     if (reply === 'OLD') return false;
     // The entry of an applied grant is in the book or journal; its idempotency marker may be gone.
@@ -215,43 +214,68 @@ function ignoreBeyond(error: unknown): void {
   if (!(error instanceof BalanceBeyondBound)) throw error;
 }
 
+/** The periods now, or those of a call in the journal that was booked to a later day (book/snapshot.ts). */
+function lastStarts(now: PeriodStarts, journal: readonly JournalEntry[]): PeriodStarts {
+  const day = journal.reduce(
+    (last, entry) => (entry.keyId === null ? last : Math.max(last, entry.day)),
+    now.day,
+  );
+  return day === now.day ? now : periodsOfDay(day);
+}
+
 interface RestoredState {
   readonly balance: Micro;
   readonly seq: number;
+  /** The account's. */
+  readonly windows: Windows;
   readonly keys: readonly KeyState[];
 }
 
 /**
  * The book's state of an account plus journal entries that the book did not have, whose credits must not be spent
- * twice. `starts`: the periods of the snapshot. Like the book, skips entries that the balance has no room for.
+ * twice. Like the book, skips entries that the balance has no room for.
  */
 export function withUndrained(
-  { balance, seq, keys, known }: AccountSnapshot,
+  { balance, seq, windows, keys, known }: AccountSnapshot,
   journal: readonly JournalEntry[],
-  starts: PeriodStarts,
 ): RestoredState {
   const waiting = new Map(journal.filter(({ id }) => !known.has(id)).map((entry) => [entry.id, entry]));
-  const restored = { balance: balance as number, seq, keys: [...keys] };
+  const restored = { balance: balance as number, seq, windows, keys: [...keys] };
   for (const entry of waiting.values()) {
     const after = restored.balance + entry.credits;
     if (!Number.isSafeInteger(after)) continue;
     restored.balance = after;
     restored.seq++;
+    if (entry.keyId === null) continue;
+    restored.windows = withSpend(restored.windows, entry, entry.hours?.account);
     const place = restored.keys.findIndex(({ key }) => key.id === entry.keyId);
     const state = restored.keys[place];
-    if (state) restored.keys[place] = withSpend(state, entry, starts);
+    if (state)
+      restored.keys[place] = {
+        ...state,
+        windows: withSpend(state.windows, entry, entry.hours?.key),
+      };
   }
   return { ...restored, balance: micro(restored.balance) };
 }
 
-function withSpend(state: KeyState, { day, credits }: JournalEntry, starts: PeriodStarts): KeyState {
-  // Spending limits are lower, so larger sums need not be exact (lua/post.inc.lua).
-  const add = (spent: Micro, start: number) =>
-    day >= start ? micro(Math.min(spent - credits, Number.MAX_SAFE_INTEGER)) : spent;
+/** Windows after a call or a refund. `hours`: start of the five hours in which it counted. */
+function withSpend(windows: Windows, { day, credits }: JournalEntry, hours: number | undefined): Windows {
+  // Spending limits are lower, so larger sums need not be exact (lua/windows.inc.lua).
+  const add = (spent: Micro) => micro(Math.min(spent - credits, Number.MAX_SAFE_INTEGER));
+  const since = (spent: Micro, start: number) => (day >= start ? add(spent) : spent);
   return {
-    key: state.key,
-    daySpent: add(state.daySpent, starts.day),
-    weekSpent: add(state.weekSpent, starts.week),
-    monthSpent: add(state.monthSpent, starts.month),
+    ...windows,
+    ...(hours !== undefined && withHours(windows, hours, -credits)),
+    daySpent: since(windows.daySpent, windows.day),
+    weekSpent: since(windows.weekSpent, windows.week),
+    monthSpent: since(windows.monthSpent, windows.month),
+    totalSpent: add(windows.totalSpent),
   };
+}
+
+/** Encodes windows for a rebuild (lua/windows.inc.lua). */
+function windowsText(windows: Windows): string {
+  const { day, daySpent, week, weekSpent, month, monthSpent, hours, hoursSpent, totalSpent } = windows;
+  return `${day} ${daySpent} ${week} ${weekSpent} ${month} ${monthSpent} ${hours} ${hoursSpent} ${totalSpent}`;
 }

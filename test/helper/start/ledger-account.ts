@@ -4,6 +4,7 @@ import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../../../src/domain/key.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/key-settings.ts';
 import { newKeyValue } from '../../../src/domain/key-value.ts';
+import type { SpendingLimit } from '../../../src/domain/spending-limits.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 
 /** Options of a new account, with amounts in credits. */
@@ -15,6 +16,8 @@ export interface AccountOptions {
   /** Default 0. */
   readonly overdraft?: number;
   readonly key?: Partial<KeySettings>;
+  /** The account's; default: none. */
+  readonly spendingLimits?: readonly SpendingLimit[];
   /** Default: an address that no other account has. */
   readonly email?: string;
 }
@@ -36,6 +39,7 @@ export async function accountOn(
       email: options.email ?? `owner${emails++}-${process.pid}@example.com`,
       alertThreshold: micro(Math.round(threshold * 1e6)),
       overdraft: micro(Math.round(overdraft * 1e6)),
+      spendingLimits: options.spendingLimits ?? [],
       webhookSecret: newWebhookSecret(),
     },
     { ...OPEN_KEY, ...settings, hash, prefix },

@@ -6,13 +6,22 @@ import { pino } from 'pino';
 import { t as suite, type Test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import { openBook } from '../../../src/book/open-book.ts';
+import type { Engine } from '../../../src/book/schema.ts';
 import type { RedisAddress } from '../../../src/config/redis-url.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../../src/domain/key.ts';
 import type { EntryDraft } from '../../../src/domain/ledger-entry.ts';
-import type { Admission } from '../../../src/ledger/ledger.ts';
+import { type PeriodStarts, periodStarts } from '../../../src/domain/period.ts';
+import {
+  type LimitPeriod,
+  ownedLimits,
+  type SpendingOwner,
+  spentIn,
+  type Windows,
+} from '../../../src/domain/spending-limits.ts';
+import type { Admission, Ledger } from '../../../src/ledger/ledger.ts';
 import { type LedgerBounds, type OpenLedger, openLedger } from '../../../src/ledger/open-ledger.ts';
-import { redisKeyPrefix } from '../../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, redisKeyPrefix } from '../../../src/ledger/redis/redis-keys.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../../src/redis-server/server.ts';
 import { takeBook } from './books.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
@@ -35,14 +44,18 @@ export interface TestLedger {
 }
 
 /**
- * Opens a ledger on a Redis and a SQLite book without a gateway. Both are empty, and shared with later tests of the
+ * Opens a ledger on a Redis and a book (default: SQLite) without a gateway. Both are empty, and shared with later tests of the
  * process; with `ownRedis`, the test may stop or reconfigure its Redis.
  */
 export async function startLedger(
   t: Test,
-  { redisTimeoutMs = REDIS_TIMEOUT_MS, ownRedis = false } = {},
+  {
+    redisTimeoutMs = REDIS_TIMEOUT_MS,
+    ownRedis = false,
+    engine = 'sqlite',
+  }: { redisTimeoutMs?: number; ownRedis?: boolean; engine?: Engine } = {},
 ): Promise<TestLedger> {
-  const { book } = await takeBook(t, 'sqlite');
+  const { book } = await takeBook(t, engine);
   const redis = ownRedis ? await startPrivateRedisFor(t) : await takeRedis(book.id);
   let alerts = 0;
   const connect = () =>
@@ -139,8 +152,7 @@ export function admissionOf(key: KeyRecord, credits: number, more: Partial<Admis
     accountVersion: 1,
     hold,
     estimate: hold,
-    spendingLimit: key.spendingLimit,
-    spendingPeriod: key.spendingPeriod,
+    spendingLimits: ownedLimits(key, []),
     model: 'flat',
     category: 'text',
     endpoint: '/v1/chat/completions',
@@ -166,6 +178,18 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
   };
 }
 
+/** Micro-credits that a key, or its account, has spent in the current window of a period. */
+export async function spentBy(
+  ledger: Ledger,
+  { accountId, id }: Pick<KeyRecord, 'accountId' | 'id'>,
+  period: LimitPeriod,
+  of: SpendingOwner = 'key',
+): Promise<number> {
+  const [windows] = await ledger.windows(accountId, [of === 'key' ? id : 'account']);
+  const now = ledger.now(accountId);
+  return spentIn(windows as Windows, period, periodStarts(now), now);
+}
+
 /** Admits and settles one call. Resolves with the result of the admission. */
 export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
   const admitted = await open.ledger.admit(admission);
@@ -178,4 +202,16 @@ export async function spend(open: OpenLedger, admission: Admission, credits: num
 /** All entries of an account in a book's ledger, oldest first. */
 export async function entriesOf(book: Book, accountId: number) {
   return (await book.ledger({ accountId, limit: 1_000 })).reverse();
+}
+
+/** Moves the day, week and month of an account in Redis, where its windows are one text: seq, d, ds, w, ws, m, … */
+export async function setAccountPeriods(raw: Redis, accountId: number, starts: PeriodStarts): Promise<void> {
+  const name = accountRedisKey(accountId);
+  const values = String(await raw.hget(name, 'win')).split(' ');
+  const { day, week, month } = starts;
+  await raw.hset(
+    name,
+    'win',
+    [values[0], day, values[2], week, values[4], month, ...values.slice(6)].join(' '),
+  );
 }

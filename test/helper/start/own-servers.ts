@@ -36,7 +36,7 @@ export async function startGatewayProcesses(t: Test, count: number) {
   const start = () => startGatewayProcess(t, makePlace(t, provider.url, env));
   const gateways = await Promise.all(Array.from({ length: count }, start));
   /** Gateways in turn: 0 is the first, and `count` the first again. */
-  return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
+  return { redis, gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
 }
 
 /** Starts a gateway on a Redis of the test, and a provider that holds its answers to "wait" until they are released. */

@@ -24,7 +24,7 @@ function settleAt(settledAt: number, createdAt = 0) {
     estimated: false,
     credits: micro(-1),
   };
-  return { draft, starts: periodStarts(createdAt), settledAt };
+  return { draft, starts: periodStarts(createdAt), now: createdAt, settledAt };
 }
 
 test('the settles of the last five seconds are remembered, oldest first', async (t) => {

@@ -3,6 +3,7 @@ import type { Answered } from '../driver/client.ts';
 import { firstThreshold } from '../driver/history.ts';
 import { limitsFrom, NO_LIMITS } from '../model/limits-model.ts';
 import { type CallModel, keyModel, type Loss, Model } from '../model/model.ts';
+import { spendingFrom } from '../model/spending-model.ts';
 import { newestOf } from '../model/values-model.ts';
 import type { GatewaySlot } from '../world/gateway-slot.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
@@ -53,6 +54,7 @@ export function fixture() {
         seq: 4,
         epoch: 1,
         version: 1,
+        spending_limits: '[]',
         ...NO_LIMITS,
       },
     ],
@@ -93,6 +95,7 @@ export function fixture() {
     highestOverdraft: 0,
     thresholds: [firstThreshold(8 * CREDIT)],
     limits: limitsFrom(NO_LIMITS),
+    spending: spendingFrom([]),
   };
   const key = keyModel(1, 'sk', account, { highestLimit: 3 * CREDIT });
   model.accounts.push(account);

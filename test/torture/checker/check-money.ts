@@ -108,7 +108,7 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
  * Maximum excess of a charge over its estimate. Only the gateway knows the estimate of a call by token, so this assumes
  * 0.
  */
-function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number {
+export function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number {
   const call = model.estimatedCalls.find(({ requestId }) => requestId === id);
   if (call) return Math.max(0, -credits - call.estimate);
   return slug === 'tokens' ? Math.max(0, -credits) : 0;
@@ -118,7 +118,7 @@ function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number
  * Lost holds, and lost charges that gateways repeat, in micro-credits. Until the repeat, others could spend these
  * credits.
  */
-function lostSpending(
+export function lostSpending(
   losses: readonly Loss[],
   isOf: (what: { accountId: number; keyId: number | null }) => boolean,
 ): number {

@@ -8,12 +8,13 @@ import { checkBills } from './check-bills.ts';
 import { CallChecker, checkEstimatedCalls, checkReplicated } from './check-calls.ts';
 import { checkLimits, checkLiveLimits, checkRefusals } from './check-limits.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import { checkSpendingLimits, checkWindows } from './check-spending.ts';
 import { checkValues } from './check-values.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { usesIn } from './uses.ts';
 
 /**
- * Checks invariants 1 to 5 (specification section 5), rate limits (section 11), targets (section 12) and key values
+ * Checks invariants 1 to 5 and spending limits (specification section 5), rate limits (section 11), targets (section 12) and key values
  * (section 2) after a history. Resolves with the violations, one line each.
  */
 export async function check({ world, model, raw }: History): Promise<string[]> {
@@ -27,6 +28,8 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
   return [
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),
+    ...checkWindows(snapshot),
+    ...checkSpendingLimits(snapshot, model),
     ...checkTopUps(snapshot, model),
     ...checkEstimatedCalls(snapshot, model),
     ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),

@@ -38,6 +38,8 @@ export interface AccountRow extends Limits {
   readonly seq: number;
   readonly epoch: number;
   readonly version: number;
+  /** JSON list. */
+  readonly spending_limits: string;
 }
 
 export interface LedgerRow {
@@ -56,7 +58,7 @@ export interface LedgerRow {
   /** JSON of `Usage` (domain/units.ts). */
   readonly usage: string;
   readonly upstream: string | null;
-  /** JSON with `attempts` where there are any. */
+  /** JSON with times, the five hours in which it counts, and `attempts` where there are any. */
   readonly call: string | null;
 }
 
@@ -82,7 +84,7 @@ export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): 
     );
     return {
       accounts: await read<AccountRow>(
-        `select id, email, balance, alert_threshold, seq, epoch, version, ${LIMIT_FIELDS} from accounts order by id`,
+        `select id, email, balance, alert_threshold, seq, epoch, version, spending_limits, ${LIMIT_FIELDS} from accounts order by id`,
       ),
       keys: await read<KeyRow>(`select id, account_id, version, ${LIMIT_FIELDS} from keys order by id`),
       ledger: await read<LedgerRow>(

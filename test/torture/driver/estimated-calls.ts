@@ -4,6 +4,7 @@ import { openBook } from '../../../src/book/open-book.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from '../../../src/domain/call-limits.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../../src/domain/key.ts';
+import { ownedLimits } from '../../../src/domain/spending-limits.ts';
 import type { Admission, TokenCorrection } from '../../../src/ledger/ledger.ts';
 import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';
 import type { EstimatedCallModel } from '../model/model.ts';
@@ -127,8 +128,7 @@ function admissionOf(
     accountVersion: account.version,
     hold: micro(hold),
     estimate: micro(estimate),
-    spendingLimit: key.spendingLimit,
-    spendingPeriod: key.spendingPeriod,
+    spendingLimits: ownedLimits(key, account.spendingLimits),
     limits: isLimited ? { key: callLimitsOf(key), account: callLimitsOf(account), tokens } : undefined,
     model: 'estimated',
     category: 'text',
@@ -147,13 +147,17 @@ function correctionOf(
   return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
-function chargeOf({ requestId, accountId, keyId, model, endpoint }: Admission, { cost }: EstimatedCallModel) {
+function chargeOf(
+  { requestId, accountId, keyId, model, endpoint }: Admission,
+  { cost, heldAt = 0 }: EstimatedCallModel,
+) {
   return {
     id: requestId,
     type: 'charge',
     accountId,
     keyId,
     createdAt: Date.now(),
+    admittedAt: heldAt,
     model,
     category: 'text',
     endpoint,

@@ -5,6 +5,7 @@ import { ADMIN_TOKEN } from '../../helper/start/gateway-process.ts';
 import type { Scope } from '../../helper/start/scope.ts';
 import { limitsFrom, NO_LIMITS } from '../model/limits-model.ts';
 import { type KeyModel, keyModel, type Model, type ThresholdModel, type Trouble } from '../model/model.ts';
+import { spendingFrom } from '../model/spending-model.ts';
 import { ON_THE_WAY_TO_THE_BOOK } from '../nemesis/failpoints.ts';
 import type { Shard } from '../world/shard.ts';
 import { startWorld, type World, type WorldPlan } from '../world/world.ts';
@@ -191,6 +192,7 @@ async function makeProbe({ slots }: World, name: string): Promise<KeyModel> {
     highestOverdraft: 0,
     thresholds: [firstThreshold(0)],
     limits: limitsFrom(NO_LIMITS),
+    spending: spendingFrom([]),
   };
   return keyModel(key.id, key.key, owner);
 }

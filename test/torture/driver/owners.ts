@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_TOKEN } from '../../helper/start/gateway-process.ts';
 import { type Limits, limitsFrom, NO_LIMITS } from '../model/limits-model.ts';
 import { type AccountModel, type KeyModel, keyModel, type TopUpModel } from '../model/model.ts';
+import { changedTo, type SpendingLimit, spendingFrom } from '../model/spending-model.ts';
 import { affirm, doubt, endOlder, leaveOpen, newestOf } from '../model/values-model.ts';
 import { pick } from './calls.ts';
 import type { Answered } from './client.ts';
@@ -15,6 +16,7 @@ export interface AccountPlan {
   readonly credits: number;
   readonly threshold: number;
   readonly overdraft: number;
+  readonly spending?: readonly SpendingLimit[];
 }
 
 /** Creates an account whose key has a webhook. Forgets it if the answer is lost, because then nobody has its key. */
@@ -31,6 +33,7 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
       credits: plan.credits,
       alert_threshold: plan.threshold,
       overdraft: plan.overdraft,
+      spending_limits: plan.spending ?? [],
     },
   });
   if (!isDone(history, answer, 201)) return;
@@ -45,6 +48,7 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
     highestOverdraft: plan.overdraft * MICRO,
     thresholds: [firstThreshold(plan.threshold * MICRO)],
     limits: limitsFrom(NO_LIMITS),
+    spending: spendingFrom(plan.spending ?? []),
   };
   model.accounts.push(made);
   const first = keyModel(key.id, key.key, made);
@@ -73,12 +77,40 @@ export async function changeOverdraft(history: History, plan: OverdraftPlan): Pr
   isDone(history, answer, 200);
 }
 
+export interface SpendingPlan {
+  readonly slot: number;
+  readonly of: 'key' | 'account';
+  readonly place: number;
+  readonly spending: readonly SpendingLimit[];
+}
+
+/** Replaces the list of spending limits, of a key by its owner or of an account by the operator. */
+export async function changeSpending(history: History, plan: SpendingPlan): Promise<void> {
+  const { model, world } = history;
+  // The first account has none, because its calls show when everything is healed.
+  const keys = model.keys.slice(1);
+  const accounts = model.accounts.slice(1);
+  if (keys.length === 0 || accounts.length === 0) return;
+  const key = pick(keys, plan.place);
+  const account = pick(accounts, plan.place);
+  const isOfKey = plan.of === 'key';
+  changedTo((isOfKey ? key : account).spending, plan.spending);
+  const answer = await history.ask(plan.slot % world.slots.length, {
+    method: 'PATCH',
+    path: isOfKey ? `/api/keys/${key.id}/` : `/api/admin/accounts/${account.id}/`,
+    token: isOfKey ? newestOf(ownerOf(history, key)).value : ADMIN_TOKEN,
+    body: { spending_limits: plan.spending },
+  });
+  isDone(history, answer, 200);
+}
+
 export interface KeyPlan {
   readonly slot: number;
   readonly account: number;
   /** Spending limit in whole credits; null for none. */
   readonly limit: number | null;
   readonly limits?: Limits;
+  readonly spending?: readonly SpendingLimit[];
 }
 
 export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
@@ -89,13 +121,20 @@ export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
     method: 'POST',
     path: '/api/keys/',
     token: newestOf(owner).value,
-    body: { name: `key ${model.keys.length}`, spending_limit: plan.limit, can_manage: false, ...limits },
+    body: {
+      name: `key ${model.keys.length}`,
+      spending_limit: plan.limit,
+      spending_limits: plan.spending ?? [],
+      can_manage: false,
+      ...limits,
+    },
   });
   if (!isDone(history, answer, 201)) return;
   const { id, key } = JSON.parse(answer.text) as { id: number; key: string };
   const made = keyModel(id, key, owner.account, {
     highestLimit: plan.limit === null ? null : plan.limit * MICRO,
     limits: limitsFrom(limits),
+    spending: spendingFrom(plan.spending ?? []),
   });
   model.keys.push(made);
 }

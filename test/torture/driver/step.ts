@@ -14,12 +14,14 @@ import {
   type AccountPlan,
   changeKey,
   changeOverdraft,
+  changeSpending,
   type KeyChangePlan,
   type KeyPlan,
   makeAccount,
   makeKey,
   newTopUp,
   type OverdraftPlan,
+  type SpendingPlan,
   topUp,
 } from './owners.ts';
 import { type RotationPlan, rotate } from './rotate.ts';
@@ -37,6 +39,7 @@ export interface StepPlans {
   threshold: ThresholdPlan;
   overdraft: OverdraftPlan;
   limit: LimitPlan;
+  spending: SpendingPlan;
   rotation: RotationPlan;
   'open calls': null;
   fault: FaultPlan;
@@ -73,6 +76,7 @@ const RUNS: {
   threshold: changeThreshold,
   overdraft: changeOverdraft,
   limit: changeLimit,
+  spending: changeSpending,
   rotation: rotate,
   'open calls': countOpenCalls,
   fault: injectFault,

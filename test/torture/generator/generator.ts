@@ -6,6 +6,7 @@ import type { Change } from '../driver/owners.ts';
 import { Step, type StepPlans } from '../driver/step.ts';
 import { LIMIT_FIELDS, type LimitField, type Limits, NO_LIMITS } from '../model/limits-model.ts';
 import type { Model } from '../model/model.ts';
+import { SPENDING_PERIODS, type SpendingLimit } from '../model/spending-model.ts';
 import { FAILPOINTS, SENT_TO_REDIS } from '../nemesis/failpoints.ts';
 import type { FaultPlan } from '../nemesis/nemesis.ts';
 import { MOODS, type MoodName } from '../world/targets.ts';
@@ -108,6 +109,29 @@ const limitChanges = step(
   ),
 );
 
+/** Spending limits that drawn calls reach, in whole credits; none in a third. */
+const spendingUpTo = (max: number): fc.Arbitrary<readonly SpendingLimit[]> =>
+  fc.oneof(
+    { arbitrary: fc.constant([]), weight: 1 },
+    {
+      arbitrary: fc.uniqueArray(
+        fc.record({ period: fc.constantFrom(...SPENDING_PERIODS), credits: fc.integer({ min: 1, max }) }),
+        { selector: ({ period }) => period, minLength: 1, maxLength: SPENDING_PERIODS.length },
+      ),
+      weight: 2,
+    },
+  );
+const spendingOfKey = spendingUpTo(12);
+const spendingOfAccount = spendingUpTo(25);
+
+const spendingChanges = step(
+  'spending',
+  fc.oneof(
+    fc.record({ slot, of: fc.constant('key' as const), place, spending: spendingOfKey }),
+    fc.record({ slot, of: fc.constant('account' as const), place, spending: spendingOfAccount }),
+  ),
+);
+
 const rotations = step(
   'rotation',
   fc.record({ slot, key: place, grace: fc.constantFrom(0, 1, 2, 'end' as const) }),
@@ -124,6 +148,7 @@ const accounts = step(
     credits: fc.integer({ min: 1, max: 30 }),
     threshold: fc.integer({ min: 0, max: 20 }),
     overdraft,
+    spending: spendingOfAccount,
   }),
 );
 
@@ -136,6 +161,7 @@ const keys = step(
     account: place,
     limit: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null, freq: 2 }),
     limits: limitsOfCalls,
+    spending: spendingOfKey,
   }),
 );
 
@@ -328,6 +354,7 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         overdrafts,
         limitChanges,
         limitChanges,
+        spendingChanges,
         rotations,
         rotations,
         openCalls,

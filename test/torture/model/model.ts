@@ -1,5 +1,6 @@
 import type { Answered } from '../driver/client.ts';
 import { type LimitsModel, limitsFrom, NO_LIMITS } from './limits-model.ts';
+import { type SpendingModel, spendingFrom } from './spending-model.ts';
 import { type ValueModel, type ValuesModel, valuesFrom } from './values-model.ts';
 
 /** The driver's knowledge of a history: its requests and their answers. The checker compares the book with it. */
@@ -28,6 +29,8 @@ export interface AccountModel {
   readonly thresholds: ThresholdModel[];
   /** Limits of the calls of its keys together. */
   readonly limits: LimitsModel;
+  /** Limits of the spending of its keys together. */
+  readonly spending: SpendingModel;
 }
 
 /** A requested threshold, and the ledger entries between which it took effect. */
@@ -46,7 +49,9 @@ export interface KeyModel extends ValuesModel {
   readonly account: AccountModel;
   /** Limits of its calls. */
   readonly limits: LimitsModel;
-  /** Highest spending limit that it ever had, in micro-credits; null if it ever had none. */
+  /** Its list of spending limits. */
+  readonly spending: SpendingModel;
+  /** Highest `spending_limit` that it ever had, in micro-credits; null if it ever had none. */
   highestLimit: number | null;
   /** Undefined after a change without an answer. */
   isActive: boolean | undefined;
@@ -158,7 +163,7 @@ export function keyModel(
   id: number,
   value: string,
   account: AccountModel,
-  more: Partial<Pick<KeyModel, 'highestLimit' | 'limits'>> = {},
+  more: Partial<Pick<KeyModel, 'highestLimit' | 'limits' | 'spending'>> = {},
 ): KeyModel {
   return {
     id,
@@ -166,6 +171,7 @@ export function keyModel(
     account,
     highestLimit: null,
     limits: limitsFrom(NO_LIMITS),
+    spending: spendingFrom([]),
     isActive: true,
     isRestricted: false,
     mayOpen: false,

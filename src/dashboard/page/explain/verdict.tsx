@@ -9,6 +9,7 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   is_active: 'Key is active',
   account_active: 'Account is active',
   request: 'Model and endpoint',
+  account_spending_limits: "Account's spending limits",
   credits: 'Credits',
   ...Object.fromEntries(
     WIRE_NAMES.map(rowAt).flatMap((row) => (row.restricts ? [[row.wire, row.check]] : [])),

@@ -1,5 +1,6 @@
 import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
+import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { manages, session } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
@@ -10,6 +11,7 @@ import { Shown } from '../ui/shown.tsx';
 import { UseKey } from '../use-key/use-key.tsx';
 import { CallLimitsLine } from './call-limits-line.tsx';
 import { BalanceFigure, HeldLine, SpendFigures } from './figures.tsx';
+import { LimitsLeft } from './limits-left.tsx';
 import { SpendChart } from './spend-chart.tsx';
 import { Troubles } from './troubles.tsx';
 import { useDays } from './use-days.ts';
@@ -17,6 +19,7 @@ import { useDays } from './use-days.ts';
 /** Home page of an owner: balance and how long it lasts, spend, and what went wrong. */
 export function Home() {
   const account = useLoad((signal) => readAccount({ signal }));
+  const key = useLoad(readOwnKey);
   const days = useDays(OWN);
   const hasCalls = days.data === undefined || days.data.total.calls > 0;
   return (
@@ -28,6 +31,7 @@ export function Home() {
           disabled={account.isLoading || days.isLoading}
           onClick={() => {
             account.reload();
+            key.reload();
             days.reload();
           }}
         >
@@ -44,6 +48,7 @@ export function Home() {
               <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
             </dl>
             <HeldLine account={data} />
+            <LimitsLeft of={key.data?.limits ?? data.limits} />
             <CallLimitsLine of={data} whose="of all keys together" />
           </>
         )}

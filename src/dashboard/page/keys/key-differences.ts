@@ -1,5 +1,7 @@
 import type { KeyPatchBody, KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
+import type { WireLimit } from '../../../domain/spending-limits.ts';
+import { limitsText } from '../../../domain/spending-limits-text.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import type { Difference } from '../ui/difference.ts';
@@ -49,9 +51,11 @@ function isEqual(one: unknown, other: unknown): boolean {
 
 /** A setting's value in words. */
 export function settingInWords(field: KeyField, value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const { kind } = rowAt(field).type;
+  if (Array.isArray(value)) {
+    return (kind === 'limits' ? limitsText(value as readonly WireLimit[]) : value.join(', ')) || 'none';
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return kind === 'credits' ? credits(value) : count(value);
   if (typeof value !== 'string' || value === '') return 'none';
   return kind === 'time' ? momentWords(value) : value;

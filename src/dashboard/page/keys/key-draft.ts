@@ -1,6 +1,7 @@
 import type { KeyView } from '../../../api/keys/key-view.ts';
 import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { rowAt, type TypedField, WIRE_NAMES, type WireName } from '../../../domain/key-settings.ts';
+import { limitsText } from '../../../domain/spending-limits-text.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-texts.ts';
@@ -20,6 +21,8 @@ export interface KeyDraft {
   readonly hasLimit: boolean;
   readonly limit: string;
   readonly period: SpendingPeriod;
+  /** More spending limits as text: `5h=2, monthly=100`. */
+  readonly moreLimits: string;
   readonly callLimits: CallLimitTexts;
   readonly hasHours: boolean;
   /** `HH:MM` UTC. */
@@ -70,6 +73,7 @@ export const NEW_KEY: KeyDraft = {
   hasLimit: false,
   limit: '',
   period: 'monthly',
+  moreLimits: '',
   callLimits: NO_LIMIT_TEXTS,
   hasHours: false,
   start: '08:00',
@@ -92,6 +96,7 @@ export function draftOf(key: KeyView): KeyDraft {
     hasLimit: key.spending_limit !== null,
     limit: key.spending_limit === null ? '' : String(key.spending_limit),
     period: key.spending_period,
+    moreLimits: limitsText(key.spending_limits),
     callLimits: callLimitTexts(key),
     hasHours: key.active_hours !== '',
     start,

@@ -5,6 +5,7 @@ import { thisPeriod } from '../format/words.ts';
 import { CallLimitsLine } from '../home/call-limits-line.tsx';
 import { SpendFigures } from '../home/figures.tsx';
 import { UseOwnKey } from '../home/home.tsx';
+import { LimitsLeft } from '../home/limits-left.tsx';
 import { SpendChart } from '../home/spend-chart.tsx';
 import { Troubles } from '../home/troubles.tsx';
 import { useDays } from '../home/use-days.ts';
@@ -67,6 +68,7 @@ export function KeyOverview() {
               </div>
               <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
             </dl>
+            <LimitsLeft of={key.limits} />
             <CallLimitsLine of={key} whose="of this key" />
           </>
         )}

@@ -7,6 +7,7 @@ import { rounded } from '../format/amount.ts';
 import { count } from '../format/credits.ts';
 import { durationWords } from '../format/duration.ts';
 import { thisPeriod } from '../format/words.ts';
+import { LimitsLeft } from '../home/limits-left.tsx';
 import { SpendChart } from '../home/spend-chart.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Ago, Bar } from '../ui/elements.tsx';
@@ -33,6 +34,7 @@ export function KeyPicture({ of: key }: { of: KeyView }) {
           <dd className="figure-note">{loaded.data ? endsWords(loaded.data) : ' '}</dd>
         </div>
       </dl>
+      {key.spending_limits.length > 0 && <LimitsLeft of={key.limits} />}
       <SpendChart of={OWN} keyId={String(key.id)} />
       <LastCalls keyId={key.id} />
     </>

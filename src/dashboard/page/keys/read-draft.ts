@@ -13,6 +13,7 @@ import { readValue } from '../../../domain/shape.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
+import { limitsOf } from '../format/limits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
@@ -73,6 +74,7 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,
+    spending_limits: read('spending_limits', () => limitsOf(draft.moreLimits), []),
     rpm_limit: callLimit('rpm_limit'),
     tpm_limit: callLimit('tpm_limit'),
     max_parallel_requests: callLimit('max_parallel_requests'),

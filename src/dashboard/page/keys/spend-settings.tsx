@@ -1,4 +1,6 @@
 import { SPENDING_PERIODS } from '../../../domain/key.ts';
+import { rowAt } from '../../../domain/key-settings.ts';
+import { LIMITS_HINT } from '../format/limits.ts';
 import { PERIOD_NAMES, thisPeriod } from '../format/words.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Bar } from '../ui/elements.tsx';
@@ -8,7 +10,7 @@ import { SettingGroup } from './setting-group.tsx';
 
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   return (
-    <SettingGroup title="Spending" words="Calls that could exceed the limit get 402 until the period ends.">
+    <SettingGroup title="Spending" words="Calls that could exceed a limit get 402 until its period ends.">
       <label className="tick">
         <input
           type="checkbox"
@@ -47,6 +49,14 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
           )}
         </Field>
       </div>
+      <TextField
+        name="spending_limits"
+        label={rowAt('spending_limits').label}
+        hint={`${LIMITS_HINT} They hold together with the limit above.`}
+        error={errors.spending_limits}
+        value={draft.moreLimits}
+        onValue={(moreLimits) => change({ moreLimits })}
+      />
       {known && (
         <Spent spent={known.spending_current} period={known.spending_period} limit={limitOf(draft)} />
       )}

@@ -7,6 +7,7 @@ import { Entries } from '../billing/billing-page.tsx';
 import { Explain } from '../explain/explain.tsx';
 import { CallLimitsLine } from '../home/call-limits-line.tsx';
 import { BalanceFigure, HeldLine, SpendFigures } from '../home/figures.tsx';
+import { LimitsLeft } from '../home/limits-left.tsx';
 import { SpendChart } from '../home/spend-chart.tsx';
 import { Troubles } from '../home/troubles.tsx';
 import { useDays } from '../home/use-days.ts';
@@ -117,6 +118,7 @@ function AccountHome({
         <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
       </dl>
       <HeldLine account={account} />
+      <LimitsLeft of={account.limits} />
       <CallLimitsLine of={account} whose="of all keys together" />
       <SpendChart of={base} />
       <div className="columns">

@@ -3,6 +3,7 @@ import type { OperatorAccountView } from '../../../api/account/account-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import { changeAccount, readOneAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
+import { LIMITS_HINT } from '../format/limits.ts';
 import { CallLimitFields } from '../keys/call-limit-fields.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
@@ -61,7 +62,7 @@ export function AccountSettings({
   const action = useAction(() => send(filledFrom));
   const refused = fieldOf(action.error, ACCOUNT_FIELDS);
   const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
-  const field = (name: 'email' | 'alert_threshold' | 'overdraft') => ({
+  const field = (name: 'email' | 'alert_threshold' | 'overdraft' | 'spending_limits') => ({
     name,
     label: ACCOUNT_LABELS[name],
     error: errorAt(name),
@@ -77,6 +78,10 @@ export function AccountSettings({
           {...field('overdraft')}
           hint="How far below 0 calls in flight can take the balance. 0: not at all."
           input={{ inputMode: 'decimal' }}
+        />
+        <TextField
+          {...field('spending_limits')}
+          hint={`For all keys together, besides the limits of each. ${LIMITS_HINT}`}
         />
         <fieldset className="group">
           <legend>Rate limits</legend>

@@ -5,6 +5,7 @@ import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { credits } from '../format/credits.ts';
+import { LIMITS_HINT, limitsOf } from '../format/limits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { CallLimitFields } from '../keys/call-limit-fields.tsx';
 import { limitsOfTexts, NO_LIMIT_TEXTS } from '../keys/call-limit-texts.ts';
@@ -15,9 +16,17 @@ import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
+import { ACCOUNT_LABELS } from './account-draft.ts';
 import { useConfirmed } from './use-confirmed.ts';
 
-const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
+const FIELDS = [
+  'email',
+  'credits',
+  'alert_threshold',
+  'overdraft',
+  'spending_limits',
+  ...CALL_LIMITS,
+] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
 const EMPTY: Fields = {
@@ -25,6 +34,7 @@ const EMPTY: Fields = {
   credits: '0',
   alert_threshold: String(DEFAULT_ALERT_THRESHOLD),
   overdraft: '',
+  spending_limits: '',
   ...NO_LIMIT_TEXTS,
 };
 
@@ -40,6 +50,7 @@ export function NewAccount() {
       ...(fields.overdraft.trim() !== '' && {
         overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
       }),
+      spending_limits: limitsOf(fields.spending_limits),
       ...limitsOfTexts(
         fields,
         CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
@@ -88,6 +99,11 @@ export function NewAccount() {
           label="Overdraft"
           hint="How far below 0 calls in flight can take the balance. Leave empty for the configured default."
           input={{ inputMode: 'decimal' }}
+        />
+        <TextField
+          {...field('spending_limits')}
+          label={ACCOUNT_LABELS.spending_limits}
+          hint={`For all keys together. ${LIMITS_HINT}`}
         />
         <fieldset className="group">
           <legend>Rate limits</legend>

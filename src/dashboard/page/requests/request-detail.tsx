@@ -4,6 +4,7 @@ import { type Base, OWN, readEntry, readKeys } from '../api/account.ts';
 import type { CallsBase, ListedCall } from '../api/calls.ts';
 import { useLoad } from '../api/use-load.ts';
 import { callDuration } from '../format/duration.ts';
+import { refusingLimitWords } from '../format/limits.ts';
 import { usageWords } from '../format/usage.ts';
 import { keyName } from '../keys/key-label.tsx';
 import { manages } from '../session/session.ts';
@@ -45,7 +46,7 @@ export function RequestDetail({
             .filter(([, value]) => value !== null)
             .map(([name, value]) => (
               <Fact key={name} name={DETAIL_NAMES[name] ?? name}>
-                {AMOUNTS.has(name) ? <Amount of={String(value)} /> : String(value)}
+                {AMOUNTS.has(name) ? <Amount of={String(value)} /> : detailWords(value)}
               </Fact>
             ))}
         <Fact name="Time">
@@ -97,6 +98,12 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
 };
 
 const AMOUNTS: ReadonlySet<string> = new Set(['hold', 'estimate', 'balance', 'held']);
+
+type Detail = NonNullable<ListedCall['detail']>;
+
+function detailWords(value: Detail[keyof Detail]): string {
+  return typeof value === 'object' && value !== null ? refusingLimitWords(value) : String(value);
+}
 
 /** How the charge is computed: what was used, at the prices of then. */
 function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {
