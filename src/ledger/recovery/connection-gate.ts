@@ -253,6 +253,8 @@ export class ConnectionGate {
    */
   async awaitReconciled(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
+    // A replica may have taken over since the last look.
+    await this.#parts.owners.refreshed();
     const isInDoubt = (bucket: number) =>
       !this.isCompared(bucket) && this.#parts.replays.hasReplayable(bucket);
     while (ALL_BUCKETS.some(isInDoubt)) {

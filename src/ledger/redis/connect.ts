@@ -68,6 +68,8 @@ export function createRedis(
           maxRedirections: 200,
           retryDelayOnTryAgain: 20,
           retryDelayOnClusterDown: 100,
+          // An idle gateway hears of a takeover, too: it may have to repeat its last charges.
+          slotsRefreshInterval: 1_000,
         })
       : address.kind === 'socket'
         ? new Redis({ ...safe, ...SINGLE, keyPrefix, path: address.path })
