@@ -28,7 +28,7 @@ export function shortage(short: Short, call: PlannedCall, now: number): GatewayE
     overdraft: overdraftAdvice(short, call),
   };
   const code = full ? 'spending_limit_exceeded' : 'insufficient_credits';
-  const message = full ? overLimit(full, { isSeen, now }, call, advice) : insufficient(short, call, advice);
+  const message = full ? overLimit(full, { isSeen, now }, call, advice, short) : insufficient(short, call, advice);
   const { balance, held } = accountOf(short);
   const facts: RefusalDetail = {
     hold: metadata.hold,
@@ -95,7 +95,10 @@ function overLimit(
   { isSeen, now }: { readonly isSeen: boolean; readonly now: number },
   { quote }: PlannedCall,
   { advice, part, overdraft }: Advice,
+  short: Short,
 ): string {
+  // The advice heeds them all.
+  const below = short.verdict === 'over_limit' && short.spending.length > 1 ? 'all limits' : 'it';
   const used = isSeen
     ? `${creditsInWords(spent)} are spent, ${creditsInWords(held)} are held by calls in flight, and `
     : '';
@@ -103,7 +106,7 @@ function overLimit(
   return (
     `The ${PERIOD_WORDS[period]} spending limit of ${WHOSE[of]} is ${counted(credits)}; ${used}this call could cost ` +
     `${creditsInWords(quote.hold)}${part}.${end === null ? '' : ` The period ends at ${end}.`}` +
-    remedies([advice && `${advice} to stay below it`, overdraft])
+    remedies([advice && `${advice} to stay below ${below}`, overdraft])
   );
 }
 

@@ -176,6 +176,11 @@ t.test('where only the hold is too large, the message names the overdraft', asyn
     await messageFor({ credits: 90, key: limit }),
     /to stay below it, or have the operator grant an overdraft\.$/,
   );
+  const wide = { period: 'total', credits: micro(80_000_000) } as const;
+  t.match(
+    await messageFor({ credits: 90, key: { ...limit, spendingLimits: [wide] } }),
+    /to stay below all limits, or have/,
+  );
   t.notMatch(await messageFor({ credits: 5 }), /overdraft/, 'the estimate does not fit');
   const low = { ...limit, spendingLimit: micro(5_000_000) };
   t.notMatch(await messageFor({ credits: 90, key: low }), /overdraft/);
