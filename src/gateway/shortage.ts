@@ -28,7 +28,9 @@ export function shortage(short: Short, call: PlannedCall, now: number): GatewayE
     overdraft: overdraftAdvice(short, call),
   };
   const code = full ? 'spending_limit_exceeded' : 'insufficient_credits';
-  const message = full ? overLimit(full, { isSeen, now }, call, advice, short) : insufficient(short, call, advice);
+  const message = full
+    ? overLimit(full, { isSeen, now }, call, advice, short)
+    : insufficient(short, call, advice);
   const { balance, held } = accountOf(short);
   const facts: RefusalDetail = {
     hold: metadata.hold,
