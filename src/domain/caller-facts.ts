@@ -25,8 +25,8 @@ type Row = Words &
   );
 
 /**
- * What is known of a caller and checked, a row each: `explain` asks for it and answers it, the record of a refused call
- * has it, and the dashboard shows both. A restriction names the facts that it reads (`reads` in key-fields.ts).
+ * Facts of a caller that restrictions check, a row each: `explain` takes and returns them, the record of a refused call
+ * has them, and the dashboard shows both. A restriction names the facts that it reads (`reads` in key-fields.ts).
  */
 export const CALLER_FACTS = {
   ip: {

@@ -164,7 +164,9 @@ export const KEY_FIELDS = {
     check: 'Spending limit',
     short: 'spending limit',
     isLong: false,
-    help: 'Maximum credits per period, with at most six decimals. 0: only free calls; null: ' + 'no limit.',
+    help:
+      'Maximum credits per period, with at most six decimals. 0: only free calls, if nothing is spent in the period; ' +
+      'null: no limit.',
     option: {
       flag: 'limit',
       value: 'limit',

@@ -130,7 +130,7 @@ export function optional<T, const D, W>(
   return { read, description, orElse: () => fallback, shownDefault };
 }
 
-/** The same fields for a PATCH: all can be absent. */
+/** A PATCH of these fields: all can be absent. */
 export function patched<const F extends Fields>(
   fields: F,
 ): { readonly [K in keyof F]: MaybeField<ValueOf<F[K]>, SentOf<F[K]>> } {
@@ -314,7 +314,7 @@ export function text<T = string>(
   );
 }
 
-/** The same with more keywords in its schema. */
+/** A reader with more keywords in its schema. */
 export function described<T, W>(read: Reader<T, W>, more: JsonSchema): Reader<T, W> {
   return reader({ ...read.schema, ...more }, read);
 }

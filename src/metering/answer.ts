@@ -3,8 +3,8 @@ import { isObject } from './json/value.ts';
 
 /**
  * Decides what an answer of status 2xx is, whatever its label says: an event stream, JSON or bytes; whether it has any
- * content; and whether it says that the call failed (docs/charges.md, "What an answer is"). The relays,
- * the hand-over, the meters and the record all ask here.
+ * content; and whether it reports that the call failed (docs/charges.md, "What an answer is"). The relays, the failover,
+ * the meters and the record all ask here.
  */
 
 export const BYTE_ORDER_MARK = '\xef\xbb\xbf';

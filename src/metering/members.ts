@@ -99,13 +99,13 @@ export function membersOf(lists: Lists): Members {
   }
   for (const [name, within] of Object.entries(lists.within ?? {})) {
     const member = table.get(name);
-    if (!member) throw new Error(`${name} stands in no list`);
+    if (!member) throw new Error(`${name} is in no list`);
     table.set(name, { ...member, within: within === 'self' ? table : within });
   }
   for (const [names, text] of Object.entries(lists.texts ?? {})) {
     for (const name of names.split(' ')) {
       const member = table.get(name);
-      if (!member) throw new Error(`${name} stands in no list`);
+      if (!member) throw new Error(`${name} is in no list`);
       table.set(name, { ...member, text });
     }
   }

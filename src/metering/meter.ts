@@ -101,7 +101,7 @@ export interface Meter {
   resourceIds?(answer: unknown, facts: RequestFacts): readonly string[];
 }
 
-/** Where reports can stand in an event, and what says that the call failed. */
+/** Places of usage reports in an event, and of errors. */
 export const EVENT_SHAPE = {
   type: 'all',
   usage: 'all',
@@ -159,7 +159,7 @@ export interface Audio extends AudioLength {
   readonly bytes: number;
 }
 
-/** What is known of a request while its answer comes. */
+/** Facts of a request that reading its answer needs. */
 export interface RequestFacts {
   readonly kind: 'json' | 'form';
   readonly model: Model;

@@ -265,7 +265,7 @@ export interface Reading {
   readonly isMessage?: boolean;
   /** Whether the request asks for a longer cache lifetime than the shortest. Default: false. */
   readonly asksLongCache?: (() => boolean) | undefined;
-  /** Whether the answer has any output; called only if the report counts none. */
+  /** True if the answer has any output. Called only if the report counts none. */
   readonly wrote: () => boolean;
 }
 

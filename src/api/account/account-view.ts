@@ -60,7 +60,7 @@ const spending_limits = required(
 
 /** Fields of an account that its owner and the operator see. */
 const SETTINGS = { alert_threshold, overdraft, spending_limits, ...callLimits("the account's") };
-/** What is left of its spending limits. */
+/** Remaining credits of its spending limits. */
 const limits = Type.Array(Limit, {
   description: "The account's spending limits, with what is left of each.",
 });

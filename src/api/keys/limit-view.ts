@@ -57,7 +57,7 @@ export const RefusingLimit = Type.Object(
   { title: 'RefusingLimit' },
 );
 
-/** What is left of an owner's limits. `now`: milliseconds of Redis' clock. */
+/** Remaining credits of an owner's limits. `now`: milliseconds since the epoch, by Redis' clock. */
 export function limitViews(
   owner: SpendingOwner,
   limits: readonly SpendingLimit[],

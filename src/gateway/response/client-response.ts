@@ -245,7 +245,10 @@ export class ClientResponse {
     return this.relay?.reading() ?? unanswered(this);
   }
 
-  /** To be called when the client's connection, or the answer, has closed. The upstream may still be sending, even after the answer's end. */
+  /**
+   * Called when the client's connection, or the answer, has closed. The upstream may still be sending, even after the
+   * answer's end.
+   */
   clientLeft(): void {
     if (this.isOver) {
       this.cancel(CLIENT_LEFT);

@@ -4,7 +4,7 @@ import { limitName } from '../format/limits.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Ago } from '../ui/elements.tsx';
 
-/** What is left of each spending limit, and when it returns, in a line each. */
+/** Remaining credits of each spending limit and its reset, one line each. */
 export function LimitsLeft({ of }: { of: readonly LimitView[] }) {
   return of.map((limit, index) => (
     // Two limits can be equal.
