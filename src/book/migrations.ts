@@ -10,9 +10,9 @@ import { BookUnavailable, CannotOpenBook } from './store.ts';
  * it once. Throws CannotOpenBook if a newer version has migrated the book, BookUnavailable, or the engine's error.
  */
 export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
-  const known = migrations(engine);
   // Without the migrator's lock and queries, a start takes a tenth less processor time.
-  if (await isCurrent(db, known)) return;
+  if (await isCurrent(db, engine)) return;
+  const known = migrations(engine);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
@@ -21,10 +21,13 @@ export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<v
   throw error;
 }
 
-/** True if exactly the known migrations have run. False if that can't be read, as on a new database. */
-async function isCurrent(db: Kysely<BookSchema>, known: Record<string, unknown>): Promise<boolean> {
-  const names = await migrationNames(db).catch(() => []);
-  return names.join() === Object.keys(known).join();
+/** True if exactly the known migrations have run; false on a new database. Throws BookUnavailable. */
+export async function isCurrent(db: Kysely<BookSchema>, engine: Engine): Promise<boolean> {
+  const names = await migrationNames(db).catch((error: unknown) => {
+    if (error instanceof BookUnavailable) throw error;
+    return [];
+  });
+  return names.join() === Object.keys(migrations(engine)).join();
 }
 
 /** Requires exactly this version's schema, for a read-only book. Throws CannotOpenBook. */

@@ -7,7 +7,7 @@ import { gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
-import { migrate, requireCurrentSchema } from './migrations.ts';
+import { isCurrent, migrate, requireCurrentSchema } from './migrations.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { refusalQueries } from './refusals.ts';
@@ -75,19 +75,20 @@ async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
 }
 
 async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Book> {
-  if (!readOnly) await migrateServer(databaseUrl);
+  if (!readOnly) await prepareServer(databaseUrl);
   const { postgresDialect, tookTooLong } = await import('./postgres.ts');
   // A report sums whole ledgers: it may run long, on one connection.
   const dialect = postgresDialect(databaseUrl, {
     readOnly,
     statementTimeoutMs: readOnly ? 0 : STATEMENT_TIMEOUT_MS,
     maxConnections: readOnly ? 1 : MAX_CONNECTIONS,
+    isPatient: readOnly,
   });
   const db = new Kysely<BookSchema>({ dialect });
   return orDestroy(db, async () => {
     if (readOnly) await requireCurrentSchema(db, 'postgres');
     const open = () => sqlBook(new Store(db, 'postgres'));
-    // The migration has just reached the server, so one slow connection must not refuse the start.
+    // The server has just answered, so one slow connection must not refuse the start.
     return await open().catch((error: unknown) => {
       if (!tookTooLong(error)) throw error;
       return open();
@@ -96,16 +97,28 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
 }
 
 /**
- * Migrates on a separate connection: a migration, or the wait for another gateway's, may exceed the statement timeout.
+ * Requires a usable server, and migrates it if it needs that. On connections of their own: those of the book are less
+ * patient, and a migration, or the wait for another gateway's, may exceed their statement timeout.
  */
-async function migrateServer(databaseUrl: string): Promise<void> {
-  const { postgresDialect } = await import('./postgres.ts');
-  const dialect = postgresDialect(databaseUrl, { readOnly: false, statementTimeoutMs: 0, maxConnections: 1 });
-  const db = new Kysely<BookSchema>({ dialect });
-  try {
+async function prepareServer(databaseUrl: string): Promise<void> {
+  const isReady = await onServer(databaseUrl, STATEMENT_TIMEOUT_MS, async (db) => {
     await requirePostgres15(db);
     await requireUsable(db);
-    await migrate(db, 'postgres');
+    return isCurrent(db, 'postgres');
+  });
+  if (!isReady) await onServer(databaseUrl, 0, (db) => migrate(db, 'postgres'));
+}
+
+async function onServer<T>(
+  databaseUrl: string,
+  statementTimeoutMs: number,
+  ask: (db: Kysely<BookSchema>) => Promise<T>,
+): Promise<T> {
+  const { postgresDialect } = await import('./postgres.ts');
+  const limits = { readOnly: false, statementTimeoutMs, maxConnections: 1, isPatient: true };
+  const db = new Kysely<BookSchema>({ dialect: postgresDialect(databaseUrl, limits) });
+  try {
+    return await ask(db);
   } finally {
     await db.destroy();
   }

@@ -154,6 +154,15 @@ onNewPostgres(
   },
 );
 
+onNewPostgres('a start is refused by a server that does not answer', async (t, { place, open }) => {
+  await (await open()).close();
+  const blocker = new pg.Client({ connectionString: place.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table kysely_migration in access exclusive mode');
+  t.type(await rejection(openBook(place)), BookUnavailable);
+  await blocker.end();
+});
+
 onNewPostgres('a network that swallows everything is unavailable, then works again', async (t, { place }) => {
   const direct = new URL(place.databaseUrl ?? '');
   const proxy = await startSlowProxy(t, Number(direct.port));

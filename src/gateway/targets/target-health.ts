@@ -84,8 +84,8 @@ class State implements Availability {
 
 /**
  * A circuit breaker for each target of this process, per credential and model (specification section 12). States: up →
- * out until a time, after which calls try it → up with its first answer, or out again for twice as long. What one
- * account's requests can cause puts a target out only if it comes in a row, or also from another account.
+ * out until a time, after which one call tries it (half-open) → up with its first answer, or out again for twice as
+ * long. What one account's requests can cause puts a target out only if it comes in a row, or also from another account.
  */
 export class TargetHealth {
   readonly #log: Log;
@@ -106,6 +106,8 @@ export class TargetHealth {
     const state = this.#stateOf(model);
     const { generation } = state;
     state.calls++;
+    // Others wait for what this one finds, as long as they would if it failed: its client may leave, and tell nothing.
+    if (state.cause !== undefined && state.isAvailable) state.outUntil = Date.now() + nextOutMs(state);
     return {
       answered: (ms) => {
         state.latencyMs =
@@ -152,14 +154,14 @@ export class TargetHealth {
     state.lastFailedFor = accountId;
     state.lastFailedAt = now;
     state.inARow++;
-    if (CAUSES[cause] === 'at once' || isOfTwo || state.inARow >= FAILURES_IN_A_ROW)
+    const isOut = state.cause !== undefined;
+    if (isOut || CAUSES[cause] === 'at once' || isOfTwo || state.inARow >= FAILURES_IN_A_ROW)
       this.#out(state, cause, failure);
   }
 
   #out(state: State, cause: OutCause, { status, error, retryAfterMs }: TargetFailure): void {
     const isNews = state.cause !== cause;
-    const doubled = FIRST_OUT_MS * 2 ** state.outs;
-    const outMs = LASTING.has(cause) ? MAX_OUT_MS : Math.min(MAX_OUT_MS, retryAfterMs ?? doubled);
+    const outMs = LASTING.has(cause) ? MAX_OUT_MS : Math.min(MAX_OUT_MS, retryAfterMs ?? nextOutMs(state));
     state.outs++;
     state.generation++;
     state.cause = cause;
@@ -181,6 +183,10 @@ export class TargetHealth {
     const { target, model } = state;
     this.#log.info({ target, model }, 'target is back');
   }
+}
+
+function nextOutMs({ outs }: State): number {
+  return Math.min(MAX_OUT_MS, FIRST_OUT_MS * 2 ** outs);
 }
 
 function note(state: State, error: string): void {

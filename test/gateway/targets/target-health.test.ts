@@ -57,7 +57,7 @@ test('a refused connection, a failed TLS handshake and a refused credential put 
   }
 });
 
-test('when the time out is over calls try the target, and its first answer brings it back', async (t) => {
+test('when the time out is over a call tries the target, and its answer brings it back', async (t) => {
   const { all, call, lines, isOut } = health();
   const failure = { ...ERROR, retryAfterMs: 0 };
   for (const _ of [1, 2, 3]) call().failed(failure);
@@ -66,6 +66,25 @@ test('when the time out is over calls try the target, and its first answer bring
   call().answered(5);
   t.match(all.report(MODEL), { state: 'up', cause: undefined, outUntil: undefined, latencyMs: 5 });
   t.same(lines, ['target failed; calls try other targets first error', 'target is back']);
+});
+
+test('while a call tries a target that was out, others wait for it, and a time at most', async (t) => {
+  const { all, call, outMs } = health();
+  for (const _ of [1, 2, 3]) call().failed({ ...ERROR, retryAfterMs: 0 });
+  const trial = call();
+  t.notOk(all.availability(MODEL).isAvailable);
+  t.ok(outMs() <= 2_000, `${outMs()} ms, in case that the client of the trial leaves`);
+  trial.answered(5);
+  t.ok(all.availability(MODEL).isAvailable);
+});
+
+test('any failure of a call that tries a target puts it out again', async (t) => {
+  const { all, call } = health();
+  call().failed({ ...REFUSED, retryAfterMs: 0 });
+  const before = all.report(MODEL).outUntil;
+  call().failed(ERROR);
+  t.match(all.report(MODEL), { state: 'out', cause: 'error' });
+  t.ok((all.report(MODEL).outUntil as number) < (before as number), 'for the time of its own cause');
 });
 
 test('the time out doubles, and calls that were sent together are one failure', async (t) => {

@@ -71,7 +71,8 @@ export async function soak(
   const send = async (index: number, session: string, messages: readonly object[], talk?: number) => {
     const id = calls.length + 1;
     const up = slots.filter(({ isUp }) => isUp);
-    const { url = '' } = up[(talk ?? index) % up.length] ?? {};
+    // Four in a row are of all models, streams and not.
+    const { url = '' } = up[(talk ?? Math.floor(index / 4)) % up.length] ?? {};
     const isStream = index % 2 === 0;
     const model = index % 4 < 2 ? 'even' : 'ranked';
     const body = { model, stream: isStream, max_tokens: 100, prompt_cache_key: session, messages };
