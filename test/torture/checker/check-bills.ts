@@ -1,7 +1,7 @@
 import { bucketOf } from '../../../src/ledger/redis/redis-keys.ts';
 import type { CallModel, Model } from '../model/model.ts';
 import type { Life } from '../world/gateway-slot.ts';
-import type { Bill, Visit } from '../world/upstream.ts';
+import { type Bill, billOf, type Visit } from '../world/upstream.ts';
 import { isEstimated } from './check-calls.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
@@ -40,6 +40,10 @@ export function checkBills(
     const name = nameOf(used);
     const known = calls.get(name);
     if (!known) {
+      // The answer may have arrived whole at a gateway whose end the upstream saw before that of its own writing.
+      const mayBe = ({ id }: CallModel) =>
+        visits.get(id)?.endingAt !== undefined && nameOf(billOf(id)) === name;
+      if (model.calls.some(mayBe)) continue;
       faults.push(`${row.id} is charged for ${name}, which the upstream billed nobody`);
       continue;
     }
