@@ -4,6 +4,7 @@ import { type Test, test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
 import { CONFIG_FILE_SCHEMA } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
+import { type Action, MAY, ROLES, reachOf } from '../src/domain/roles.ts';
 import { CALLER_CHECKS } from '../src/domain/rules.ts';
 import { ENDPOINTS } from '../src/gateway/endpoints.ts';
 import { describeMember, type Member, type Members } from '../src/metering/members.ts';
@@ -19,7 +20,8 @@ import { ADMIN_TOKEN, startGatewayInProcess } from './helper/start/gateway-in-pr
 const CALLERS = [
   ['key', 'Any key:'],
   ['managing key', 'A managing key:'],
-  ['operator token', 'The operator token:'],
+  ['person', 'A person with a session:'],
+  ['operator', 'The operator, with the token or, below `/api/`, a session:'],
   ['nothing', 'Anyone:'],
 ] as const;
 
@@ -40,7 +42,8 @@ function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
 
 function callerOf({ security = [], responses }: Described): (typeof CALLERS)[number][0] {
   if (security.length === 0) return 'nothing';
-  if (security.some((scheme) => 'adminToken' in scheme)) return 'operator token';
+  if (security.some((scheme) => 'adminToken' in scheme)) return 'operator';
+  if (security.every((scheme) => 'session' in scheme)) return 'person';
   const refusals = responses['403']?.content?.['application/json']?.examples ?? {};
   return 'management_not_allowed' in refusals ? 'managing key' : 'key';
 }
@@ -253,8 +256,8 @@ test('the configuration page lists exactly the environment variables', async (t)
   );
   loadConfig({ env });
   // The program itself reads further variables.
-  for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
-    asked.push(name);
+  const program = ['gateway-process.ts', 'setup-link.ts'].map((file) => read(`src/program/${file}`)).join();
+  for (const [, name = ''] of program.matchAll(/process\.env\.(\w+)/g)) asked.push(name);
   const told = [...read('docs/configuration.md').matchAll(/^- `([A-Z_]+)`/gm)].map(([, name]) => name);
   // Some have a lower-case spelling, too.
   t.same(told.sort(), [...new Set(asked.map((name) => name.toUpperCase()))].sort());
@@ -265,6 +268,7 @@ interface ConfigSchema {
   readonly default?: unknown;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly ConfigSchema[];
+  readonly items?: ConfigSchema;
   readonly properties?: Readonly<Record<string, ConfigSchema>>;
   readonly additionalProperties?: ConfigSchema | boolean;
   readonly required?: readonly string[];
@@ -323,6 +327,25 @@ test('the settings on the configuration page are those of the schema of the conf
   const lists = settingLists(CONFIG_FILE_SCHEMA as ConfigSchema);
   t.ok(lists.length > 8, 'the sections are found');
   holdTables(t, 'docs/configuration.md', { 'settings of the config file': lists.join('\n\n') });
+});
+
+test('the settings on the page about people are those of the schema of the config file', async (t) => {
+  const { oidc } = (CONFIG_FILE_SCHEMA as ConfigSchema).properties?.people?.properties ?? {};
+  t.ok(oidc?.items, 'the settings are found');
+  const lines = settingsOf(oidc?.items ?? {}, 'people.oidc[]');
+  holdTables(t, 'docs/people.md', { 'settings of an identity provider': lines.join('\n') });
+});
+
+test('the roles on the page about people are those of the code', async (t) => {
+  const rows = Object.keys(MAY).map((action) => {
+    const cells = ROLES.map((role) => {
+      const reach = reachOf(role, action as Action);
+      return reach === 'all' ? 'yes' : (reach ?? '–');
+    });
+    return `| ${action} | ${cells.join(' | ')} |`;
+  });
+  const head = [`| may | ${ROLES.join(' | ')} |`, `|---|${ROLES.map(() => '---|').join('')}`];
+  holdTables(t, 'docs/people.md', { roles: [...head, ...rows].join('\n') });
 });
 
 test('the checks of key and caller in the specification are those of the code', async (t) => {

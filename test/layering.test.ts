@@ -8,7 +8,7 @@ const TIERS: readonly (readonly string[])[] = [
   ['log', 'threads', 'shares'],
   ['config'],
   ['book', 'redis-server', 'metering'],
-  ['ledger', 'alerts'],
+  ['ledger', 'alerts', 'people'],
   ['gateway'],
   ['api', 'dashboard'],
   // In this tier, so that nothing on the path of a request can import the demo.
@@ -175,6 +175,13 @@ test('OpenTelemetry is loaded by nobody who does not trace', async (t) => {
     /^import (?!type).*from '\.\/(tracing|call-trace)\.ts'/m.test(source) ? [path] : [],
   );
   t.same(importers, ['observability/tracing.ts'], 'the program imports it when an endpoint is set');
+});
+
+test('packages for sign-in by a provider and for mail are loaded at their first use', async (t) => {
+  const loaders = [...sources()].filter(([, source]) =>
+    /^import (?!type).*from '(?:openid-client|nodemailer)'/m.test(source),
+  );
+  t.same(loaders, []);
 });
 
 test('an import of a higher tier is found, however it is written', async (t) => {

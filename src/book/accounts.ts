@@ -1,9 +1,14 @@
 import { sql } from 'kysely';
+import { type Actor, SYSTEM } from '../domain/actor.ts';
 import type { CallLimits } from '../domain/call-limits.ts';
-import { type Micro, micro } from '../domain/credits.ts';
+import { creditsNumber, type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
-import type { SpendingLimit } from '../domain/spending-limits.ts';
+import { emailKey } from '../domain/people.ts';
+import { ROLES } from '../domain/roles.ts';
+import { type SpendingLimit, wireLimits } from '../domain/spending-limits.ts';
+import { difference, writeAudit } from './audit.ts';
 import { insertGrant } from './grants.ts';
+import { insertInvitation, type NewInvitation } from './invitations.ts';
 import { insertKey, type NewKey } from './keys.ts';
 import { chunks } from './many-rows.ts';
 import { countTowardsRate } from './rates.ts';
@@ -13,17 +18,22 @@ import { isUniqueViolation, type Store } from './store.ts';
 /** Absent call limits are unlimited. */
 export interface NewAccount extends Partial<CallLimits> {
   readonly email: string;
+  /** Default: the e-mail address. */
+  readonly name?: string;
   readonly alertThreshold: Micro;
   /** Default 0. */
   readonly overdraft?: Micro;
   /** Default: none. */
   readonly spendingLimits?: readonly SpendingLimit[];
   readonly webhookSecret: string;
+  /** Invites its owner, in the same transaction. */
+  readonly owner?: NewInvitation | undefined;
 }
 
 /** Absent fields keep their value. */
 interface AccountChange extends Partial<CallLimits> {
   readonly email?: string;
+  readonly name?: string;
   readonly alertThreshold?: Micro;
   readonly overdraft?: Micro;
   readonly spendingLimits?: readonly SpendingLimit[];
@@ -41,6 +51,7 @@ export interface BookAccounts {
     firstKey: NewKey,
     grant: { id: string; amount: Micro; note: string } | null,
     now: number,
+    by?: Actor,
   ): Promise<{ account: AccountRecord; key: KeyRecord }>;
   account(id: number): Promise<AccountRecord | undefined>;
   /** Email addresses of accounts, by id. */
@@ -57,6 +68,7 @@ export interface BookAccounts {
     change: AccountChange,
     now: number,
     isOwner?: boolean,
+    by?: Actor,
   ): Promise<AccountRecord | undefined>;
 }
 
@@ -116,13 +128,14 @@ function hasInIt(emailPart: string) {
 
 const createAccount =
   (store: Store): BookAccounts['createAccount'] =>
-  (account, firstKey, grant, now) =>
+  (account, firstKey, grant, now, by = SYSTEM) =>
     store.transaction(async (trx) => {
       const row = await trx
         .insertInto('accounts')
         .values({
           email: account.email,
           email_key: emailKey(account.email),
+          name: account.name ?? null,
           alert_threshold: account.alertThreshold,
           overdraft: account.overdraft ?? 0,
           spending_limits: JSON.stringify(account.spendingLimits ?? []),
@@ -140,16 +153,26 @@ const createAccount =
         .returningAll()
         .executeTakeFirst();
       if (!row) throw emailTaken();
-      const key = await insertKey(trx, row.id, firstKey, now);
+      const made = {
+        by,
+        action: 'account.create',
+        ...whichAccount(row.id),
+        after: wireAccount(row),
+      } as const;
+      await writeAudit(trx, made, now);
+      const key = await insertKey(trx, row.id, firstKey, now, by);
       if (grant && grant.amount > 0) {
-        await insertGrant(trx, { ...grant, accountId: row.id, type: 'top_up', createdAt: now }, null);
+        await insertGrant(trx, { ...grant, accountId: row.id, type: 'top_up', createdAt: now }, null, by);
+      }
+      if (account.owner) {
+        await insertInvitation(trx, row.id, account.owner, { by, roles: new Set(ROLES) }, now);
       }
       return { account: accountRecord(row), key };
     });
 
 const updateAccount =
   (store: Store): BookAccounts['updateAccount'] =>
-  async (id, change, now, isOwner = false) => {
+  async (id, change, now, isOwner = false, by = SYSTEM) => {
     const { alertThreshold } = change;
     try {
       const row = await store.transaction(async (trx) => {
@@ -161,12 +184,15 @@ const updateAccount =
         }
         const columns = changedColumns(change, before);
         if (Object.keys(columns).length === 0) return before;
-        return await trx
+        const after = await trx
           .updateTable('accounts')
           .set({ ...columns, version: sql<number>`version + 1`, updated_at: now })
           .where('id', '=', id)
           .returningAll()
-          .executeTakeFirst();
+          .executeTakeFirstOrThrow();
+        const changed = difference(wireAccount(before), wireAccount(after));
+        await writeAudit(trx, { by, action: 'account.update', ...whichAccount(id), ...changed }, now);
+        return after;
       });
       return row && accountRecord(row);
     } catch (error) {
@@ -175,12 +201,34 @@ const updateAccount =
     }
   };
 
+function whichAccount(id: number) {
+  return { accountId: id, target: { type: 'account', id } } as const;
+}
+
+/** The settings of an account under their API names. */
+function wireAccount(row: AccountRow): Readonly<Record<string, unknown>> {
+  const { email, name, rpm_limit, tpm_limit, max_parallel_requests } = row;
+  const { alertThreshold, overdraft, spendingLimits, isActive } = accountRecord(row);
+  return {
+    email,
+    name,
+    is_active: isActive,
+    alert_threshold: creditsNumber(alertThreshold),
+    overdraft: creditsNumber(overdraft),
+    spending_limits: wireLimits(spendingLimits),
+    rpm_limit,
+    tpm_limit,
+    max_parallel_requests,
+  };
+}
+
 /** The columns that a change sets to another value. */
 function changedColumns(change: AccountChange, before: AccountRow): Partial<AccountRow> {
   const { email, isActive, spendingLimits } = change;
   const columns: { [C in keyof AccountRow]?: AccountRow[C] | undefined } = {
     email,
     email_key: email === undefined ? undefined : emailKey(email),
+    name: change.name,
     alert_threshold: change.alertThreshold,
     overdraft: change.overdraft,
     spending_limits: spendingLimits && JSON.stringify(spendingLimits),
@@ -203,6 +251,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
   return {
     id: row.id,
     email: row.email,
+    name: row.name ?? row.email,
     isActive: row.is_active === 1,
     alertThreshold: micro(row.alert_threshold),
     overdraft: micro(row.overdraft),
@@ -214,9 +263,4 @@ export function accountRecord(row: AccountRow): AccountRecord {
     createdAt: row.created_at,
     version: row.version,
   };
-}
-
-/** Unique form of an email address: addresses with the same form belong to one account. */
-function emailKey(email: string): string {
-  return email.normalize('NFC').toLowerCase();
 }

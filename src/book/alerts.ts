@@ -1,5 +1,7 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type Actor, SYSTEM } from '../domain/actor.ts';
 import { type Micro, micro } from '../domain/credits.ts';
+import { writeAudit } from './audit.ts';
 import { countTowardsRate } from './rates.ts';
 import type { AlertsTable, BookSchema, DeliveriesTable, DeliveryError, DeliveryStatus } from './schema.ts';
 import type { Store, Trx } from './store.ts';
@@ -62,7 +64,13 @@ export interface BookAlerts {
    * Queues a test alert for a key and returns its id; keeps only the last hundred tests. Throws TooOften beyond five a
    * minute over all gateways.
    */
-  createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
+  createTestAlert(
+    accountId: number,
+    keyId: number | null,
+    creditsBalance: Micro,
+    now: number,
+    by?: Actor,
+  ): Promise<number>;
   /** Alerts of the account, newest first: at most `limit`, and fewer if their deliveries total more than 10,000. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 }
@@ -277,7 +285,7 @@ const KEPT_TESTS = 100;
 
 /** Queues a test alert. */
 function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
-  return (accountId, keyId, creditsBalance, now) =>
+  return (accountId, keyId, creditsBalance, now, by = SYSTEM) =>
     store.transaction(async (trx) => {
       await countTowardsRate(store, trx, 'test_alert', accountId, now);
       const { id } = await trx
@@ -296,6 +304,8 @@ function createTestAlert(store: Store): BookAlerts['createTestAlert'] {
         .executeTakeFirstOrThrow();
       const alerts = trx.selectFrom('alerts').where('account_id', '=', accountId);
       await removeBeyond(trx, KEPT_TESTS, alerts.where('test', '=', sql.lit(1)));
+      const target = { type: 'account', id: accountId } as const;
+      await writeAudit(trx, { by, action: 'alert.test', accountId, target }, now);
       return id;
     });
 }

@@ -1,16 +1,23 @@
 import type { BookAccounts } from './accounts.ts';
 import type { BookAlerts } from './alerts.ts';
+import type { BookAudit } from './audit.ts';
 import type { BookCalls } from './calls.ts';
+import type { BookErasure } from './erasure.ts';
 import type { BookGateways } from './gateways.ts';
 import type { BookGrants } from './grants.ts';
+import type { BookIdentities } from './identities.ts';
+import type { BookInvitations } from './invitations.ts';
 import type { BookKeys } from './keys.ts';
 import type { BookLedger } from './ledger.ts';
+import type { BookMembers } from './members.ts';
+import type { BookPersons } from './persons.ts';
 import type { BookPosting } from './post.ts';
 import type { BookPublication } from './publication.ts';
 import type { BookRefusals } from './refusals.ts';
 import type { BookResources } from './resources.ts';
 import type { BookRetention } from './retention.ts';
 import type { KeyRotations } from './rotation.ts';
+import type { BookSessions } from './sessions.ts';
 import type { BookSnapshots } from './snapshot.ts';
 import type { BookUsage } from './usage.ts';
 
@@ -34,7 +41,14 @@ export interface Book
     BookRetention,
     BookAlerts,
     BookResources,
-    BookGateways {
+    BookMembers,
+    BookInvitations,
+    BookPersons,
+    BookSessions,
+    BookIdentities,
+    BookErasure,
+    BookGateways,
+    BookAudit {
   /**
    * Random, created with the tables. Names the live state in Redis, so another book's state is never used for this one.
    */

@@ -1,5 +1,6 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { LedgerEntry, Outcome } from '../domain/ledger-entry.ts';
+import { ofPerson } from './key-row.ts';
 import { ledgerEntry } from './ledger.ts';
 import { type RefusalRecord, refusedCall } from './refusals.ts';
 import type { BookSchema, LedgerRow } from './schema.ts';
@@ -21,6 +22,8 @@ export interface CallQuery {
   /** Absent: all accounts. */
   readonly accountId?: number | undefined;
   readonly keyId?: number | undefined;
+  /** Only calls of this person's keys; with an account. */
+  readonly personId?: number | undefined;
   /** As named in the request. */
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
@@ -115,7 +118,7 @@ export function callQueries(store: Store): BookCalls {
 
 /** Query conditions for a table with the time received in column `time`. */
 function conditions(
-  { accountId, keyId, model, endpoint, code, upstream, outcome, from, to, before }: CallQuery,
+  { accountId, keyId, personId, model, endpoint, code, upstream, outcome, from, to, before }: CallQuery,
   time: 'started_at' | 'created_at',
   id: Expression<string>,
 ): Expression<SqlBool>[] {
@@ -127,6 +130,7 @@ function conditions(
     ...Object.entries(exact).flatMap(([column, value]) =>
       value === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} = ${value}`],
     ),
+    ...(personId === undefined ? [] : [ofPerson(accountId, personId)]),
     ...(from === undefined ? [] : [sql<SqlBool>`${at} >= ${from}`]),
     ...(to === undefined ? [] : [sql<SqlBool>`${at} <= ${to}`]),
     ...(before ? [olderThan(at, id, before)] : []),

@@ -7,8 +7,13 @@ import type { Store, Trx } from './store.ts';
 /** `key_id` of an account's own row. */
 export const OF_ACCOUNT = 0;
 
+/** `key_id` of a member's row. */
+export function ofMember(personId: number): number {
+  return -personId;
+}
+
 /**
- * Adds calls and refunds to the last five hours of their key and account, one row each, from which a rebuild restores
+ * Adds calls and refunds to the last five hours of their key, member and account, one row each, from which a rebuild restores
  * them.
  */
 export async function addFiveHours(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
@@ -18,10 +23,12 @@ export async function addFiveHours(store: Store, trx: Trx, posted: readonly Jour
     const { hours, hoursSpent } = withHours(rows.get(place) ?? NO_WINDOWS, start, spent);
     rows.set(place, { account_id: accountId, key_id: keyId, hours, hoursSpent });
   };
-  for (const { accountId, keyId, hours, credits } of posted) {
+  for (const { accountId, keyId, personId, hours, credits } of posted) {
     if (keyId === null || hours === undefined) continue;
     add(accountId, keyId, hours.key, -credits);
     add(accountId, OF_ACCOUNT, hours.account, -credits);
+    if (personId !== undefined && hours.member !== undefined)
+      add(accountId, ofMember(personId), hours.member, -credits);
   }
   await insertRows(
     store,

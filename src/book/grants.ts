@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { type Micro, micro } from '../domain/credits.ts';
+import { type Actor, SYSTEM } from '../domain/actor.ts';
+import { creditsNumber, type Micro, micro } from '../domain/credits.ts';
+import { writeAudit } from './audit.ts';
 import type { BookSchema, GrantRow } from './schema.ts';
-import type { Store } from './store.ts';
+import type { Store, Trx } from './store.ts';
 
 /** A balance change ordered by an operator, recorded before Redis applies it so no crash loses it. */
 export interface Grant {
@@ -28,6 +30,7 @@ export interface BookGrants {
   createGrant(
     grant: Omit<Grant, 'balanceAfter'>,
     idempotencyKey: string | null,
+    by?: Actor,
   ): Promise<{ grant: Grant; repeated: boolean }>;
   /** The earlier grant with this idempotency key; undefined if none. Throws IdempotencyKeyReused. */
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
@@ -60,8 +63,8 @@ export function grantQueries(store: Store): BookGrants {
   return {
     grantUnder: repeatOf,
 
-    async createGrant(grant, idempotencyKey) {
-      const made = await insertGrant(db, grant, idempotencyKey);
+    async createGrant(grant, idempotencyKey, by = SYSTEM) {
+      const made = await store.transaction((trx) => insertGrant(trx, grant, idempotencyKey, by));
       if (made) return { grant: made, repeated: false };
       const first = idempotencyKey === null ? undefined : await repeatOf(grant, idempotencyKey);
       if (!first) throw new Error('a grant was neither made nor found');
@@ -69,7 +72,15 @@ export function grantQueries(store: Store): BookGrants {
     },
 
     async withdrawGrant(id) {
-      await db.deleteFrom('grants').where('id', '=', id).where('state', '=', 'pending').execute();
+      await store.transaction(async (trx) => {
+        const row = await trx
+          .deleteFrom('grants')
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .returningAll()
+          .executeTakeFirst();
+        if (row) await writeAudit(trx, { by: SYSTEM, ...credited(row), before: shown(row) }, Date.now());
+      });
     },
 
     async pendingGrants(createdBefore, limit, after) {
@@ -117,11 +128,12 @@ function pendingOf(db: Kysely<BookSchema>, accountId: number) {
 
 /** Records a grant. Undefined: the account already has one with this idempotency key. */
 export async function insertGrant(
-  db: Kysely<BookSchema>,
+  trx: Trx,
   grant: NewGrant,
   idempotencyKey: string | null,
+  by: Actor,
 ): Promise<Grant | undefined> {
-  const row = await db
+  const row = await trx
     .insertInto('grants')
     .values({
       id: grant.id,
@@ -137,7 +149,17 @@ export async function insertGrant(
     .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key']).doNothing())
     .returningAll()
     .executeTakeFirst();
-  return row && grantRecord(row);
+  if (!row) return undefined;
+  await writeAudit(trx, { by, ...credited(row), after: shown(row) }, grant.createdAt);
+  return grantRecord(row);
+}
+
+function credited({ account_id: id }: GrantRow) {
+  return { action: 'account.credit', accountId: id, target: { type: 'account', id } } as const;
+}
+
+function shown({ amount, note }: GrantRow) {
+  return { amount: creditsNumber(micro(amount)), note };
 }
 
 function grantRecord(row: GrantRow): Grant {

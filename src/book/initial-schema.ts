@@ -28,7 +28,7 @@ const ofAccount = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.notNull().references('accounts.id');
 
 /** Auto-incremented integer key, never reused. */
-function withId<TB extends string, Name extends string = 'id'>(
+export function withId<TB extends string, Name extends string = 'id'>(
   table: CreateTableBuilder<TB>,
   engine: Engine,
   name = 'id' as Name,

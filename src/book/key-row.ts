@@ -1,4 +1,4 @@
-import { sql, type Updateable } from 'kysely';
+import { type RawBuilder, type SqlBool, sql, type Updateable } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import { KEY_FIELDS, type KeyField } from '../domain/key-fields.ts';
@@ -11,6 +11,7 @@ import {
   settingsBytes,
   type WireName,
 } from '../domain/key-settings.ts';
+import { type AuditedChange, writeAudit } from './audit.ts';
 import type { KeyRow, KeysTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -27,6 +28,8 @@ export function keyRecord(row: KeyRow): KeyRecord {
     previousHash: row.previous_hash,
     previousValidUntil: row.previous_hash === null ? null : row.previous_valid_until,
     ...settingsOf(row),
+    personId: row.person_id,
+    memberSpendingLimits: JSON.parse(row.member_limits),
     createdAt: row.created_at,
     version: row.version,
   };
@@ -109,6 +112,24 @@ export function changeKeyRow(
     await check?.(trx, before, after);
     return { before, after };
   });
+}
+
+/** Writes what was done with a key to the audit log. */
+export function auditKey(
+  trx: Trx,
+  {
+    key,
+    ...done
+  }: Omit<AuditedChange, 'accountId' | 'target'> & { readonly key: Pick<KeyRow, 'id' | 'account_id'> },
+  now: number,
+): Promise<void> {
+  const target = { type: 'key', id: key.id } as const;
+  return writeAudit(trx, { ...done, accountId: key.account_id, target }, now);
+}
+
+/** Whether a row is of a key of this person in the account. */
+export function ofPerson(accountId: number | undefined, personId: number): RawBuilder<SqlBool> {
+  return sql`key_id in (select id from keys where account_id = ${accountId} and person_id = ${personId})`;
 }
 
 function isAlready(row: KeyRow, change: Updateable<KeysTable>): boolean {

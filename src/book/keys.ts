@@ -1,16 +1,25 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import { type Actor, SYSTEM } from '../domain/actor.ts';
 import type { KeyRecord, KeySettings } from '../domain/key.ts';
 import { MOST_KEY_BYTES } from '../domain/key-readers.ts';
 import { settingsBytes } from '../domain/key-settings.ts';
-import { changeKeyRow, keyRecord, NO_PREVIOUS, settingColumns } from './key-row.ts';
+import type { SpendingLimit } from '../domain/spending-limits.ts';
+import { wireSettings } from '../domain/wire-settings.ts';
+import { difference } from './audit.ts';
+import { auditKey, changeKeyRow, keyRecord, NO_PREVIOUS, settingColumns } from './key-row.ts';
 import { chunks } from './many-rows.ts';
-import type { BookSchema, KeyRow } from './schema.ts';
+import { requireActiveMember } from './membership-row.ts';
+import type { KeyRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /** A new key: settings plus the fields set by the gateway. `hash` is the SHA-256 of the value, hex. */
 export interface NewKey extends KeySettings {
   readonly hash: string;
   readonly prefix: string;
+  /** Default: null, a key of the account. */
+  readonly personId?: number | null;
+  /** Default: those of the person's membership, which must be active. */
+  readonly memberSpendingLimits?: readonly SpendingLimit[];
 }
 
 /** Bounds for the keys of one account, including inactive ones, since keys are never removed. */
@@ -39,36 +48,52 @@ export class TooManyKeys extends Error {
   }
 }
 
+/** A change of a key, or what makes one of the key as it is. */
+export type KeyChange = Partial<KeySettings> | ((key: KeyRecord) => Partial<KeySettings>);
+
 /** Stores the keys of accounts. */
 export interface BookKeys {
   /** The key whose current or previous value has this hash; the record has the expiry of the previous one. */
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
-   * Keys of the account with ids above `after` (default 0), by id ascending, including inactive ones. A page has at
+   * Keys of the account, or those of a person in it, with ids above `after` (default 0), by id ascending, including inactive ones. A page has at
    * most `limit` keys, at most 500, and fewer if their lists are long, to stay near 1 MiB. Empty: no more keys.
    */
-  keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
+  keys(accountId: number, after?: number, limit?: number, personId?: number): Promise<KeyRecord[]>;
   /** Names of keys, by id; unknown ids are omitted. */
   keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Returns those of the ids that the book has. */
   keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
-  /** Throws TooManyKeys if the account has no room for the key. */
-  createKey(accountId: number, key: NewKey, now: number, most?: KeyBounds): Promise<KeyRecord>;
+  /** Numbers of keys of these people in the account, including inactive ones, by person; people without one are omitted. */
+  keyCounts(accountId: number, personIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Throws TooManyKeys if the account has no room for the key, and `member_inactive` if its person is no active member. */
+  createKey(accountId: number, key: NewKey, now: number, most?: KeyBounds, by?: Actor): Promise<KeyRecord>;
   /**
    * Changes a key and increments its version; without a difference, writes nothing and keeps the version. Undefined:
    * the account has no such key. Changes nothing if it throws: VersionConflict if the version differs from `ifVersion`,
    * KeyTooLarge, or TooManyKeys if the account's keys would exceed `maxKeyBytes`. Neither bound refuses a change that
-   * doesn't enlarge the key. A deactivated key loses the value before its last rotation.
+   * doesn't enlarge the key. A deactivated key loses the value before its last rotation. `change` can be a function of
+   * the key as it is, which may throw. Throws `member_inactive` for a person's key that becomes active without an active
+   * membership.
    */
   updateKey(
     accountId: number,
     keyId: number,
-    change: Partial<KeySettings>,
+    change: KeyChange,
     now: number,
     ifVersion?: number,
     maxKeyBytes?: number,
+    by?: Actor,
+    action?: 'key.update' | 'key.delete',
   ): Promise<KeyRecord | undefined>;
+  /** `setMemberLimits` in a transaction of its own. */
+  setMemberLimits(
+    accountId: number,
+    personId: number,
+    limits: readonly SpendingLimit[],
+    now: number,
+  ): Promise<KeyRecord[]>;
   /** Whether any active key blocks a country: only then is country data worth its memory. */
   anyBlockedCountries(): Promise<boolean>;
 }
@@ -95,12 +120,12 @@ export function keyQueries(store: Store): BookKeys {
       return row && keyRecord(row);
     },
 
-    async keys(accountId, after = 0, limit = PAGE) {
+    async keys(accountId, after = 0, limit = PAGE, personId = undefined) {
       const rows = await db
         .selectFrom('keys')
         .selectAll()
         .where('account_id', '=', accountId)
-        .where('id', 'in', pageIds(accountId, after, Math.min(limit, PAGE)))
+        .where('id', 'in', pageIds(accountId, after, Math.min(limit, PAGE), personId))
         .orderBy('id')
         .execute();
       return rows.map(keyRecord);
@@ -124,19 +149,48 @@ export function keyQueries(store: Store): BookKeys {
       return found;
     },
 
-    createKey: (accountId, key, now, most) =>
-      most === undefined
-        ? insertKey(db, accountId, key, now)
-        : store.transaction(async (trx) => {
-            const { count, bytes } = await keysTogether(store, trx, accountId);
-            if (count >= most.maxKeys) throw new TooManyKeys('maxKeys');
-            if (bytes + settingsBytes(key) > most.maxKeyBytes) throw new TooManyKeys('maxKeyBytes');
-            return await insertKey(trx, accountId, key, now);
-          }),
+    async keyCounts(accountId, personIds) {
+      const counts = new Map<number, number>();
+      for (const chunk of chunks(personIds)) {
+        const rows = await db
+          .selectFrom('keys')
+          .select(({ fn }) => ['person_id', fn.count<number>('id').as('count')])
+          .where('account_id', '=', accountId)
+          .where('person_id', 'in', chunk)
+          .groupBy('person_id')
+          .execute();
+        for (const { person_id, count } of rows) counts.set(Number(person_id), count);
+      }
+      return counts;
+    },
 
-    async updateKey(accountId, keyId, change, now, ifVersion, maxKeyBytes = Infinity) {
+    createKey: (accountId, key, now, most, by = SYSTEM) =>
+      store.transaction(async (trx) => {
+        if (most !== undefined) {
+          const { count, bytes } = await keysTogether(store, trx, accountId);
+          if (count >= most.maxKeys) throw new TooManyKeys('maxKeys');
+          if (bytes + settingsBytes(key) > most.maxKeyBytes) throw new TooManyKeys('maxKeyBytes');
+        }
+        const { personId = null } = key;
+        if (personId === null || key.memberSpendingLimits)
+          return await insertKey(trx, accountId, key, now, by);
+        const { spendingLimits } = await requireActiveMember(store, trx, accountId, personId);
+        return await insertKey(trx, accountId, { ...key, memberSpendingLimits: spendingLimits }, now, by);
+      }),
+
+    async updateKey(
+      accountId,
+      keyId,
+      change,
+      now,
+      ifVersion,
+      maxKeyBytes = Infinity,
+      by = SYSTEM,
+      action = 'key.update',
+    ) {
       const changeOf = (row: KeyRow) => {
-        const settings = { ...keyRecord(row), ...change };
+        const key = keyRecord(row);
+        const settings = { ...key, ...(typeof change === 'function' ? change(key) : change) };
         // A deactivated key keeps only its newest value, so no older one returns on reactivation.
         const isEnd = !settings.isActive && row.previous_hash !== null;
         return { ...settingColumns(settings), ...(isEnd ? NO_PREVIOUS : {}) };
@@ -147,10 +201,22 @@ export function keyQueries(store: Store): BookKeys {
         const { bytes } = await keysTogether(store, trx, accountId);
         if (bytes > maxKeyBytes) throw new TooManyKeys('maxKeyBytes');
       };
+      const check = async (trx: Trx, before: KeyRow, after: KeyRow) => {
+        await mayGrow(trx, before, after);
+        const isActivation = before.is_active === 0 && after.is_active === 1;
+        if (isActivation && after.person_id !== null) {
+          await requireActiveMember(store, trx, accountId, after.person_id);
+        }
+        const changed = difference(wireSettings(keyRecord(before)), wireSettings(keyRecord(after)));
+        await auditKey(trx, { by, action, key: after, ...changed }, now);
+      };
       const which = { accountId, keyId, ifVersion };
-      const changed = await changeKeyRow(store, which, now, changeOf, mayGrow);
+      const changed = await changeKeyRow(store, which, now, changeOf, check);
       return changed && keyRecord(changed.after);
     },
+
+    setMemberLimits: (accountId, personId, limits, now) =>
+      store.transaction((trx) => setMemberLimits(trx, accountId, personId, limits, now)),
 
     async anyBlockedCountries() {
       const row = await db
@@ -164,6 +230,27 @@ export function keyQueries(store: Store): BookKeys {
       return row !== undefined;
     },
   };
+}
+
+/**
+ * Sets the spending limits of a membership in all keys of the person in the account, and increments their versions.
+ * Returns their records, to be published after the commit; `trx` changes the membership too.
+ */
+export async function setMemberLimits(
+  trx: Trx,
+  accountId: number,
+  personId: number,
+  limits: readonly SpendingLimit[],
+  now: number,
+): Promise<KeyRecord[]> {
+  const rows = await trx
+    .updateTable('keys')
+    .set({ member_limits: JSON.stringify(limits), version: sql<number>`version + 1`, updated_at: now })
+    .where('account_id', '=', accountId)
+    .where('person_id', '=', personId)
+    .returningAll()
+    .execute();
+  return rows.map(keyRecord);
 }
 
 /**
@@ -191,32 +278,47 @@ const PAGE = 500;
 const PAGE_BYTES = 1_048_576;
 
 /** Ids of the next keys whose bytes fit into a page, at least one. */
-function pageIds(accountId: number, after: number, limit: number) {
+function pageIds(accountId: number, after: number, limit: number, personId: number | undefined) {
+  const ofPerson = personId === undefined ? sql`` : sql`and person_id = ${personId}`;
   return sql<number>`(select id from (
       select id, sum(bytes) over (order by id) - bytes as before from (
-        select id, bytes from keys where account_id = ${accountId} and id > ${after} order by id limit ${limit}
+        select id, bytes from keys where account_id = ${accountId} and id > ${after} ${ofPerson} order by id limit ${limit}
       ) as sizes
     ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
 }
 
 /** Inserts a key; the database sets its id and version. */
 export async function insertKey(
-  db: Kysely<BookSchema>,
+  trx: Trx,
   accountId: number,
   key: NewKey,
   now: number,
+  by: Actor,
 ): Promise<KeyRecord> {
-  const row = await db
+  const row = await trx
     .insertInto('keys')
     .values({
       ...settingColumns(key),
       account_id: accountId,
       hash: key.hash,
       prefix: key.prefix,
+      person_id: key.personId ?? null,
+      member_limits: JSON.stringify(key.memberSpendingLimits ?? []),
       created_at: now,
       updated_at: now,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return keyRecord(row);
+  const record = keyRecord(row);
+  await auditKey(
+    trx,
+    {
+      by,
+      action: 'key.create',
+      key: row,
+      after: { ...wireSettings(record), ...(row.person_id !== null && { person_id: row.person_id }) },
+    },
+    now,
+  );
+  return record;
 }

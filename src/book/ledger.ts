@@ -22,6 +22,8 @@ export interface LedgerQuery {
 /** Charge of a call, as a refund needs it. */
 export interface Charge {
   readonly entry: LedgerEntry;
+  /** The person whose key made the call; null: the key is the account's. */
+  readonly personId: number | null;
   /** Day it was booked to: days since 1970-01-01 UTC. */
   readonly day: number;
   /** Its refund is in the ledger. */
@@ -81,12 +83,20 @@ export function ledgerQueries(store: Store): BookLedger {
     async charge(accountId, id) {
       const rows = await db
         .selectFrom('ledger')
-        .selectAll()
-        .where('id', 'in', [id, refundId(id)])
-        .where('account_id', '=', accountId)
+        .leftJoin('keys', 'keys.id', 'ledger.key_id')
+        .selectAll('ledger')
+        .select('keys.person_id')
+        .where('ledger.id', 'in', [id, refundId(id)])
+        .where('ledger.account_id', '=', accountId)
         .execute();
       const row = rows.find((found) => found.id === id);
-      return row && { entry: ledgerEntry(row), day: row.day, isRefunded: rows.length > 1 };
+      if (!row) return undefined;
+      return {
+        entry: ledgerEntry(row),
+        personId: row.person_id,
+        day: row.day,
+        isRefunded: rows.length > 1,
+      };
     },
 
     /**

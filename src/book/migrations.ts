@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { createSchema, index } from './initial-schema.ts';
+import { addPeople } from './people-schema.ts';
 import type { BookSchema, Engine } from './schema.ts';
 import { BookUnavailable, CannotOpenBook } from './store.ts';
 
@@ -78,6 +79,8 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0004_gateways': { up: addGateways },
     '0005_owners': { up: addOwners },
     '0006_spending_limits': { up: addSpendingLimits },
+    '0007_member_budgets': { up: addMembersOfKeys },
+    '0008_people': { up: (db) => addPeople(db, engine) },
   };
 }
 
@@ -121,6 +124,18 @@ async function addSpendingLimits(db: Kysely<unknown>): Promise<void> {
     .addColumn('credits', 'bigint', required)
     .addPrimaryKeyConstraint('spend_five_hours_pkey', ['account_id', 'key_id'])
     .execute();
+}
+
+/** Adds the person of a key, and the spending limits of the person's membership. */
+async function addMembersOfKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('keys').addColumn('person_id', 'bigint').execute();
+  await db.schema
+    .alterTable('keys')
+    .addColumn('member_limits', 'text', (column) => column.notNull().defaultTo('[]'))
+    .execute();
+  await sql`create index keys_by_person on keys (account_id, person_id) where person_id is not null`.execute(
+    db,
+  );
 }
 
 /** Adds the notes of running gateways. */

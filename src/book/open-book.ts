@@ -1,13 +1,19 @@
 import { Kysely, sql } from 'kysely';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
+import { auditQueries } from './audit.ts';
 import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
+import { erasureQueries } from './erasure.ts';
 import { gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
+import { identityQueries } from './identities.ts';
+import { invitationQueries } from './invitations.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
+import { memberQueries } from './members.ts';
 import { isCurrent, migrate, requireCurrentSchema } from './migrations.ts';
+import { personQueries } from './persons.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { refusalQueries } from './refusals.ts';
@@ -15,6 +21,7 @@ import { resourceQueries } from './resources.ts';
 import { retentionQueries } from './retention.ts';
 import { rotationQueries } from './rotation.ts';
 import type { BookSchema } from './schema.ts';
+import { sessionQueries } from './sessions.ts';
 import { snapshotQueries } from './snapshot.ts';
 import { BookReadOnly, BookUnavailable, CannotOpenBook, Store } from './store.ts';
 import { usageQueries } from './usage.ts';
@@ -191,10 +198,18 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...ledgerQueries(store),
     ...usageQueries(store),
     ...alertQueries(store),
+    ...auditQueries(store),
     ...resourceQueries(store),
+    ...memberQueries(store),
+    ...invitationQueries(store),
+    ...personQueries(store),
+    ...sessionQueries(store),
+    ...identityQueries(store),
+    ...erasureQueries(store),
     ...refusalQueries(store),
     ...retentionQueries(store),
     ...callQueries(store),
     ...gatewayQueries(store),
+    ...auditQueries(store),
   };
 }

@@ -10,6 +10,8 @@ export interface Kept {
   readonly rows: number;
   /** Hours since the epoch; sums of hours before are removed. */
   readonly sinceHour: number;
+  /** Entries of the audit log from before are removed; default: none. */
+  readonly auditSince?: number | undefined;
 }
 
 /** Removes what is kept for a time only (specification section 14). */
@@ -28,12 +30,16 @@ const ACCOUNTS_AT_ONCE = 1_000;
 export function retentionQueries(store: Store): BookRetention {
   const { db } = store;
 
-  const forgetBefore = async (table: 'refusals' | 'call_messages', since: number): Promise<void> => {
+  const forgetBefore = async (
+    table: 'refusals' | 'call_messages' | 'audit',
+    since: number,
+  ): Promise<void> => {
     const key = sql.ref(table === 'refusals' ? 'n' : 'id');
+    const time = sql.ref(table === 'audit' ? 'at' : 'created_at');
     await inSteps(Number.POSITIVE_INFINITY, async (limit) => {
       const { numAffectedRows } = await sql`
         delete from ${sql.table(table)} where ${key} in
-          (select ${key} from ${sql.table(table)} where created_at < ${since} order by created_at limit ${limit})`.execute(
+          (select ${key} from ${sql.table(table)} where ${time} < ${since} order by ${time} limit ${limit})`.execute(
         db,
       );
       return Number(numAffectedRows);
@@ -95,12 +101,13 @@ export function retentionQueries(store: Store): BookRetention {
   };
 
   return {
-    async forgetRecords({ since, rows, sinceHour }) {
+    async forgetRecords({ since, rows, sinceHour, auditSince }) {
       await forgetBefore('refusals', since);
       await forgetBefore('call_messages', since);
       for (const [accountId, count] of excessOf(await countedIfOver(rows), rows))
         await forgetOf(accountId, count);
       await forgetHours(sinceHour);
+      if (auditSince !== undefined) await forgetBefore('audit', auditSince);
     },
   };
 }

@@ -1,5 +1,7 @@
+import { type Actor, SYSTEM } from '../domain/actor.ts';
 import type { KeyRecord } from '../domain/key.ts';
-import { changeKeyRow, keyRecord, NO_PREVIOUS } from './key-row.ts';
+import { difference } from './audit.ts';
+import { auditKey, changeKeyRow, keyRecord, NO_PREVIOUS } from './key-row.ts';
 import { countTowardsRate } from './rates.ts';
 import type { KeyRow } from './schema.ts';
 import type { Store } from './store.ts';
@@ -25,6 +27,7 @@ export interface KeyRotations {
     value: RotatedValue,
     now: number,
     ifVersion?: number,
+    by?: Actor,
   ): Promise<
     | {
         readonly before: KeyRecord;
@@ -39,7 +42,7 @@ export interface KeyRotations {
    * If the key changed or its grace ended in the meantime, only the newest of these values returns. Undefined, without
    * a change, if `hash` is no longer the newest value of the key.
    */
-  withdrawRotation(before: KeyRecord, hash: string, now: number): Promise<KeyRecord | undefined>;
+  withdrawRotation(before: KeyRecord, hash: string, now: number, by?: Actor): Promise<KeyRecord | undefined>;
   /**
    * Ends the previous value of a key. The version stays if there is none, or if it expired by `redisNow` (milliseconds
    * by Redis' clock; default 0). `ifVersion` and VersionConflict work as in `updateKey`.
@@ -50,6 +53,7 @@ export interface KeyRotations {
     now: number,
     ifVersion?: number,
     redisNow?: number,
+    by?: Actor,
   ): Promise<KeyRecord | undefined>;
 }
 
@@ -69,7 +73,7 @@ function replaced({ replaced_hashes }: KeyRow): string[] {
 
 export function rotationQueries(store: Store): KeyRotations {
   return {
-    async rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now, ifVersion) {
+    async rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now, ifVersion, by = SYSTEM) {
       const changed = await changeKeyRow(
         store,
         { accountId, keyId, ifVersion },
@@ -82,7 +86,11 @@ export function rotationQueries(store: Store): KeyRotations {
             ? NO_PREVIOUS
             : { previous_hash: row.hash, previous_valid_until: previousValidUntil }),
         }),
-        (trx) => countTowardsRate(store, trx, 'rotation', accountId, now),
+        async (trx, before, after) => {
+          await countTowardsRate(store, trx, 'rotation', accountId, now);
+          const prefixes = difference({ prefix: before.prefix }, { prefix: after.prefix });
+          await auditKey(trx, { by, action: 'key.rotate', key: after, ...prefixes }, now);
+        },
       );
       if (!changed) return undefined;
       const { before, after } = changed;
@@ -93,9 +101,10 @@ export function rotationQueries(store: Store): KeyRotations {
       };
     },
 
-    async withdrawRotation(before, hash, now) {
+    async withdrawRotation(before, hash, now, by = SYSTEM) {
       const { accountId, id: keyId } = before;
-      const changed = await changeKeyRow(store, { accountId, keyId, ifVersion: undefined }, now, (row) => {
+      const which = { accountId, keyId, ifVersion: undefined };
+      const earlier = (row: KeyRow) => {
         if (row.hash !== hash) return undefined;
         const { hash: value, prefix, previousHash, previousValidUntil, version } = before;
         // Deactivations and ends of the grace are already confirmed to clients, so no earlier value returns after one.
@@ -108,14 +117,23 @@ export function rotationQueries(store: Store): KeyRotations {
           replaced_hashes: JSON.stringify([hash, ...replaced(row).slice(1)]),
           ...(isUnended ? previous : NO_PREVIOUS),
         };
+      };
+      const changed = await changeKeyRow(store, which, now, earlier, async (trx, rotated, after) => {
+        const prefixes = difference({ prefix: rotated.prefix }, { prefix: after.prefix });
+        await auditKey(trx, { by, action: 'key.rotate', key: after, ...prefixes }, now);
       });
       return changed && keyRecord(changed.after);
     },
 
-    async endGrace(accountId, keyId, now, ifVersion, redisNow = 0) {
-      const changed = await changeKeyRow(store, { accountId, keyId, ifVersion }, now, (row) => {
+    async endGrace(accountId, keyId, now, ifVersion, redisNow = 0, by = SYSTEM) {
+      const ended = (row: KeyRow) => {
         const isInGrace = row.previous_hash !== null && (row.previous_valid_until ?? 0) > redisNow;
         return isInGrace ? GRACE_ENDED : { ...GRACE_ENDED, version: row.version, updated_at: row.updated_at };
+      };
+      const which = { accountId, keyId, ifVersion };
+      const changed = await changeKeyRow(store, which, now, ended, async (trx, before, after) => {
+        if (after.version > before.version)
+          await auditKey(trx, { by, action: 'key.end_grace', key: after }, now);
       });
       return changed && keyRecord(changed.after);
     },

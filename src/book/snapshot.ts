@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import { type PeriodStarts, periodsOfDay } from '../domain/period.ts';
-import type { Windows } from '../domain/spending-limits.ts';
+import { NO_WINDOWS, type Windows } from '../domain/spending-limits.ts';
 import { accountRecord } from './accounts.ts';
-import { fiveHoursOf, OF_ACCOUNT } from './five-hours.ts';
+import { fiveHoursOf, OF_ACCOUNT, ofMember } from './five-hours.ts';
 import { type Grant, pendingGrantsOf } from './grants.ts';
 import { keyRecord } from './key-row.ts';
 import { idsInLedger } from './ledger.ts';
@@ -13,6 +13,12 @@ import type { Store, Trx } from './store.ts';
 
 export interface KeyState {
   readonly key: KeyRecord;
+  readonly windows: Windows;
+}
+
+/** A person with keys in the account. */
+export interface MemberState {
+  readonly personId: number;
   readonly windows: Windows;
 }
 
@@ -25,6 +31,7 @@ export interface AccountSnapshot {
   /** The account's. */
   readonly windows: Windows;
   readonly keys: readonly KeyState[];
+  readonly members: readonly MemberState[];
   /** Those of the requested ids that the ledger has: the balance includes their entries. */
   readonly known: ReadonlySet<string>;
   /** Recorded grants that are not in the ledger, and so not in the balance; oldest first. */
@@ -90,12 +97,12 @@ export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }
 
-/** What the keys of an account, and all together, have spent in their windows. */
+/** What the keys of an account, those of each member, and all together have spent in their windows. */
 async function spendingOf(
   trx: Trx,
   accountId: number,
   now: PeriodStarts,
-): Promise<Pick<AccountSnapshot, 'keys' | 'windows'>> {
+): Promise<Pick<AccountSnapshot, 'keys' | 'members' | 'windows'>> {
   const starts = await lastStarts(trx, accountId, now);
   const keys = await trx
     .selectFrom('keys')
@@ -127,25 +134,27 @@ async function spendingOf(
   const fiveHours = await fiveHoursOf(trx, accountId);
   const byKey = new Map(recent.map((sum) => [sum.key_id, sum]));
   const monthly = new Map(months.map((sum) => [sum.key_id, sum]));
-  const of = (keyId: number, sums: Sums): Windows => ({
+  /** By `key_id` of the five hours. */
+  const spent = new Map<number, Spent>([[OF_ACCOUNT, NO_WINDOWS]]);
+  const personIds = new Set<number>();
+  for (const { id, person_id } of keys) {
+    const sums = { ...byKey.get(id), ...monthly.get(id) };
+    spent.set(id, plus(NO_WINDOWS, sums));
+    spent.set(OF_ACCOUNT, plus(spent.get(OF_ACCOUNT), sums));
+    if (person_id === null) continue;
+    personIds.add(person_id);
+    spent.set(ofMember(person_id), plus(spent.get(ofMember(person_id)), sums));
+  }
+  const of = (owner: number): Windows => ({
+    ...NO_WINDOWS,
+    ...spent.get(owner),
+    ...fiveHours.get(owner),
     ...starts,
-    daySpent: micro(sums.daySpent ?? 0),
-    weekSpent: micro(sums.weekSpent ?? 0),
-    monthSpent: micro(sums.monthSpent ?? 0),
-    totalSpent: micro(sums.totalSpent ?? 0),
-    ...(fiveHours.get(keyId) ?? { hours: 0, hoursSpent: micro(0) }),
   });
   return {
-    keys: keys.map((row) => ({
-      key: keyRecord(row),
-      windows: of(row.id, { ...byKey.get(row.id), ...monthly.get(row.id) }),
-    })),
-    windows: of(OF_ACCOUNT, {
-      daySpent: exactSum(recent, 'daySpent'),
-      weekSpent: exactSum(recent, 'weekSpent'),
-      monthSpent: exactSum(months, 'monthSpent'),
-      totalSpent: exactSum(months, 'totalSpent'),
-    }),
+    keys: keys.map((row) => ({ key: keyRecord(row), windows: of(row.id) })),
+    members: [...personIds].map((personId) => ({ personId, windows: of(ofMember(personId)) })),
+    windows: of(OF_ACCOUNT),
   };
 }
 
@@ -165,9 +174,15 @@ async function lastStarts(trx: Trx, accountId: number, now: PeriodStarts): Promi
   return day === null ? now : periodsOfDay(day);
 }
 
-type Sums = { readonly [Sum in 'daySpent' | 'weekSpent' | 'monthSpent' | 'totalSpent']?: number | null };
+type Spent = Pick<Windows, 'daySpent' | 'weekSpent' | 'monthSpent' | 'totalSpent'>;
 
-/** A sum over keys, capped like each of them. */
-function exactSum<Sum extends keyof Sums>(rows: readonly Pick<Sums, Sum>[], name: Sum): number {
-  return rows.reduce((sum, row) => Math.min(sum + (row[name] ?? 0), Number.MAX_SAFE_INTEGER), 0);
+/** Sums with those of a key, capped like each of them. */
+function plus(sums: Spent = NO_WINDOWS, key: { readonly [Sum in keyof Spent]?: number | null }): Spent {
+  const sum = (name: keyof Spent) => micro(Math.min(sums[name] + (key[name] ?? 0), Number.MAX_SAFE_INTEGER));
+  return {
+    daySpent: sum('daySpent'),
+    weekSpent: sum('weekSpent'),
+    monthSpent: sum('monthSpent'),
+    totalSpent: sum('totalSpent'),
+  };
 }

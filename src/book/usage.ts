@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { monthStart } from '../domain/period.ts';
 import type { Usage } from '../domain/units.ts';
 import { pagesOfAccounts } from './accounts.ts';
+import { ofPerson } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
@@ -47,7 +48,7 @@ export interface BookUsage {
     fromDay: number,
     toDay: number,
     groupBy: 'day' | 'key' | 'model',
-    keyId?: number,
+    only?: Only,
   ): Promise<UsageRow[]>;
   /**
    * Sums of all accounts over whole UTC days, counted as in `usage`, with the provider cost. Arrives in parts, each a
@@ -63,6 +64,7 @@ export interface BookUsage {
     /** Absent: all accounts. */
     readonly accountId?: number | undefined;
     readonly keyId?: number | undefined;
+    readonly personId?: number | undefined;
     readonly groups: readonly UsagePlace[];
     readonly from: number;
     readonly to: number;
@@ -110,10 +112,15 @@ type Place = string | number;
 type Sums = Record<(typeof SUMS)[number], number> & { credits: string; cost: string; costed: string };
 type Row = Sums & { readonly first: Place; readonly second: Place };
 
-/** Range of a report: some accounts, or one key of them, `from` ≤ time < `to` in the table's unit of time. */
-interface Span {
-  readonly accounts: readonly number[];
+/** The keys of a report: one, or those of a person; default: all. */
+export interface Only {
   readonly keyId?: number | undefined;
+  readonly personId?: number | undefined;
+}
+
+/** Range of a report: some accounts, or one key of them, `from` ≤ time < `to` in the table's unit of time. */
+interface Span extends Only {
+  readonly accounts: readonly number[];
   readonly from: number;
   readonly to: number;
 }
@@ -125,10 +132,11 @@ interface Span {
  */
 export function usageQueries({ db }: Store): BookUsage {
   return {
-    async usage(accountId, from, to, groupBy, keyId) {
-      const span = { accounts: [accountId], keyId, from, to };
+    async usage(accountId, from, to, groupBy, only = {}) {
+      const span = { accounts: [accountId], ...only, from, to };
       // spend_model_days has no keys.
-      const table = keyId === undefined ? 'spend_model_days' : 'spend_days';
+      const isAll = only.keyId === undefined && only.personId === undefined;
+      const table = isAll ? 'spend_model_days' : 'spend_days';
       const all = groupBy === 'key' ? await byKey(db, span) : await sumsBy(db, table, [groupBy], span);
       const rows = groupBy === 'model' ? withoutRefusedOnly(all) : all;
       return rows.sort(byPlace).map((row) => {
@@ -148,14 +156,14 @@ export function usageQueries({ db }: Store): BookUsage {
       }
     },
 
-    async *usageBy({ accountId, keyId, groups, from, to }) {
+    async *usageBy({ accountId, keyId, personId, groups, from, to }) {
       const isHourly = groups.includes('hour');
       const table = isHourly ? 'spend_hours' : 'spend_days';
       const atOnce = isHourly ? HOURS_AT_ONCE : DAYS_AT_ONCE;
       const one = accountId === undefined ? undefined : [[accountId]];
       for await (const accounts of one ?? pagesOfAccounts(db, ACCOUNTS_AT_ONCE)) {
         for (let start = from; start < to; start += atOnce) {
-          const span = { accounts, keyId, from: start, to: Math.min(to, start + atOnce) };
+          const span = { accounts, keyId, personId, from: start, to: Math.min(to, start + atOnce) };
           const rows = await sumsBy(db, table, groups, span);
           yield rows.filter(isUsed).map((row) => ({
             groups: groups.map((group, at) => groupName(group, at === 0 ? row.first : row.second)),
@@ -188,12 +196,12 @@ async function sumsBy(
  * Sums by key, using months where they save reading days. With 100 keys and 3 models, days alone are 110,000 rows a
  * year, and whole months with the days at either end up to 18,000; this reads at most 9,000.
  */
-async function byKey(db: Kysely<BookSchema>, { accounts, keyId, ...days }: Span): Promise<Row[]> {
+async function byKey(db: Kysely<BookSchema>, { accounts, keyId, personId, ...days }: Span): Promise<Row[]> {
   const columns = sql.join(SUMS.map((sum) => sql.ref(sum)));
   const parts = rollupRanges(days.from, days.to).map(({ sums, from, to, times }) => {
     const table = sums === 'months' ? 'spend_key_months' : 'spend_days';
     return sql`
-      select key_id, ${sql.lit(times)} as times, ${columns} ${fromTable(table, { accounts, keyId, from, to })}`;
+      select key_id, ${sql.lit(times)} as times, ${columns} ${fromTable(table, { accounts, keyId, personId, from, to })}`;
   });
   const { rows } = await sql<Row>`
     select key_id as first, key_id as second, ${summed((sum) => sql`times * ${sum}`)}
@@ -202,11 +210,12 @@ async function byKey(db: Kysely<BookSchema>, { accounts, keyId, ...days }: Span)
   return rows.filter(isUsed);
 }
 
-function fromTable(table: Table, { accounts, keyId, from, to }: Span): RawBuilder<unknown> {
+function fromTable(table: Table, { accounts, keyId, personId, from, to }: Span): RawBuilder<unknown> {
   const time = sql.ref(TIMES[table]);
   const ofKey = keyId === undefined ? sql`` : sql`and key_id = ${keyId}`;
+  const its = personId === undefined ? sql`` : sql`and ${ofPerson(accounts[0], personId)}`;
   return sql`from ${sql.table(table)}
-    where account_id in (${sql.join(accounts)}) and ${time} >= ${from} and ${time} < ${to} ${ofKey}`;
+    where account_id in (${sql.join(accounts)}) and ${time} >= ${from} and ${time} < ${to} ${ofKey} ${its}`;
 }
 
 /** Selects each sum by name, credits as text. `of` maps the column. */

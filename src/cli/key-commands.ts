@@ -89,15 +89,16 @@ const SPENDING = KEY_FIELDS.spendingLimit.wire;
 
 function withSettings(command: Command): Command {
   for (const { wire, type, option } of SETTABLE) {
-    const { flag, value, help } = option;
+    const { flag, value, help, lifted } = option;
     const added = new Option(`--${flag}${value ? ` <${value}>` : ''}`, help);
     const parse = PARSERS[type.kind];
     if (wire === SPENDING) added.argParser(spendingLimit);
     else if (parse) added.argParser(parse);
     if (Array.isArray(type.schema.enum)) added.choices(type.schema.enum);
     command.addOption(added);
+    if (lifted && type.kind === 'flag') command.option(`--no-${flag}`, lifted);
   }
-  return command.option('--no-can-manage', KEY_FIELDS.canManage.option.lifted);
+  return command;
 }
 
 const PARSERS: Readonly<Record<Kind, ((text: string) => unknown) | undefined>> = {

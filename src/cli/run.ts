@@ -11,6 +11,7 @@ import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
 import { type Io, io, withIo } from './io.ts';
 import { keyCommands } from './key-commands.ts';
+import { personCommands } from './person-commands.ts';
 import { pricesCommand } from './prices-command.ts';
 import { print, show } from './print.ts';
 import { reconcileCommand } from './reconcile-command.ts';
@@ -43,6 +44,7 @@ function commandLine(): Command {
   startCommand(program);
   accountCommands(program);
   keyCommands(program);
+  personCommands(program);
   usageCommand(program);
   reconcileCommand(program);
   configCommands(program);

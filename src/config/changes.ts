@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Catalog,
   type Model,
@@ -26,7 +27,16 @@ export interface ConfigChanges {
 }
 
 /** Sections read once: listeners, timers and bounds are built from them. */
-const AT_START_ONLY = ['server', 'accounts', 'calls', 'alerts', 'origins', 'limits'] as const;
+const AT_START_ONLY = [
+  'server',
+  'accounts',
+  'calls',
+  'alerts',
+  'origins',
+  'limits',
+  'people',
+  'mail',
+] as const;
 
 /** Compares two loaded configurations. */
 export function configChanges(before: Config, after: Config): ConfigChanges {
@@ -37,7 +47,7 @@ export function configChanges(before: Config, after: Config): ConfigChanges {
     ...listChange(before.pricing.version ?? 'none', after.pricing.version ?? 'none'),
     upstreams: upstreamChanges(before.upstreams, after.upstreams),
     needRestart: AT_START_ONLY.flatMap((section) => {
-      const fields = differing<object>(before[section], after[section]);
+      const fields = differing<object>(before[section] ?? {}, after[section] ?? {});
       return fields.map((field) => `${section}.${field === 'bodyLimitBytes' ? 'bodyLimitMb' : field}`);
     }),
   };
@@ -158,8 +168,8 @@ function upstreamChanges(
   return Object.fromEntries(changed);
 }
 
-/** Unequal fields of two objects of the same shape; lists are compared by item. */
+/** Unequal fields of two objects of the same shape; lists and objects are compared by content. */
 function differing<T extends object>(was: T, is: T): (keyof T & string)[] {
   const fields = [...new Set([...Object.keys(was), ...Object.keys(is)])] as (keyof T & string)[];
-  return fields.filter((field) => String(was[field]) !== String(is[field]));
+  return fields.filter((field) => !isDeepStrictEqual(was[field], is[field]));
 }

@@ -1,6 +1,7 @@
 import type { CallLimits } from '../domain/call-limits.ts';
 import type { Catalog, Model, Upstream } from '../domain/catalog.ts';
 import type { Micro } from '../domain/credits.ts';
+import type { MailSettings, OidcSettings } from './people.ts';
 
 /** The `url` of an upstream for the demo provider, which the gateway starts. */
 export const DEMO_URL = 'demo';
@@ -33,6 +34,8 @@ export interface Config {
   readonly server: {
     readonly host: string;
     readonly port: number;
+    /** URL at which people reach the gateway, without a trailing slash; undefined: that of the request. */
+    readonly publicUrl?: string | undefined;
     /** Normalized CIDRs. */
     readonly trustProxy: readonly string[];
     readonly bodyLimitBytes: number;
@@ -96,6 +99,16 @@ export interface Config {
     /** Ledger entries of all gateways that may wait for the book before admission stops. */
     readonly journalEntries: number;
   };
+  readonly people: {
+    /** Whether people can sign in with a password. */
+    readonly passwords: boolean;
+    /** Days that entries of the audit are kept; 0: for ever. */
+    readonly auditDays: number;
+    /** Identity providers; names are unique. */
+    readonly oidc: readonly OidcSettings[];
+  };
+  /** Mail server; undefined: nothing is mailed. Set only with `server.publicUrl`. */
+  readonly mail?: MailSettings | undefined;
   readonly pricing: {
     /** Credits per US dollar of the price list, in millionths. */
     readonly creditsPerUsd: number;

@@ -70,6 +70,8 @@ export function loadConfig({
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
   checkAliases(tree, faults);
+  if (settings?.mail && settings.server.publicUrl === undefined)
+    faults.add('server.publicUrl', 'is missing; mail needs it for its links');
   const isRead = settings !== undefined && faults.lines.length === 0;
   const pricing = isRead ? pricesOf(settings, { configPath: path, now }, faults) : undefined;
   if (!isRead) checkPrices(tree, faults);
@@ -94,6 +96,7 @@ export function loadConfig({
     server: {
       host: given.host ?? settings.server.host,
       port: given.port ?? settings.server.port,
+      publicUrl: settings.server.publicUrl,
       trustProxy: given.trustProxy ?? settings.server.trustProxy,
       bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
       headTimeoutMs: settings.server.headTimeoutMs,
@@ -106,6 +109,8 @@ export function loadConfig({
     alerts: settings.alerts,
     origins: settings.origins,
     limits: settings.limits,
+    people: settings.people,
+    mail: settings.mail,
     pricing: {
       ...settings.pricing,
       list: listPath(settings.pricing.list, path),

@@ -14,15 +14,24 @@ export class Reloader {
   readonly #load: () => Config;
   readonly #replaceCatalog: ReplaceCatalog;
   readonly #log: Log;
+  readonly #onReloaded: (what: string) => Promise<void>;
   #running: Config;
   #last: Promise<void> = Promise.resolve();
 
   /** `running`: the startup configuration. `load` throws ConfigError. */
-  constructor(parts: { running: Config; load: () => Config; replaceCatalog: ReplaceCatalog; log: Log }) {
+  constructor(parts: {
+    running: Config;
+    load: () => Config;
+    replaceCatalog: ReplaceCatalog;
+    log: Log;
+    /** Called with what has changed. */
+    onReloaded?: (what: string) => Promise<void>;
+  }) {
     this.#running = parts.running;
     this.#load = parts.load;
     this.#replaceCatalog = parts.replaceCatalog;
     this.#log = parts.log;
+    this.#onReloaded = parts.onReloaded ?? (async () => {});
   }
 
   /** Reloads, one at a time and in order; resolves when the new catalog is active or refused. Never rejects. */
@@ -44,6 +53,7 @@ export class Reloader {
       this.#log.warn({ needRestart }, `these settings changed and need a restart: ${needRestart.join(', ')}`);
     const what = summary({ needRestart, ...changes });
     this.#log.info(changes, `configuration reloaded: ${what}; models live: ${next.catalog.size}`);
+    await this.#onReloaded(what);
   }
 
   #refuse(error: Error): void {

@@ -22,6 +22,7 @@ import {
 } from '../domain/shape.ts';
 import { DEMO_URL } from './config.ts';
 import { passHeader, passResponseHeader } from './pass-header.ts';
+import { mailSection, peopleSection } from './people.ts';
 import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import { boolean, matching, number, oneOf } from './references.ts';
@@ -352,6 +353,8 @@ export const configFile = section({
   calls: optionalSection(callsSection, 'The record of refused calls'),
   origins: optionalSection(originsSection, 'The check of browser origins'),
   limits: optionalSection(limitsSection, 'Limits of model calls'),
+  people: optionalSection(peopleSection, 'How people sign in'),
+  mail: optional(mailSection, undefined, 'Mail server for invitations and resets. Default: none'),
   pricing: optionalSection(pricingSection, 'Source of prices that are not written at a model'),
   upstreams: required(entries(upstream), 'Providers of models, by a name that you choose'),
   models: required(

@@ -3,6 +3,7 @@ import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
 import { credits } from '../domain/key-readers.ts';
 import { type Field, type JsonSchema, list, optional, reader, section, text } from '../domain/shape.ts';
+import { publicUrl } from './people.ts';
 import { boolean, matching, number, referable } from './references.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,6 +28,11 @@ const NO_PROXIES: string[] = [];
 export const serverSection = section({
   host: optional(host, '127.0.0.1', 'Address to listen on. `HOST` overrides it'),
   port: optional(port, 8080, 'Port to listen on. `PORT` overrides it'),
+  publicUrl: optional(
+    publicUrl,
+    undefined,
+    'URL at which people reach the gateway, with a path if a proxy adds one; for links and OIDC. Default: scheme and host of the request',
+  ),
   trustProxy: optional(
     list(trustedProxy),
     NO_PROXIES,

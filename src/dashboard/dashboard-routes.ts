@@ -28,6 +28,9 @@ const HEADERS = {
   'referrer-policy': 'same-origin',
 } as const;
 
+/** Paths below /dashboard/ that links to the page use: their secrets are in the fragment, which the hash routes need. */
+const ENTRIES = ['sign-in', 'setup', 'invite', 'reset'];
+
 /**
  * Routes of the dashboard's page (specification section 8) and its assets, which were compressed when they were built.
  * Browsers revalidate the page each time; assets have the hash of their content in their names and are cached for good.
@@ -40,15 +43,25 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
       preCompressed: true,
       cacheControl: false,
     });
-    app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
-      // The router matches both spellings; relative links within the page need the slash.
-      if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('dashboard/', 308);
+    const page = (reply: FastifyReply) => {
       requireFile(
         `${folder}/index.html`,
         'The dashboard is not built. Run npm run build and restart the gateway.',
       );
       return head(reply, 'no-cache').sendFile('index.html');
+    };
+    // The router matches paths with and without a slash at the end; relative links within the page need one of them.
+    app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
+      if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('dashboard/', 308);
+      return page(reply);
     });
+    for (const entry of ENTRIES) {
+      app.get(`/dashboard/${entry}`, { schema: { hide: true } }, async (request, reply) => {
+        const [path = '', query] = request.url.split('?', 2);
+        if (!path.endsWith('/')) return page(reply);
+        return reply.redirect(`../${entry}${query === undefined ? '' : `?${query}`}`, 308);
+      });
+    }
     app.get<{ Params: { file: string } }>(
       '/dashboard/assets/:file',
       { schema: { hide: true } },

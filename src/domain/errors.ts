@@ -12,6 +12,8 @@ export const ERRORS = {
   expired_api_key: [401, 'authentication_error', 'final'],
   invalid_admin_token: [401, 'authentication_error', 'final'],
   inactive_account: [403, 'permission_error', 'final'],
+  not_signed_in: [401, 'authentication_error', 'final'],
+  invalid_credentials: [401, 'authentication_error', 'final'],
   outside_active_hours: [403, 'permission_error', 'final'],
   ip_not_allowed: [403, 'permission_error', 'final'],
   country_blocked: [403, 'permission_error', 'final'],
@@ -19,6 +21,12 @@ export const ERRORS = {
   category_not_allowed: [403, 'permission_error', 'final'],
   model_not_allowed: [403, 'permission_error', 'final'],
   management_not_allowed: [403, 'permission_error', 'final'],
+  not_permitted: [403, 'permission_error', 'final'],
+  cross_site: [403, 'permission_error', 'final'],
+  sign_in_again: [403, 'permission_error', 'final'],
+  use_provider: [403, 'permission_error', 'final'],
+  invitation_email: [403, 'permission_error', 'final'],
+  account_required: [400, 'invalid_request_error', 'final'],
   invalid_json: [400, 'invalid_request_error', 'final'],
   invalid_field: [400, 'invalid_request_error', 'final'],
   unpriced_parameter: [400, 'invalid_request_error', 'final'],
@@ -29,6 +37,11 @@ export const ERRORS = {
   unsupported_media_type: [415, 'invalid_request_error', 'final'],
   request_timeout: [408, 'invalid_request_error', 'repeat'],
   email_taken: [409, 'invalid_request_error', 'final'],
+  already_member: [409, 'invalid_request_error', 'final'],
+  member_inactive: [409, 'invalid_request_error', 'final'],
+  last_owner: [409, 'invalid_request_error', 'final'],
+  last_operator: [409, 'invalid_request_error', 'final'],
+  last_way: [409, 'invalid_request_error', 'final'],
   too_many_keys: [409, 'invalid_request_error', 'final'],
   idempotency_key_reused: [409, 'invalid_request_error', 'final'],
   version_conflict: [412, 'invalid_request_error', 'final'],
@@ -38,6 +51,14 @@ export const ERRORS = {
   entry_not_found: [404, 'not_found_error', 'final'],
   call_not_found: [404, 'not_found_error', 'final'],
   object_not_found: [404, 'not_found_error', 'final'],
+  member_not_found: [404, 'not_found_error', 'final'],
+  invitation_not_found: [404, 'not_found_error', 'final'],
+  person_not_found: [404, 'not_found_error', 'final'],
+  session_not_found: [404, 'not_found_error', 'final'],
+  identity_not_found: [404, 'not_found_error', 'final'],
+  setup_gone: [410, 'not_found_error', 'final'],
+  invitation_gone: [410, 'not_found_error', 'final'],
+  reset_gone: [410, 'not_found_error', 'final'],
   unknown_endpoint: [404, 'not_found_error', 'final'],
   upgrade_required: [426, 'invalid_request_error', 'final'],
   spending_limit_exceeded: [402, 'billing_error', 'final'],
@@ -145,6 +166,7 @@ export class GatewayError extends Error {
   readonly isFinal: boolean;
   /** Facts behind the refusal, for the record of the call. */
   readonly facts: RefusalDetail | undefined;
+  readonly statusCode: number;
 
   constructor(
     code: ErrorCode,
@@ -159,6 +181,8 @@ export class GatewayError extends Error {
       readonly headers?: Readonly<Record<string, string>>;
       readonly retryAfterMs?: number;
       readonly isFinal?: boolean;
+      /** If not that of the code. */
+      readonly statusCode?: number;
       readonly facts?: RefusalDetail | undefined;
     },
   ) {
@@ -173,15 +197,12 @@ export class GatewayError extends Error {
     this.headers = options?.headers ?? NO_HEADERS;
     this.isFinal = options?.isFinal ?? ERRORS[code][2] === 'final';
     this.facts = options?.facts;
+    this.statusCode = options?.statusCode ?? ERRORS[code][0];
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;
     const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));
     if (code === 'rate_limit_exceeded') this.retryAfterS = seconds ?? 1;
     else if (code === 'service_unavailable') this.retryAfterS = unableForS();
-  }
-
-  get statusCode(): number {
-    return ERRORS[this.code][0];
   }
 
   /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` if there are some. */

@@ -389,6 +389,23 @@ export const KEY_FIELDS = {
     label: 'Concurrency',
     none: 'none',
   },
+  restrictionsLocked: {
+    wire: 'restrictions_locked',
+    type: TYPES.flag,
+    fallback: false,
+    restricts: false,
+    isLong: false,
+    help:
+      "Of a person's key: whether the person can only change its name and note, rotate and delete it. Owners and admins set " +
+      'it; it becomes true if they create, restrict or deactivate the key, unless the request sets `false`.',
+    option: {
+      flag: 'restrictions-locked',
+      help: 'let its person only rename, rotate and delete it',
+      lifted: 'let its person change its settings',
+    },
+    label: 'Restrictions locked',
+    none: 'no',
+  },
 } as const satisfies Readonly<Record<string, Restriction | Setting>>;
 
 export type KeyFields = typeof KEY_FIELDS;

@@ -4,8 +4,10 @@ import { type FieldType, type Item, type Kind, MOST_KEY_BYTES } from './key-read
 import {
   type MaybeField,
   maybe,
+  number,
   type OptionalField,
   optional,
+  orNull,
   type Parsed,
   readBody,
   required,
@@ -174,6 +176,11 @@ export const NewKey = section(
       >;
     }),
     name: required(KEY_FIELDS.name.type, KEY_FIELDS.name.help),
+    person_id: maybe(
+      orNull(number(1)),
+      'Id of an active member whose key it is, from an owner, an admin, a managing key or the operator. null: the ' +
+        "account's. Default: the caller's with the role `member`, else null.",
+    ),
   },
   {
     title: 'NewKey',

@@ -22,8 +22,12 @@ export interface KeyRecord extends KeySettings {
   readonly previousHash: string | null;
   /** By Redis' clock, in milliseconds since the epoch; null: there is no previous value. */
   readonly previousValidUntil: number | null;
+  /** The person whose key it is; null: it is the account's. Never changes. */
+  readonly personId: number | null;
+  /** Spending limits of the person's membership, which bind all its keys together; empty without a person. */
+  readonly memberSpendingLimits: readonly SpendingLimit[];
   readonly createdAt: number;
-  /** Grows by one with every change of a setting or a value; admission compares it (specification section 3, "Revocation is exact"). */
+  /** Grows by one with every change of a setting, a value, or the membership's spending limits; admission compares it (specification section 3, "Revocation is exact"). */
   readonly version: number;
 }
 
@@ -34,6 +38,8 @@ const GATEWAY_FIELDS = {
   hash: true,
   previousHash: true,
   previousValidUntil: true,
+  personId: true,
+  memberSpendingLimits: true,
   createdAt: true,
   version: true,
 } as const satisfies Record<Exclude<keyof KeyRecord, KeyField>, true>;
@@ -56,6 +62,8 @@ export const DEFAULT_ALERT_THRESHOLD = 100;
 export interface AccountRecord extends CallLimits {
   readonly id: number;
   readonly email: string;
+  /** Display name; its e-mail address without one. */
+  readonly name: string;
   readonly isActive: boolean;
   readonly alertThreshold: Micro;
   /** How far calls in flight may together take the balance below 0, at most; 0 or more. Set by the operator. */

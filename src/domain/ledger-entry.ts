@@ -54,10 +54,11 @@ export interface ResourceIds extends Omit<Job, 'id'> {
   readonly tokens: readonly [whole: number, part: number] | null;
 }
 
-/** Starts of the five hours of a key and its account, in milliseconds since the epoch. */
+/** Starts of the five hours of a key, its account and, if it is a person's, its member; milliseconds since the epoch. */
 export interface HourStarts {
   readonly key: number;
   readonly account: number;
+  readonly member?: number;
 }
 
 /** An entry before Redis assigns its position and balance. */
@@ -67,6 +68,8 @@ export interface EntryDraft {
   readonly type: EntryType;
   readonly accountId: number;
   readonly keyId: number | null;
+  /** The person whose key it is; absent: none. */
+  readonly personId?: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly model: string | null;

@@ -22,7 +22,7 @@ import { type OwnedLimit, ownedLimits } from './spending-limits.ts';
 /** Fields of a key that calls are checked and charged by, besides its lists: all but name, description and webhook. */
 export type CheckedKey = Pick<
   KeyRecord,
-  'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'version'
+  'id' | 'accountId' | 'personId' | 'isActive' | 'canManage' | 'expiresAt' | 'version'
 >;
 
 /** Active hours of a key, parsed and as its owner wrote them. */
@@ -45,7 +45,7 @@ export interface CompiledKey {
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined if neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
-  /** Spending limits of the key and its account. */
+  /** Spending limits of the key, its member and its account. */
   readonly spendingLimits: readonly OwnedLimit[];
   /** Hours in which the key works; undefined: always. */
   readonly hours: WrittenHours | undefined;
@@ -98,9 +98,9 @@ export function compileKey(
   { key, accountVersion, accountActive, accountLimits, accountSpendingLimits }: Subject,
   valueEndsAt = Infinity,
 ): CompiledKey {
-  const { id, accountId, isActive, canManage, expiresAt, version } = key;
+  const { id, accountId, personId, isActive, canManage, expiresAt, version } = key;
   return {
-    key: { id, accountId, isActive, canManage, expiresAt, version },
+    key: { id, accountId, personId, isActive, canManage, expiresAt, version },
     accountVersion,
     accountActive,
     valueEndsAt: valueEndsAt === Infinity ? undefined : valueEndsAt,

@@ -228,19 +228,21 @@ function sectionSchema(fields: Fields): JsonSchema {
   };
 }
 
-const NAME = '^[\\x21-\\x7e]{1,200}$';
+const PLAIN_NAME = {
+  pattern: /^[\x21-\x7e]{1,200}$/,
+  right: 'must have a name of 1 to 200 visible ASCII characters',
+};
 
 /** A map with user-chosen names, in file order; invalid entries are recorded and left out. */
-export function entries<T>(read: Reader<T>): Reader<Map<string, T>> {
-  const schema = { type: 'object', propertyNames: { pattern: NAME }, additionalProperties: read.schema };
+export function entries<T>(read: Reader<T>, { pattern, right } = PLAIN_NAME): Reader<Map<string, T>> {
+  const names = { pattern: pattern.source };
+  const schema = { type: 'object', propertyNames: names, additionalProperties: read.schema };
   return reader(schema, (value, path, faults) => {
     if (!(value instanceof Map)) return faults.add(path, 'must be a map from names to settings');
     const result = new Map<string, T>();
     for (const [key, item] of value) {
       const name = String(key);
-      if (!new RegExp(NAME).test(name)) {
-        faults.add(join(path, name), 'must have a name of 1 to 200 visible ASCII characters');
-      }
+      if (!pattern.test(name)) faults.add(join(path, name), right);
       const entry = read(item, join(path, name), faults);
       if (entry !== undefined) result.set(name, entry);
     }

@@ -16,10 +16,14 @@ export const PERIOD_WORDS = {
   total: 'total',
 } as const satisfies Record<LimitPeriod, string>;
 
-/** Whose spending a limit bounds. */
-export type SpendingOwner = 'key' | 'account';
+/**
+ * Whose spending a limit bounds: a key's, that of all keys of a person's membership, or an account's. Of two limits that
+ * refuse a call and end together, a refusal names the later owner's.
+ */
+export const SPENDING_OWNERS = ['key', 'member', 'account'] as const;
+export type SpendingOwner = (typeof SPENDING_OWNERS)[number];
 
-/** A spending limit of a key, or of an account's keys together (specification section 5). */
+/** A spending limit of a key, or of a member's or an account's keys together (specification section 5). */
 export interface SpendingLimit {
   readonly period: LimitPeriod;
   /** Most credits that may be spent in the period, in micro-credits. */
@@ -87,21 +91,24 @@ export const NO_WINDOWS: Windows = Object.freeze({
   totalSpent: micro(0),
 });
 
-/** The spending limits of a key: a pair, and a list. */
+/** The spending limits of a key: a pair, and a list; and those of the membership of its person. */
 interface KeyLimits {
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
   readonly spendingLimits: readonly SpendingLimit[];
+  readonly memberSpendingLimits: readonly SpendingLimit[];
 }
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** The limits that bind the calls of a key: its own, then its account's. */
+/** The limits that bind the calls of a key: its own, its member's, its account's. */
 export function ownedLimits(key: KeyLimits, ofAccount: readonly SpendingLimit[]): readonly OwnedLimit[] {
   const ofKey = limitsOfKey(key);
-  if (ofKey.length + ofAccount.length === 0) return NONE;
+  const ofMember = key.memberSpendingLimits;
+  if (ofKey.length + ofMember.length + ofAccount.length === 0) return NONE;
   return [
     ...ofKey.map((limit) => ({ of: 'key', ...limit }) as const),
+    ...ofMember.map((limit) => ({ of: 'member', ...limit }) as const),
     ...ofAccount.map((limit) => ({ of: 'account', ...limit }) as const),
   ];
 }
@@ -111,7 +118,7 @@ export function limitsOfKey({
   spendingLimit,
   spendingPeriod,
   spendingLimits,
-}: KeyLimits): readonly SpendingLimit[] {
+}: Omit<KeyLimits, 'memberSpendingLimits'>): readonly SpendingLimit[] {
   if (spendingLimit === null) return spendingLimits;
   return [{ period: spendingPeriod, credits: spendingLimit }, ...spendingLimits];
 }

@@ -88,6 +88,7 @@ function admissionOf(call: PlannedCall): Admission {
     requestId,
     accountId: key.accountId,
     keyId: key.id,
+    personId: key.personId,
     keyVersion: key.version,
     accountVersion,
     hold: quote.hold,

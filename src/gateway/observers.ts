@@ -3,7 +3,7 @@ import type { LimitName, LimitOwner } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { ErrorCode, GatewayError } from '../domain/errors.ts';
 import type { Outcome } from '../domain/ledger-entry.ts';
-import type { SpendingLimitName } from '../domain/spending-limits.ts';
+import type { SpendingLimitName, SpendingOwner } from '../domain/spending-limits.ts';
 import type { UndecidedReason } from '../ledger/ledger.ts';
 import type { Call, PlannedCall } from './call.ts';
 import type { Ending } from './settle.ts';
@@ -19,7 +19,7 @@ export interface CallMetrics {
   /** A model call was refused before it reached an upstream. */
   refused(endpoint: string, code: ErrorCode): void;
   /** A full limit refused a model call; of several, the one with the longest wait, or the one that a 402 names. */
-  limited(owner: LimitOwner, limit: LimitName | SpendingLimitName): void;
+  limited(owner: LimitOwner | SpendingOwner, limit: LimitName | SpendingLimitName): void;
   /** A model call got 503 because the ledger could not decide in time. */
   undecided(reason: UndecidedReason): void;
   /** A field that the price tables lack went to a provider, for the first time today. */

@@ -56,6 +56,7 @@ export function settleCall(ledger: Ledger, call: AdmittedCall, ending: Ending, o
     type: 'charge',
     accountId: compiled.key.accountId,
     keyId: compiled.key.id,
+    ...(compiled.key.personId !== null && { personId: compiled.key.personId }),
     createdAt: Date.now(),
     admittedAt: call.admittedAt,
     model: facts.model.slug,

@@ -6,7 +6,13 @@ import {
   type RefusingLimit,
   type Shortfall,
 } from '../domain/errors.ts';
-import { endsAt, PERIOD_WORDS, resetsAt, type SpendingOwner } from '../domain/spending-limits.ts';
+import {
+  endsAt,
+  PERIOD_WORDS,
+  resetsAt,
+  SPENDING_OWNERS,
+  type SpendingOwner,
+} from '../domain/spending-limits.ts';
 import type { Admitted, LiveAccount, SpendingState } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
 import type { PlannedCall } from './call.ts';
@@ -15,12 +21,12 @@ type OverLimit = Extract<Admitted, { verdict: 'over_limit' }>;
 type Short = OverLimit | Extract<Admitted, { verdict: 'insufficient' }>;
 
 /**
- * The 402 for a call that the key's limit or the account's credits can't cover (specification section 3). `now`:
+ * The 402 for a call that a spending limit or the account's credits can't cover (specification section 3). `now`:
  * milliseconds since the epoch by Redis' clock.
  */
 export function shortage(short: Short, call: PlannedCall, now: number): GatewayError {
   const full = short.verdict === 'over_limit' ? fullLimit(short, call, now) : undefined;
-  const isSeen = full?.of === 'key' || call.compiled.key.canManage;
+  const isSeen = full?.of !== 'account' || call.compiled.key.canManage;
   const limit = full && refusing(full, isSeen, now);
   const metadata = { ...shortfallOf(short, call), ...(limit ? { limit } : {}) };
   const advice = {
@@ -43,9 +49,7 @@ export function shortage(short: Short, call: PlannedCall, now: number): GatewayE
   return new GatewayError(code, message, null, undefined, { metadata, facts, lack });
 }
 
-const OWNERS: readonly SpendingOwner[] = ['key', 'account'];
-
-/** Of the limits that refuse the call, the one that ends last; of equal ends the account's. */
+/** Of the limits that refuse the call, the one that ends last; of equal ends the later owner's. */
 function fullLimit({ spending, account }: OverLimit, { quote }: PlannedCall, now: number): SpendingState {
   const full = spending.filter(
     ({ credits, spent, held, estimated }) =>
@@ -57,7 +61,9 @@ function fullLimit({ spending, account }: OverLimit, { quote }: PlannedCall, now
     .sort(
       (a, b) =>
         // NaN for two that never end.
-        endOf(a) - endOf(b) || OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of) || b.credits - a.credits,
+        endOf(a) - endOf(b) ||
+        SPENDING_OWNERS.indexOf(a.of) - SPENDING_OWNERS.indexOf(b.of) ||
+        b.credits - a.credits,
     )
     .at(-1);
   if (!last) throw new Error('a call that no spending limit refuses is refused by one');
@@ -91,7 +97,12 @@ interface Advice extends HoldAdvice {
   readonly overdraft: string;
 }
 
-const WHOSE = { key: 'this key', account: 'the account' } as const satisfies Record<SpendingOwner, string>;
+const LIMIT_NAMES = {
+  key: (period) => `The ${period} spending limit of this key`,
+  member: (period) => `Your ${period} spending limit`,
+  account: (period) => `The ${period} spending limit of the account`,
+} as const satisfies Record<SpendingOwner, (period: string) => string>;
+
 function overLimit(
   { of, period, credits, spent, held, hours }: SpendingState,
   { isSeen, now }: { readonly isSeen: boolean; readonly now: number },
@@ -106,7 +117,7 @@ function overLimit(
     : '';
   const end = resetsAt(period, hours, now);
   return (
-    `The ${PERIOD_WORDS[period]} spending limit of ${WHOSE[of]} is ${counted(credits)}; ${used}this call could cost ` +
+    `${LIMIT_NAMES[of](PERIOD_WORDS[period])} is ${counted(credits)}; ${used}this call could cost ` +
     `${creditsInWords(quote.hold)}${part}.${end === null ? '' : ` The period ends at ${end}.`}` +
     remedies([advice && `${advice} to stay below ${below}`, overdraft])
   );

@@ -12,6 +12,8 @@ export interface Admission {
   readonly requestId: string;
   readonly accountId: number;
   readonly keyId: number;
+  /** The person whose key it is; null: it is the account's. */
+  readonly personId: number | null;
   /** Versions of the key and account records that the gateway authorized the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
@@ -19,7 +21,7 @@ export interface Admission {
   readonly hold: Micro;
   /** Estimated cost in micro-credits: 0 to `hold`; a larger number counts as `hold`. */
   readonly estimate: Micro;
-  /** Spending limits of the key and the account. */
+  /** Spending limits of the key, the member and the account. */
   readonly spendingLimits: readonly OwnedLimit[];
   /** Call limits; undefined if neither key nor account has one, and the call counts no tokens. */
   readonly limits?: AdmissionLimits | undefined;
@@ -48,7 +50,7 @@ export interface TokenCorrection {
   readonly account: number;
 }
 
-export type HoldId = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
+export type HoldId = Pick<Admission, 'requestId' | 'accountId' | 'keyId' | 'personId'>;
 
 export type Admitted =
   | { readonly verdict: 'held'; readonly limits?: LimitStates }
@@ -98,6 +100,8 @@ interface Reserved {
 export interface Stale {
   /** A key of the account whose live state is needed too. */
   readonly keyId?: number | null | undefined;
+  /** A person with keys in the account whose live state is needed too. */
+  readonly personId?: number | null | undefined;
   /** An outdated epoch: the account is live but must be rebuilt. */
   readonly epoch?: number | undefined;
 }
@@ -133,6 +137,10 @@ export class BalanceBeyondBound extends Error {
 export interface LiveAccount extends Reserved {
   readonly balance: Micro;
 }
+
+/** A key, by its id, or a person with keys in the account. */
+export type KeyOrMember = number | { readonly personId: number };
+export type WindowOwner = KeyOrMember | 'account';
 
 /** The live state of accounts and keys in Redis, and its way into the book. */
 export interface Ledger {
@@ -186,10 +194,10 @@ export interface Ledger {
    * Returns false if it may lack some, because the book or Redis is slow or down. Never rejects.
    */
   flush(accountId: number | 'all', withinMs?: number): Promise<boolean>;
-  /** What these keys have spent, in the given order, or the account if `keyIds` names 'account'. */
-  windows(accountId: number, owners: readonly (number | 'account')[]): Promise<Windows[]>;
-  /** Sums of the holds and of the estimates of the key's calls in flight. */
-  keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
+  /** What these have spent, in the given order. */
+  windows(accountId: number, owners: readonly WindowOwner[]): Promise<Windows[]>;
+  /** Sums of the holds and of the estimates of the calls in flight of a key or a member. */
+  reserved(accountId: number, owner: KeyOrMember): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
   /** Call limit states of a key and its account, by Redis' clock. */
   limitStates(accountId: number, keyId: number): Promise<LimitStates>;
   /**

@@ -11,6 +11,7 @@ import {
   holdsRedisKey,
   keyRedisKey,
   knownRedisKey,
+  memberRedisKeys,
 } from './redis/redis-keys.ts';
 
 /** Maximum unpublished keys, and accounts, per read. */
@@ -42,13 +43,19 @@ export class Publisher {
 
   /** `hash`: SHA-256 (hex) of the value of a newly created key. */
   async publishKey(key: KeyRecord, hash?: string): Promise<void> {
+    const { accountId, personId } = key;
+    const keys = [
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, key.id),
+      holdsRedisKey(bucketOf(accountId)),
+      ...memberRedisKeys(accountId, personId),
+    ];
     await this.#client.publishKey(
-      accountRedisKey(key.accountId),
-      keyRedisKey(key.accountId, key.id),
-      holdsRedisKey(bucketOf(key.accountId)),
+      keys.length,
+      ...keys,
       key.version,
       JSON.stringify(key),
-      hash ? 1 : 0,
+      hash ? ((await this.#isOnlyKey(key)) ? 2 : 1) : 0,
       key.id,
       limitsText(key),
     );
@@ -59,6 +66,12 @@ export class Publisher {
       ]);
     }
     this.#note({ keys: [{ id: key.id, version: key.version }] });
+  }
+
+  /** Whether the key is the only one of a member: its member hash begins with it. */
+  async #isOnlyKey({ accountId, personId }: KeyRecord): Promise<boolean> {
+    if (personId === null) return false;
+    return (await this.#book.keyCounts(accountId, [personId])).get(personId) === 1;
   }
 
   /**

@@ -12,11 +12,14 @@ import {
   type Admission,
   type Admitted,
   type HoldId,
+  type KeyOrMember,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
+  type Stale,
   type Subject,
   type TokenCorrection,
+  type WindowOwner,
 } from './ledger.ts';
 import { limitStatesIn, limitsIn } from './limits-text.ts';
 import type { Publisher } from './publisher.ts';
@@ -26,7 +29,7 @@ import { REBUILDS } from './recovery/rebuild.ts';
 import type { UnansweredAdmissions } from './recovery/unanswered-admissions.ts';
 import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey, memberRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
 /** Upper bound of the journal's lag in normal operation (specification section 5). */
@@ -212,7 +215,7 @@ export class RedisLedger implements Ledger {
     return isWhole;
   }
 
-  async windows(accountId: number, owners: readonly (number | 'account')[]): Promise<Windows[]> {
+  async windows(accountId: number, owners: readonly WindowOwner[]): Promise<Windows[]> {
     const { client, live } = this.#parts;
     const account = accountRedisKey(accountId);
     const read = () =>
@@ -220,7 +223,7 @@ export class RedisLedger implements Ledger {
         Promise.all(
           owners.map(async (owner) => {
             if (owner !== 'account')
-              return windowsIn(await client.hmget(keyRedisKey(accountId, owner), ...WINDOW_FIELDS));
+              return windowsIn(await client.hmget(ownerRedisKey(accountId, owner), ...WINDOW_FIELDS));
             return packedIn(await client.hmget(account, 'seq', 'win', 'h'));
           }),
         ),
@@ -229,8 +232,7 @@ export class RedisLedger implements Ledger {
       const found = await read();
       const absent = found.indexOf(undefined);
       if (absent < 0) return found as Windows[];
-      const owner = owners[absent];
-      await live.rebuild(accountId, { keyId: owner === 'account' ? null : owner });
+      await live.rebuild(accountId, staleOf(owners[absent] as WindowOwner));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -253,14 +255,25 @@ export class RedisLedger implements Ledger {
     );
   }
 
-  async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
+  async reserved(accountId: number, owner: KeyOrMember): Promise<ReturnType<typeof reserved>> {
     const { client } = this.#parts;
-    // A key without live state has no holds.
+    // An owner without live state has no holds.
     const [held, slack] = await this.#parts.live.run(accountId, () =>
-      client.hmget(keyRedisKey(accountId, keyId), 'held', 'slack'),
+      client.hmget(ownerRedisKey(accountId, owner), 'held', 'slack'),
     );
     return reserved(held, slack);
   }
+}
+
+function ownerRedisKey(accountId: number, owner: KeyOrMember): string {
+  return typeof owner === 'number'
+    ? keyRedisKey(accountId, owner)
+    : memberRedisKey(accountId, owner.personId);
+}
+
+function staleOf(owner: WindowOwner): Stale {
+  if (owner === 'account') return {};
+  return typeof owner === 'number' ? { keyId: owner } : owner;
 }
 
 /** Σ of holds and Σ of estimates, from the fields of an account's or key's hash (lua/post.inc.lua). */

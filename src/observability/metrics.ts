@@ -4,7 +4,12 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/schema.ts';
 import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { LIMIT_PERIODS, type SpendingLimitName } from '../domain/spending-limits.ts';
+import {
+  LIMIT_PERIODS,
+  SPENDING_OWNERS,
+  type SpendingLimitName,
+  type SpendingOwner,
+} from '../domain/spending-limits.ts';
 import type { CallMetrics, EndCode } from '../gateway/observers.ts';
 import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 import { registerRead } from './gauges.ts';
@@ -72,11 +77,11 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#limited = counter(
       'tollgate_limit_refusals_total',
-      'Calls refused by a limit, by owner (key or account) and limit: with 429 the one with the longest wait, with 402 the spending limit named (spending_5h, spending_daily, …)',
+      'Calls refused by a limit, by owner (key or account; member for spending limits) and limit: with 429 the one with the longest wait, with 402 the spending limit named (spending_5h, spending_daily, …)',
       ['owner', 'limit'],
     );
-    for (const owner of ['key', 'account']) {
-      for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
+    for (const owner of SPENDING_OWNERS) {
+      if (owner !== 'member') for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
       for (const period of LIMIT_PERIODS) this.#limited.inc({ owner, limit: `spending_${period}` }, 0);
     }
     this.#unknownMembers = counter(
@@ -118,7 +123,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     this.#count(endpoint, code);
   }
 
-  limited(owner: LimitOwner, limit: LimitName | SpendingLimitName): void {
+  limited(owner: LimitOwner | SpendingOwner, limit: LimitName | SpendingLimitName): void {
     this.#limited.inc({ owner, limit });
   }
 

@@ -3,10 +3,13 @@ import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyRequest,
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import { type AccountDeps, accountRoutes } from '../api/account/account-routes.ts';
+import { auditRoutes } from '../api/audit/audit-routes.ts';
+import type { RefusedChanges } from '../api/audit/refused-changes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
 import { boundAnswers } from '../api/http/long-answer.ts';
 import type { OperatorTokens } from '../api/http/operator-token.ts';
@@ -16,6 +19,15 @@ import { openapi } from '../api/openapi/document.ts';
 import type { AdminDeps } from '../api/operator/admin-account-routes.ts';
 import { adminRoutes } from '../api/operator/admin-routes.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops/ops-routes.ts';
+import { type AcceptanceDeps, acceptanceRoutes } from '../api/people/acceptance-routes.ts';
+import { identityRoutes } from '../api/people/identity-routes.ts';
+import { type InvitationDeps, invitationRoutes } from '../api/people/invitation-routes.ts';
+import { membersRoutes } from '../api/people/members-routes.ts';
+import { type OidcDeps, oidcRoutes } from '../api/people/oidc-routes.ts';
+import type { PeopleDeps } from '../api/people/people-routes.ts';
+import { resetRoute } from '../api/people/reset-route.ts';
+import { sessionRoutes } from '../api/people/session-routes.ts';
+import { type SetupDeps, setupRoute } from '../api/people/setup-route.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { boundConnections } from '../gateway/connection-bound.ts';
@@ -35,15 +47,21 @@ const CHECK_EVERY_MS = 2_000;
 
 /** Start of the paths of model calls. */
 const CALLS = '/v1';
-/** Paths of the operator, which pages of other origins may neither ask nor read. */
-const OPERATORS = /^\/(?:metrics|api\/admin)(?:[/?]|$)/;
+/** Paths of the operator and of signing in, which pages of other origins may neither ask nor read. */
+const OWN_ORIGIN = /^\/(?:metrics|api\/(?:admin|session|setup|invitations))(?:[/?]|$)/;
 
 export type AppParts = KeysDeps &
   AccountDeps &
   AdminDeps &
   ExplainDeps &
+  InvitationDeps &
+  AcceptanceDeps &
+  SetupDeps &
+  OidcDeps &
+  PeopleDeps &
   OpsDeps & {
     readonly operatorTokens: OperatorTokens;
+    readonly refusedChanges: RefusedChanges;
     readonly pipeline: PipelineParts;
     readonly pools: Pools;
     readonly logger: FastifyBaseLogger;
@@ -111,7 +129,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       reply.header('cache-control', 'no-store');
     checkHead(request.raw);
     // The plugin below would allow a preflight, and no route can remove its headers.
-    if (request.method === 'OPTIONS' && isOperators(request.url)) throw noSuchEndpoint(request);
+    if (request.method === 'OPTIONS' && isOwnOrigin(request.url)) throw noSuchEndpoint(request);
     done();
   });
   await app.register(cors, {
@@ -134,13 +152,14 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   // Unknown routes are answered before the body is read, so strangers can't make the gateway read bodies for nothing.
   app.addHook('onRequest', (request, reply, done) => {
-    if (isOperators(request.url)) {
+    if (isOwnOrigin(request.url) || mayHaveSession(request)) {
       for (const name of Object.keys(reply.getHeaders())) {
         if (name.startsWith('access-control-')) reply.removeHeader(name);
       }
     }
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
+  app.addHook('onError', (request, _reply, error) => parts.refusedChanges.note(request, error));
   boundAnswers(app, parts.pools, parts.gatekeeper);
   await app.register(openapi());
   await app.register(modelRoutes(parts.pipeline));
@@ -148,6 +167,15 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(keysRoutes(parts));
   await app.register(explainRoutes(parts));
   await app.register(accountRoutes(parts));
+  await app.register(membersRoutes(parts));
+  await app.register(invitationRoutes(parts));
+  await app.register(acceptanceRoutes(parts));
+  await app.register(auditRoutes(parts));
+  await app.register(sessionRoutes(parts));
+  await app.register(oidcRoutes(parts));
+  await app.register(identityRoutes(parts));
+  await app.register(setupRoute(parts));
+  await app.register(resetRoute(parts));
   await app.register(adminRoutes(parts));
   await app.register(opsRoutes(parts));
   await app.register(
@@ -159,14 +187,21 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   return app;
 }
 
-/** True for the operator's paths, in any spelling that the router takes. */
-function isOperators(url: string): boolean {
+/** True for paths that have no CORS, in any spelling that the router takes. */
+function isOwnOrigin(url: string): boolean {
   if (url.startsWith('/v1/')) return false;
   try {
-    return OPERATORS.test(url.includes('%') ? decodeURI(url) : url);
+    return OWN_ORIGIN.test(url.includes('%') ? decodeURI(url) : url);
   } catch {
     return false;
   }
+}
+
+/** Whether a request may be one of a person, by a cookie. */
+function mayHaveSession({ headers }: FastifyRequest): boolean {
+  return (
+    headers.cookie !== undefined && headers.authorization === undefined && headers['x-api-key'] === undefined
+  );
 }
 
 /**

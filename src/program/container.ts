@@ -9,11 +9,12 @@ import {
   container as root,
 } from 'tsyringe';
 import { AlertWorker } from '../alerts/alert-worker.ts';
+import { RefusedChanges } from '../api/audit/refused-changes.ts';
 import { withFairTurns } from '../api/http/json-routes.ts';
 import { OperatorTokens } from '../api/http/operator-token.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
-import { compileRanges } from '../domain/addresses.ts';
+import { type AddressMatcher, compileRanges } from '../domain/addresses.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
@@ -42,6 +43,11 @@ import {
 } from '../observability/gauges.ts';
 import { PrometheusCallMetrics, summedMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
+import { Mailer } from '../people/mail.ts';
+import { Oidc } from '../people/oidc.ts';
+import { Passwords } from '../people/passwords.ts';
+import { Sessions } from '../people/sessions.ts';
+import { SignIn } from '../people/sign-in.ts';
 import { type MemoryBudget, makePools, memoryBudget, type Pools } from '../shares/pools.ts';
 import type { AppParts } from './app.ts';
 
@@ -59,6 +65,8 @@ export interface Opened {
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
   readonly tracing: Tracing | undefined;
+  /** The code with which the first operator is made; undefined: none. */
+  readonly setupCode: string | undefined;
 }
 
 function token<T>(name: string): InjectionToken<T> {
@@ -92,6 +100,7 @@ const OPEN_CALLS = token<OpenCalls>('OpenCalls');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
 const OPERATOR_TOKENS = token<OperatorTokens>('OperatorTokens');
+const REFUSED_CHANGES = token<RefusedChanges>('RefusedChanges');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -139,7 +148,12 @@ function registerParts(once: Once, opened: Opened): void {
   once(
     REFUSALS,
     (c) =>
-      new RefusalWriter({ book, log: logger, settings: config.calls, places: c.resolve(POOLS).refusals }),
+      new RefusalWriter({
+        book,
+        log: logger,
+        settings: { ...config.calls, auditDays: config.people.auditDays },
+        places: c.resolve(POOLS).refusals,
+      }),
   );
   once(OPEN_CALLS, () => new OpenCalls(config.limits));
   once(TARGET_HEALTH, () => new TargetHealth({ log: logger }));
@@ -162,9 +176,12 @@ function registerParts(once: Once, opened: Opened): void {
       addressOf: (request) => gatekeeper.addressOf(request),
     });
   });
+  once(REFUSED_CHANGES, () => new RefusedChanges({ book, log: logger }));
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
     const pools = c.resolve(POOLS);
+    const passwords = new Passwords();
+    const oidc = new Oidc(config.people.oidc);
     return {
       pipeline: c.resolve(PIPELINE),
       pools,
@@ -178,10 +195,27 @@ function registerParts(once: Once, opened: Opened): void {
       health: c.resolve(TARGET_HEALTH),
       countries: c.resolve(COUNTRIES),
       operatorTokens: c.resolve(OPERATOR_TOKENS),
+      sessions: new Sessions({
+        book,
+        addressOf: (request) => gatekeeper.addressOf(request),
+        trustProxy: trustedProxies(config),
+      }),
+      passwords,
+      signIn: new SignIn({ book, passwords }),
+      setupCode: opened.setupCode,
+      oidc,
+      ways: { passwords: config.people.passwords, oidc: oidc.names },
+      mailer: new Mailer(config.mail, logger),
+      links: { publicUrl: config.server.publicUrl, trustProxy: trustedProxies(config) },
+      refusedChanges: c.resolve(REFUSED_CHANGES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     };
   });
+}
+
+function trustedProxies({ server: { trustProxy } }: Config): AddressMatcher | undefined {
+  return trustProxy.length > 0 ? compileRanges(trustProxy) : undefined;
 }
 
 /** Registers the parts on the call path. */
@@ -189,12 +223,11 @@ function registerCalls(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
   once(GATEKEEPER, (c) => {
-    const { trustProxy } = config.server;
     return new Gatekeeper({
       ledger,
       countries: c.resolve(COUNTRIES),
       keyPrefix: config.keyPrefix,
-      trustProxy: trustProxy.length > 0 ? compileRanges(trustProxy) : undefined,
+      trustProxy: trustedProxies(config),
       unnamedProxy: new UnnamedProxy(logger),
       allowMissingOrigin: config.origins.allowMissing,
       cachedBytes: c.resolve(MEMORY).cachedKeyBytes,

@@ -7,9 +7,9 @@ import { callLimitsOf } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
 import { hashKey, newKeyValue } from '../domain/key-value.ts';
+import { DEMO_EMAIL } from '../domain/people.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
-const EMAIL = 'demo@example.com';
 const CREDITS = micro(1_000_000_000);
 const THRESHOLD = micro(100_000_000);
 
@@ -23,13 +23,19 @@ export async function ensureDemoAccount(parts: {
   ledger: Ledger;
   config: Config;
   url: string;
+  /** Where the first person sets up the dashboard; undefined: they have. */
+  setupLink?: string | undefined;
 }): Promise<void> {
-  const { book, ledger, config, url } = parts;
+  const { book, ledger, config, url, setupLink } = parts;
+  const dashboard = (how: string) => setupLink ?? `${url}/dashboard/ (${how})`;
   // Writes the value first, so a start after an interrupted one can continue from there.
   const file = join(config.dataDir, 'demo-key');
   const isFirst = (await book.accounts(0, 1)).length === 0;
   if (!existsSync(file)) {
-    if (!isFirst) return;
+    if (!isFirst) {
+      if (setupLink) process.stdout.write(`Dashboard  ${setupLink}\n`);
+      return;
+    }
     writeFileSync(file, `${newKeyValue(config.keyPrefix).value}\n`, { mode: 0o600 });
   }
   const key = readFileSync(file, 'utf8').trim();
@@ -43,7 +49,7 @@ export async function ensureDemoAccount(parts: {
 Tollgate is running at ${url}
 
   ${why}
-  Dashboard  ${url}/dashboard/ (sign in with the newest value)
+  Dashboard  ${dashboard('sign in with the newest value')}
 `);
     return;
   }
@@ -52,7 +58,7 @@ Tollgate is running at ${url}
 Tollgate is running at ${url}
 
   Demo key   ${key}
-  Dashboard  ${url}/dashboard/ (sign in with that key)
+  Dashboard  ${dashboard('sign in with that key')}
 
 Make a call:
 
@@ -73,7 +79,7 @@ async function createDemoAccount(book: Book, ledger: Ledger, config: Config, val
   const hash = hashKey(value);
   const { account, key } = await book.createAccount(
     {
-      email: EMAIL,
+      email: DEMO_EMAIL,
       alertThreshold: THRESHOLD,
       overdraft: config.accounts.overdraft,
       ...callLimitsOf(config.accounts),

@@ -9,9 +9,11 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Reloader } from '../config/reload.ts';
+import { SYSTEM } from '../domain/actor.ts';
 import { openLog } from '../log/log.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { serve } from './serve.ts';
+import { setupLink, takeSetupCode } from './setup-link.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
@@ -89,13 +91,20 @@ function boundUrl(host: string, url: string): string {
 
 /** Starts a gateway in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
-  const served = await serve(config, logger, { beforeListening: trimStartupHeap });
+  const setupCode = takeSetupCode();
+  const served = await serve(config, logger, { beforeListening: trimStartupHeap, setupCode });
+  const link = await setupLink(served.book, config.server.publicUrl ?? served.url, setupCode);
   if (isDemo) {
     const { book, ledger, url } = served;
-    await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
-  }
-  const { url, replaceCatalog } = served;
-  const reloader = new Reloader({ running: config, load, replaceCatalog, log: logger });
+    await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url, setupLink: link });
+  } else if (link) process.stdout.write(`Dashboard  ${link}\n`);
+  const { url, replaceCatalog, book } = served;
+  const onReloaded = (what: string) => {
+    const target = { type: 'config', id: null } as const;
+    const change = { by: SYSTEM, action: 'config.reload', accountId: null, target, after: { what } } as const;
+    return book.audit(change, Date.now());
+  };
+  const reloader = new Reloader({ running: config, load, replaceCatalog, log: logger, onReloaded });
   return { url, reload: () => void reloader.reload(), close: () => served.close() };
 }
 

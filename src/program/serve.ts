@@ -63,6 +63,8 @@ export interface ServeOptions {
   readonly beforeListening?: () => void;
   /** Time for requests in flight to finish on shutdown. Default: 30 s (specification section 1, "Stop"). */
   readonly finishWithinMs?: number;
+  /** The code with which the first operator is made, while there is none. */
+  readonly setupCode?: string | undefined;
 }
 
 /**
@@ -87,7 +89,7 @@ async function open(
   closers: Closers,
   loaded: Config,
   logger: FastifyBaseLogger,
-  { beforeListening, finishWithinMs }: ServeOptions,
+  { beforeListening, finishWithinMs, setupCode }: ServeOptions,
 ): Promise<Served> {
   for (const warning of startWarnings(loaded)) logger.warn(warning);
   logger.info(liveLine(loaded));
@@ -120,6 +122,7 @@ async function open(
     redisFaults,
     isDraining: () => stopping.isDraining,
     tracing,
+    setupCode,
   });
   gateway.refusals.start();
   closers.add(() => gateway.refusals.stop());

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { answerMetrics } from '../observability/metrics.ts';
 import { startPrivateRedisFor } from '../redis-server/server.ts';
+import { newSetupCode, SETUP_CODE } from './setup-link.ts';
 
 /** Message from a worker to its supervisor once it serves: the gateway's address. */
 export interface Serving {
@@ -47,13 +48,17 @@ export class Workers {
   /** Starts all workers; resolves when they serve. Rejects with WorkerFailed if the first one fails to start. */
   static async start(config: Config, log: Log): Promise<Workers> {
     const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
-    const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
+    const env = {
+      [SETUP_CODE]: newSetupCode(),
+      ...(redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {}),
+    };
     const workers = new Workers(config, log, env, async () => redis?.stop());
     // JSON would turn NaN, a gauge's value while Redis or the book is away, into null, and the sum into a healthy 0.
     cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
-      // The first worker starts alone: it migrates the book, creates the demo account and reports refused settings.
+      // The first worker starts alone: it migrates the book, creates the demo account, prints the setup link and reports
+      // refused settings.
       workers.#url = await workers.#fork(true);
       const others = Array.from({ length: workers.#count - 1 }, () => workers.#fork(false));
       await Promise.all(others);
@@ -84,7 +89,10 @@ export class Workers {
 
   /** Starts a worker. Resolves with its address when it serves; rejects if it ends first. */
   async #fork(isFirst: boolean, waitMs = RESTART_MS.first): Promise<string> {
-    const worker = cluster.fork({ ...this.#env, ...(isFirst ? {} : { TOLLGATE_DEMO: '' }) });
+    const worker = cluster.fork({
+      ...this.#env,
+      ...(isFirst ? {} : { TOLLGATE_DEMO: '', SETUP_LINK: 'false' }),
+    });
     const startedAt = Date.now();
     const served = Promise.withResolvers<string>();
     let isServing = false;

@@ -30,6 +30,7 @@ t.test('an owner sees their account', async (t) => {
   t.same(body, {
     id: accountId,
     email: 'own@example.com',
+    name: 'own@example.com',
     credits_balance: 12.5,
     credits_held: 0,
     alert_threshold: 3,

@@ -42,6 +42,7 @@ t.test('an account is created with credits and a first key that may manage', asy
   t.same(body.account, {
     id: body.account.id,
     email,
+    name: email,
     is_active: true,
     credits_balance: 12.345678,
     credits_held: 0,
@@ -143,13 +144,14 @@ t.test('a PATCH changes only the fields it names, and returns the account', asyn
   const { body } = await create({ credits: 1 });
   const path = `/api/admin/accounts/${body.account.id}/`;
   const email = newEmail();
-  t.same((await operator.patch(path, { email })).body, { ...body.account, email });
+  t.same((await operator.patch(path, { email })).body, { ...body.account, email, name: email });
   t.same((await operator.patch(path, { alert_threshold: 2.5 })).body, {
     ...body.account,
     email,
+    name: email,
     alert_threshold: 2.5,
   });
-  const changed = { ...body.account, email, alert_threshold: 2.5 };
+  const changed = { ...body.account, email, name: email, alert_threshold: 2.5 };
   t.same((await operator.patch(path, {})).body, changed);
   t.same((await operator.patch(path, { overdraft: 0.000001 })).body, { ...changed, overdraft: 0.000001 });
   t.same((await operator.get(path)).body, { ...changed, overdraft: 0.000001 });

@@ -12,11 +12,11 @@ import { CALLS, type DocumentedCall } from '../helper/documented/documented-call
 import { startDocumentedGateway } from '../helper/documented/documented-gateway.ts';
 import {
   bodiesOf,
-  credential,
   type DocumentedRequest,
+  requestOf,
+  schemesOf,
   send,
 } from '../helper/documented/documented-request.ts';
-import { ADMIN_TOKEN } from '../helper/start/gateway-in-process.ts';
 import { isProvokedElsewhere, PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
 
 const OPERATIONS_AT_ONCE = 6;
@@ -45,10 +45,10 @@ t.test('operations answer and refuse as /openapi.json describes them', async (t)
 /** Sends every example of the operation with each of its credentials. */
 async function answers(t: Test, operation: Described): Promise<void> {
   for (const call of CALLS[operation.operationId ?? ''] ?? []) {
-    for (const alternative of securityOf(operation)) {
+    for (const scheme of schemesOf(operation)) {
       for (const [name, body] of bodiesOf(operation)) {
-        const request = await requestOf(call, alternative, body);
-        const label = `${Object.keys(alternative)[0] ?? 'nobody'}, ${name} ${call.query ?? ''}`;
+        const request = await requestOf({ world, caller }, operation, call, scheme, body);
+        const label = `${scheme ?? 'nobody'}, ${name} ${call.query ?? ''}`;
         const response = await sendInTime(operation, request);
         const refusal = response.ok ? '' : await response.clone().text();
         t.equal(Math.floor(response.status / 100), 2, `${label}: ${response.status} ${refusal}`);
@@ -77,11 +77,12 @@ async function refusesWith(
   const provoke = PROVOKED[code];
   if (!provoke || isProvokedElsewhere(operation, code)) return;
   const [[, body] = []] = bodiesOf(operation);
-  const accepted = await requestOf(call, securityOf(operation).at(-1) ?? {}, body);
+  const accepted = await requestOf({ world, caller }, operation, call, schemesOf(operation).at(-1), body);
   const provoked = await provoke(accepted, { world, caller }, operation);
-  const response = await sendInTime(operation, provoked, ERRORS[code][0]);
+  const status = statusOf(operation, code);
+  const response = await sendInTime(operation, provoked, status);
   const copy = response.clone();
-  t.equal(response.status, ERRORS[code][0], `${code}: status`);
+  t.equal(response.status, status, `${code}: status`);
   t.same(await faultsOf(document, validate, operation, response), [], code);
   const { error } = (await copy.json()) as { error?: { code?: string; message?: string } };
   t.equal(error?.code, code);
@@ -103,32 +104,20 @@ async function sendInTime(
   }
 }
 
-/** The alternative credentials of an operation; a single empty one if it needs none. */
-function securityOf({ security = [] }: Described): readonly Record<string, unknown>[] {
-  return security.length > 0 ? security : [{}];
-}
-
-async function requestOf(
-  call: DocumentedCall,
-  alternative: Record<string, unknown>,
-  body: DocumentedRequest['body'],
-  by = caller,
-): Promise<DocumentedRequest> {
-  const [scheme] = Object.keys(alternative);
-  return {
-    path: (await call.path?.(world, by)) ?? {},
-    ...(call.query ? { query: call.query } : {}),
-    headers: { ...credential(scheme, by.key, ADMIN_TOKEN), ...call.headers },
-    ...(body ? { body } : {}),
-  };
-}
-
 /** Error codes of which an operation shows an example. */
 function codesOf({ responses }: Described): ErrorCode[] {
   return Object.entries(responses)
     .filter(([status]) => /^[45]\d\d$/.test(status))
     .flatMap(([, { content }]) => Object.keys(content?.['application/json']?.examples ?? {}))
     .filter((name): name is ErrorCode => name in ERRORS);
+}
+
+/** The status under which an operation shows an example of a code. */
+function statusOf({ responses }: Described, code: ErrorCode): number {
+  const [status] =
+    Object.entries(responses).find(([, { content }]) => content?.['application/json']?.examples?.[code]) ??
+    [];
+  return Number(status);
 }
 
 t.test("a provider's own error is passed on as it is described", async (t) => {
@@ -267,8 +256,10 @@ function exampleOf({ requestBody }: Described): Record<string, unknown> {
 /** Status, code and param of the answer. Every request of an operation is about the same resource. */
 async function refusal(operation: Described, body: unknown, query?: string): Promise<unknown[]> {
   const [call = {}] = CALLS[operation.operationId ?? ''] ?? [];
-  const [alternative = {}] = securityOf(operation);
-  const accepted = requests.get(operation) ?? (await requestOf(call, alternative, undefined, other));
+  const [scheme] = schemesOf(operation);
+  const accepted =
+    requests.get(operation) ??
+    (await requestOf({ world, caller: other }, operation, call, scheme, undefined));
   requests.set(operation, accepted);
   const response = await send(world.url, operation, {
     ...accepted,

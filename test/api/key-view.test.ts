@@ -60,6 +60,8 @@ test('a key shows the fields of the specification in its order, then later ones'
       rpm_limit: 60,
       tpm_limit: null,
       max_parallel_requests: 5,
+      restrictions_locked: false,
+      person_id: null,
       limits: [
         {
           of: 'key',

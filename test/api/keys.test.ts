@@ -83,6 +83,8 @@ t.test(
       max_parallel_requests: null,
       limits: [],
       last_used_at: null,
+      restrictions_locked: false,
+      person_id: null,
       previous_valid_until: null,
     });
   },

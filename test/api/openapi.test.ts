@@ -10,7 +10,7 @@ const response = await fetch(`${world.url}/openapi.json`);
 const document = await readDocument(world.url);
 const operations = operationsOf(document);
 
-const TAGS = ['Keys', 'Account', 'Models', 'Operator', 'Operations'];
+const TAGS = ['Keys', 'Account', 'People', 'Models', 'Operator', 'Operations'];
 
 t.test('the document is OpenAPI 3.1 in JSON', async (t) => {
   t.equal(response.status, 200);
@@ -59,7 +59,10 @@ t.test('every error code has an example under its status', async (t) => {
       for (const code of Object.keys(content?.['application/json']?.examples ?? {})) {
         const known = Object.entries(ERRORS).find(([one]) => one === code);
         if (!known) continue;
-        t.equal(status, String(known[1][0]), `${name}: ${code}`);
+        // A wrong current password leaves the session as it is.
+        const other =
+          name === 'PATCH /api/session/person/' && code === 'invalid_credentials' ? 403 : undefined;
+        t.equal(status, String(other ?? known[1][0]), `${name}: ${code}`);
         shown.add(code);
       }
     }

@@ -5,12 +5,16 @@ import { micro } from '../../src/domain/credits.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
+import { ROLES, type Role } from '../../src/domain/roles.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
+import { invited, memberOf } from '../helper/clients/people.ts';
 import type { Described } from '../helper/documented/api-document.ts';
 import type { DocumentedRequest } from '../helper/documented/documented-request.ts';
+import { headersOfNewPerson, ownerOf, sessionHeaders } from '../helper/documented/documented-sessions.ts';
 import type { Behavior } from '../helper/stand-ins/scripted-provider.ts';
 import type { InProcessGateway, TestAccount } from '../helper/start/gateway-in-process.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
+import { newEmail, personOn } from '../helper/start/people.ts';
 
 /** Changes an accepted request into one that the operation refuses with a certain code. */
 type Provoke = (
@@ -63,6 +67,7 @@ async function keyWithoutPlace(world: InProcessGateway): Promise<string> {
     requestId: `place-of-${keyId}`,
     accountId,
     keyId,
+    personId: null,
     keyVersion: subject?.key.version ?? 0,
     accountVersion: subject?.accountVersion ?? 0,
     hold: micro(0),
@@ -123,6 +128,51 @@ const wrongField: Provoke = (request, by, operation) => {
   return changed({ no_such_field: 1 })(request, by, operation);
 };
 
+const inPath =
+  (name: string): Provoke =>
+  (request) => ({ ...request, path: { ...request.path, [name]: NOBODY } });
+
+const withHeaders =
+  (headers: Readonly<Record<string, string>>): Provoke =>
+  (request) => ({ ...request, headers: { ...request.headers, ...headers } });
+
+/** A role that the description of an operation does not name; undefined: it names all. */
+const roleWithout = ({ description = '' }: Described): Role | undefined =>
+  ROLES.find((role) => !new RegExp(`Roles of people:.*\\b${role}\\b`).test(description));
+
+/** Fails to prove who the caller is as often as a minute allows, from an address that nobody else has. */
+async function failedOften(
+  request: DocumentedRequest,
+  { world }: { readonly world: InProcessGateway },
+  { method, path }: Described,
+): Promise<DocumentedRequest> {
+  clients++;
+  const headers = { ...request.headers, 'x-forwarded-for': `198.51.100.${clients % 256}` };
+  const example = { ...(request.body?.example ?? {}), ...wrongPassword(path) };
+  for (let failed = 0; failed < 10; failed++) {
+    const answer = await fetch(`${world.url}${path}`, { method, headers, body: JSON.stringify(example) });
+    await answer.body?.cancel();
+  }
+  return { ...request, headers, body: { type: 'application/json', example } };
+}
+
+const wrongPassword = (path: string) =>
+  path === '/api/session/'
+    ? { password: 'not the password' }
+    : { password: 'another password', current_password: 'not the password' };
+
+/** A member of an account, whom an operator has deactivated since. */
+async function inactiveMember(
+  world: InProcessGateway,
+  accountId: number,
+  made?: (id: number) => Promise<void>,
+) {
+  const { id } = await memberOf(world, accountId, 'member');
+  await made?.(id);
+  await world.api('PATCH', `/api/admin/people/${id}/`, world.config.adminToken ?? '', { is_active: false });
+  return id;
+}
+
 const otherModel = (operation: Described) =>
   operation.path.startsWith('/v1/images') ? 'demo-chat' : 'demo-image';
 
@@ -156,11 +206,76 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
       : { ...request, query: `key_id=${NOBODY}` },
   call_not_found: (request) => ({ ...request, path: { ...request.path, call_id: 'req_of_nobody' } }),
   entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
-  account_not_found: (request, _by, operation) =>
-    operation.path.includes('{account_id}')
+  account_not_found(request, by, operation) {
+    if (!operation.path.startsWith('/api/admin/'))
+      return withHeaders({ 'tollgate-account': NOBODY })(request, by, operation);
+    return operation.path.includes('{account_id}')
       ? { ...request, path: { ...request.path, account_id: NOBODY } }
-      : { ...request, query: `account_id=${NOBODY}` },
+      : { ...request, query: `account_id=${NOBODY}` };
+  },
+  account_required: async (request, { world }) => ({ ...request, headers: await headersOfNewPerson(world) }),
+  not_signed_in(request, _by, { operationId }) {
+    const example = operationId === 'useProvider' ? { link: true } : { secret: 'of an invitation' };
+    const body = request.body && { body: { ...request.body, example } };
+    return { ...request, headers: { ...request.headers, cookie: '' }, ...body };
+  },
+  async not_permitted(request, { world, caller }, operation) {
+    if (operation.path.startsWith('/api/admin/'))
+      return { ...request, headers: await headersOfNewPerson(world) };
+    const { cookie } = await memberOf(world, caller.accountId, roleWithout(operation) ?? 'viewer');
+    return { ...request, headers: sessionHeaders(cookie) };
+  },
+  cross_site: withHeaders({ 'sec-fetch-site': 'cross-site' }),
+  invalid_credentials: (request, by, operation) =>
+    changed(wrongPassword(operation.path))(request, by, operation),
+  member_not_found: (request, by, operation) =>
+    operation.path.includes('{person_id}')
+      ? inPath('person_id')(request, by, operation)
+      : changed({ person_id: Number(NOBODY) })(request, by, operation),
+  invitation_not_found: inPath('invitation_id'),
+  person_not_found: inPath('person_id'),
+  session_not_found: inPath('session_id'),
+  identity_not_found: inPath('identity_id'),
+  setup_gone: changed({ code: 'of nobody' }),
+  invitation_gone: changed({ secret: 'of nobody' }),
+  reset_gone: changed({ secret: 'of nobody' }),
+  async invitation_email(request, by, operation) {
+    const { world, caller } = by;
+    const secret = await invited(world, caller.accountId, 'member', { email: newEmail() });
+    return changed({ secret })(request, by, operation);
+  },
+  async already_member(request, { world, caller }) {
+    const { cookie } = await ownerOf(world, caller);
+    const secret = await invited(world, caller.accountId, 'member');
+    const body = { type: 'application/json', example: { secret } };
+    return { ...request, headers: sessionHeaders(cookie), body };
+  },
+  /** The only owner leaves. */
+  async last_owner(request, { world }) {
+    const { accountId } = await world.account();
+    const { id, cookie } = await memberOf(world, accountId, 'owner');
+    return { ...request, path: { person_id: String(id) }, headers: sessionHeaders(cookie) };
+  },
+  async member_inactive(request, by, operation) {
+    const { world, caller } = by;
+    const accountId = Number(request.path.account_id ?? caller.accountId);
+    if (operation.method === 'POST')
+      return changed({ person_id: await inactiveMember(world, accountId) })(request, by, operation);
+    let keyId = 0;
+    await inactiveMember(world, accountId, async (personId) => {
+      const { prefix, hash } = newKeyValue(world.config.keyPrefix);
+      keyId = (await world.book.createKey(accountId, { ...OPEN_KEY, personId, prefix, hash }, Date.now())).id;
+    });
+    const path = { ...request.path, key_id: String(keyId) };
+    return changed({ is_active: true })({ ...request, path }, by, operation);
+  },
   async email_taken(request, by, operation) {
+    if (!operation.path.startsWith('/api/admin/accounts/')) {
+      // Links and invitations are for an e-mail address, which somebody else takes meanwhile.
+      const { email = newEmail() } = (request.body?.example ?? {}) as { email?: string };
+      await personOn(by.world, { email });
+      return changed({ email })(request, by, operation);
+    }
     await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
     return changed({ email: 'taken@example.com' })(request, by, operation);
   },
@@ -186,6 +301,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
    */
   async rate_limit_exceeded(request, by, operation) {
     const { world } = by;
+    if (operation.path.startsWith('/api/session/')) return await failedOften(request, by, operation);
     if (operation.path === '/metrics' || operation.path.startsWith('/api/admin/')) {
       const wrong = withWrongToken(request);
       for (let sent = 0; sent < 10; sent++) {
@@ -247,16 +363,32 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   upstream_timeout: provider({ stallAfter: 'nothing' }),
 };
 
-/** True for the refusal of a list or an export, which takes eight clients that do not read (unread-answers.test.ts). */
-export function isProvokedElsewhere({ method, path }: Described, code: ErrorCode): boolean {
-  return code === 'rate_limit_exceeded' && method === 'GET' && path.startsWith('/api/');
+/**
+ * True for the refusal of a list or an export, which takes eight clients that do not read (unread-answers.test.ts); of
+ * what every role may do; and of a change of the last owner, whom only another owner could change at the same moment
+ * (test/api/people/members.test.ts).
+ */
+export function isProvokedElsewhere(operation: Described, code: ErrorCode): boolean {
+  const { method, path, operationId } = operation;
+  if (!path.startsWith('/api/')) return false;
+  if (code === 'last_owner') return operationId === 'updateMember';
+  if (code === 'not_permitted' && !path.startsWith('/api/admin/'))
+    return method === 'GET' && roleWithout(operation) === undefined;
+  return code === 'rate_limit_exceeded' && method === 'GET';
 }
 
-/** Codes that require a broken component or a connection that is not HTTP. Other tests provoke them. */
+/**
+ * Codes that require a broken component, a connection that is not HTTP, or a gateway with other settings: without
+ * passwords, with identity providers, or without ADMIN_TOKEN (test/api/people). Other tests provoke them.
+ */
 export const UNPROVOKED: ReadonlySet<string> = new Set<ErrorCode>([
   'service_unavailable',
   'internal_error',
   'invalid_request',
   'request_timeout',
   'unknown_endpoint',
+  'use_provider',
+  'sign_in_again',
+  'last_operator',
+  'last_way',
 ]);

@@ -1,13 +1,17 @@
 import t from 'tap';
 import type { AccountView, OperatorAccountView } from '../../src/api/account/account-view.ts';
+import { memberLimits } from '../../src/api/account/member-limits.ts';
 import type { CallPageView, CallView } from '../../src/api/calls/call-view.ts';
 import type { ExplanationView } from '../../src/api/explain/explanation-view.ts';
 import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/keys/key-view.ts';
+import { micro } from '../../src/domain/credits.ts';
 import type { Shortfall } from '../../src/domain/errors.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
-import { FIVE_HOURS_MS, type WireLimit } from '../../src/domain/spending-limits.ts';
+import { FIVE_HOURS_MS, type SpendingLimit, type WireLimit } from '../../src/domain/spending-limits.ts';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { type Api, apiOf, refusalOf } from '../helper/clients/api.ts';
+import { newKey } from '../helper/fixtures/book-records.ts';
 import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -357,6 +361,62 @@ t.test('explain has a check for each owner with limits', async (t) => {
   const account = (await explain()).checks.find(({ check }) => check === 'account_spending_limits');
   t.match(account?.detail, /daily limit is 1\.00 credits, of which 1\.00 are spent/);
 });
+
+/** A key of a member with these spending limits, in an account that has others; and another of its keys. */
+async function memberWith(ofMember: readonly SpendingLimit[], ofAccount: readonly WireLimit[] = []) {
+  const owner = await ownerWith([], ofAccount);
+  const keyOf = async () => {
+    const { value, ...made } = newKeyValue('sk-tg-');
+    const person = { personId: 7, memberSpendingLimits: ofMember, canManage: false };
+    const { book } = world;
+    const { ledger } = world.ledger;
+    const key = await book.createKey(owner.accountId, newKey({ ...made, ...person }), Date.now());
+    await ledger.publishKey(key, key.hash);
+    return { key: value, keyId: key.id, api: apiOf(world, value) };
+  };
+  return { ...(await keyOf()), owner, other: await keyOf() };
+}
+
+t.test(
+  "a member's limit binds and shows on all its keys, and is named in a refusal and by explain",
+  async (t) => {
+    const daily = { period: 'daily', credits: micro(2_000_000) } as const;
+    const { api, key, keyId, owner, other } = await memberWith([daily], [limit('daily', 2)]);
+    await spend(key);
+    await spend(other.key);
+    const resets_at = periodEndsAt(Date.now(), 'daily');
+    t.same((await ownKey(api)).limits, [
+      { of: 'member', ...limit('daily', 2), spent: '2.000000', remaining: '0.000000', resets_at },
+      { of: 'account', ...limit('daily', 2), spent: null, remaining: null, resets_at },
+    ]);
+    t.match((await refused(key)).metadata.limit, { of: 'account' }, "of equal ends, the account's");
+    await limitAccount(owner.accountId, [limit('daily', 9)]);
+    const { message, metadata } = await refused(key);
+    t.match(message, /^Your daily spending limit is 2 credits; 2 are spent, 0 are held/);
+    const full = { of: 'member', ...limit('daily', 2), spent: '2.000000', held: '0.000000', resets_at };
+    t.same(metadata.limit, full);
+    t.same((await recorded(api)).detail?.limit, full);
+    const explained = await owner.api.post<ExplanationView>(`/api/keys/${keyId}/explain/`, { model: 'flat' });
+    t.match(
+      explained.body.checks.filter(({ check }) => check.includes('spending')),
+      [
+        { check: 'spending_limit', state: 'passed', detail: 'No limit.' },
+        { check: 'member_spending_limits', state: 'failed' },
+        { check: 'account_spending_limits', state: 'passed' },
+      ],
+    );
+    await spend(owner.key);
+    const parts = { book: world.book, ledger: world.ledger.ledger };
+    const members = [
+      { personId: 8, spendingLimits: [daily] },
+      { personId: 7, spendingLimits: [daily] },
+    ];
+    t.match(await memberLimits(parts, owner.accountId, members), [
+      [{ of: 'member', spent: '0.000000' }],
+      [{ of: 'member', spent: '2.000000', remaining: '0.000000', resets_at }],
+    ]);
+  },
+);
 
 t.test('Codex gets the end of the limit that is told, if it is spent', async (t) => {
   const ask = async (key: string) => {

@@ -59,7 +59,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.entry(accountId, 'none');
   for (const by of ['day', 'key', 'model'] as const) {
     await book.usage(accountId, TODAY - 365, TODAY + 1, by);
-    await book.usage(accountId, TODAY - 365, TODAY + 1, by, keyId);
+    await book.usage(accountId, TODAY - 365, TODAY + 1, by, { keyId });
   }
   // Months plus days, months minus days, and days alone.
   for (const [from, to] of [

@@ -17,6 +17,7 @@ eachBook('a snapshot takes a new epoch each time', async (t, book) => {
     seq: 0,
     epoch: 1,
     keys: [{ key, windows: { ...NO_WINDOWS, ...STARTS } }],
+    members: [],
     windows: { ...NO_WINDOWS, ...STARTS },
     pendingGrants: [],
     known: new Set(),

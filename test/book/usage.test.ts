@@ -83,7 +83,7 @@ eachBook('usage of one key is what that key did, however it is grouped', async (
   ];
   await book.post(made.map((one, index) => entry(account.id, { seq: index + 1, ...one })));
   const groups = async (by: 'day' | 'key' | 'model', keyId: number) =>
-    (await book.usage(account.id, TODAY - 200, TODAY + 1, by, keyId)).map(({ group, calls }) => [
+    (await book.usage(account.id, TODAY - 200, TODAY + 1, by, { keyId })).map(({ group, calls }) => [
       group,
       calls,
     ]);

@@ -85,6 +85,7 @@ const GIVEN: Readonly<Record<OptionField, readonly [text: string, value: unknown
   rpmLimit: ['60', 60],
   tpmLimit: ['100000', 100_000],
   maxParallelRequests: ['5', 5],
+  restrictionsLocked: ['', true],
 };
 
 t.test('every field has an option that sets it, and one that empties it', async (t) => {

@@ -11,6 +11,7 @@ import {
 const ACCOUNT: OperatorAccountView = {
   id: 1,
   email: 'owner@example.com',
+  name: 'owner@example.com',
   credits_balance: 10,
   credits_held: 0,
   alert_threshold: 100,

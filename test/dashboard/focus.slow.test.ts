@@ -60,6 +60,7 @@ t.test('an owner signs in, makes, uses, changes, rotates and ends a key by keybo
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const dialog = page.getByRole('dialog');
 
+  await enter(page.getByRole('button', { name: 'Use an API key or the admin token' }));
   await reach(page, page.getByLabel('API key'));
   await page.keyboard.type(owner.key);
   await page.keyboard.press('Enter');
@@ -116,5 +117,5 @@ t.test('an owner signs in, makes, uses, changes, rotates and ends a key by keybo
   await page.getByText('Key “By hand” deactivated.').waitFor();
   t.equal((await world.chat(rotated)).status, 401);
   await enter(button('Sign out'), 'Shift+Tab');
-  await page.getByLabel('API key').waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
 });

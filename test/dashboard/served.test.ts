@@ -87,6 +87,32 @@ test('the page', async (t) => {
     t.equal(response.headers.get('location'), 'dashboard/', 'relative: a proxy may serve it below a path');
   });
 
+  t.test('is at the addresses of its links too, and loads the same assets from there', async (t) => {
+    for (const entry of ['sign-in', 'setup', 'invite', 'reset']) {
+      const address = `${url}/dashboard/${entry}`;
+      const { response, text } = await load(address);
+      t.equal(response.status, 200, entry);
+      t.equal(text, page.text);
+      t.same(
+        assetsIn(text).map((path) => new URL(path, address).href),
+        addresses,
+      );
+      t.equal(response.headers.get('cache-control'), 'no-cache');
+      t.equal(
+        response.headers.get('content-security-policy'),
+        page.response.headers.get('content-security-policy'),
+      );
+    }
+    const slash = await fetch(`${url}/dashboard/sign-in/?error=x`, { redirect: 'manual' });
+    t.equal(slash.status, 308);
+    t.equal(
+      slash.headers.get('location'),
+      '../sign-in?error=x',
+      'relative: a proxy may serve it below a path',
+    );
+    t.equal((await fetch(`${url}/dashboard/elsewhere`)).status, 404);
+  });
+
   t.test('is where a browser is sent that asks for the bare address', async (t) => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const response = await fetch(`${url}/`, { headers: { accept }, redirect: 'manual' });

@@ -35,6 +35,7 @@ const LONGEST: Readonly<Record<ShortField, unknown>> = {
   tpmLimit: 100_000_000_000,
   maxParallelRequests: 100_000_000_000,
   activeHours: '00:00-24:00',
+  restrictionsLocked: false,
 };
 
 test('fields whose length is not counted never exceed their assumed length', async (t) => {

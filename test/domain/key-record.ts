@@ -13,6 +13,8 @@ export function keyRecord(change: Partial<KeyRecord> = {}): KeyRecord {
     previousHash: null,
     previousValidUntil: null,
     canManage: true,
+    personId: null,
+    memberSpendingLimits: [],
     createdAt: Date.UTC(2026, 10, 18, 12, 34, 56, 789),
     version: 1,
     ...change,

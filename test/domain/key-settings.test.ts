@@ -327,6 +327,7 @@ test('a new key has the defaults of the specification', async (t) => {
     allowedOrigins: [],
     blockedCountries: [],
     webhookUrl: '',
+    restrictionsLocked: false,
   });
 });
 
@@ -356,6 +357,7 @@ test('every field of PATCH can be set on creation', async (t) => {
     allowed_origins: ['https://a.example'],
     blocked_countries: ['fr'],
     webhook_url: 'https://hooks.example/',
+    restrictions_locked: true,
   });
   t.equal(canManage, false);
   t.strictSame(settings, {
@@ -366,6 +368,7 @@ test('every field of PATCH can be set on creation', async (t) => {
     allowedModels: ['m'],
     allowedCategories: ['tts'],
     spendingLimit: 5_000_000,
+    restrictionsLocked: true,
     spendingPeriod: 'weekly',
     spendingLimits: [{ period: '5h', credits: 2_000_000 }],
     rpmLimit: 60,

@@ -235,7 +235,7 @@ test('the country is looked up by its own check, and only where countries are bl
 
 test('a compiled key has the fields that calls are checked and charged by, and no others', async (t) => {
   const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
-  const { id, accountId, isActive, canManage, expiresAt, version } = key;
+  const { id, accountId, personId, isActive, canManage, expiresAt, version } = key;
   const { key: kept, ...rest } = compileKey({
     key,
     accountVersion: 9,
@@ -246,6 +246,7 @@ test('a compiled key has the fields that calls are checked and charged by, and n
   t.strictSame(kept, {
     id,
     accountId,
+    personId,
     isActive,
     canManage,
     expiresAt,

@@ -10,7 +10,7 @@ test('a refusal that a repeat cannot mend says so, and no other', (t) => {
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
     const [status] = ERRORS[code];
     const isFinal =
-      [400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 426].includes(status) ||
+      [400, 401, 402, 403, 404, 409, 410, 412, 413, 415, 422, 426].includes(status) ||
       ['upstream_auth_failed', 'usage_limit_reached'].includes(code);
     const said = refusalHeaders(status, new GatewayError(code, 'x'))['x-should-retry'];
     t.equal(said, isFinal ? 'false' : undefined, `${status} ${code}`);

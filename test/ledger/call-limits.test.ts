@@ -65,7 +65,12 @@ test('a call that only counts takes and gives back one slot', async (t) => {
     limits: { key: { requests: { limit: 1 }, parallel: { open: 2 } } },
   });
   t.match(await admit({ isCounting: true }), { verdict: 'limited' }, 'there is no slot');
-  await open.ledger.cancel({ requestId: 'counting', accountId: key.accountId, keyId: key.id });
+  await open.ledger.cancel({
+    requestId: 'counting',
+    accountId: key.accountId,
+    keyId: key.id,
+    personId: null,
+  });
   await until('the slot to be free', async () => (await openCalls()) === 1);
   t.match(await admit(), { verdict: 'limited' }, 'the request of the minute is taken');
   t.match(await admit({ isCounting: true }), { verdict: 'held' });

@@ -7,24 +7,33 @@ import { periodStarts } from '../../src/domain/period.ts';
 import {
   LIMIT_PERIODS,
   ownedLimits,
+  SPENDING_OWNERS,
   type SpendingLimit,
   type SpendingOwner,
   spentIn,
 } from '../../src/domain/spending-limits.ts';
 import { RedisClock } from '../../src/ledger/redis/clock.ts';
-import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, keyRedisKey, memberRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { ScriptSender } from '../../src/ledger/redis/script-sender.ts';
 import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import { newKey } from '../helper/fixtures/book-records.ts';
 import { admissionOf, chargeOf, type TestLedger } from '../helper/start/ledger.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 import fc from '../helper/suite/fast-check.ts';
-import { type CallModel, FIVE_HOURS_MS, type OwnerModel, SpendingModel } from './spending-model.ts';
+import {
+  type CallModel,
+  FIVE_HOURS_MS,
+  MEMBER_KEYS,
+  type OwnerModel,
+  SpendingModel,
+} from './spending-model.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Redis' time at the beginning of each case: years ahead, so no sweep by the real clock ends a hold. */
 const START = Date.UTC(2040, 0, 30, 21);
+/** The member of the account. */
+const PERSON = 7;
 /** The requests' time limit in test/helper/start/ledger.ts, and the margin of a hold. */
 const HOLD_TTL_MS = 120_000;
 
@@ -83,7 +92,7 @@ class Clock {
   }
 }
 
-type Losing = 'everything' | 'account' | 'keys' | 'account and keys';
+type Losing = 'everything' | 'account' | 'keys' | 'member' | 'account and keys';
 
 type Drawn =
   | {
@@ -100,11 +109,13 @@ type Drawn =
   | { readonly step: 'wait'; readonly ms: number }
   | {
       readonly step: 'wait until';
-      readonly end: 'hours of key' | 'hours of account' | 'day';
+      readonly end: Ending;
       readonly ms: number;
     }
   | { readonly step: 'lose'; readonly what: Losing; readonly isDrained: boolean }
   | { readonly step: 'expire' };
+
+type Ending = 'hours of key' | 'hours of member' | 'hours of account' | 'day';
 
 type Limits = readonly { readonly period: SpendingLimit['period']; readonly credits: number }[];
 
@@ -135,7 +146,7 @@ const drawnStep: fc.Arbitrary<Drawn> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       step: step('limits'),
-      of: fc.constantFrom<SpendingOwner>('key', 'account'),
+      of: fc.constantFrom<SpendingOwner>(...SPENDING_OWNERS),
       key: index,
       limits,
     }),
@@ -155,7 +166,7 @@ const drawnStep: fc.Arbitrary<Drawn> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       step: step('wait until'),
-      end: fc.constantFrom('hours of key' as const, 'hours of account' as const, 'day' as const),
+      end: fc.constantFrom<Ending>('hours of key', 'hours of member', 'hours of account', 'day'),
       ms: fc.integer({ min: -2, max: 2 }),
     }),
   },
@@ -163,7 +174,7 @@ const drawnStep: fc.Arbitrary<Drawn> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       step: step('lose'),
-      what: fc.constantFrom<Losing>('everything', 'account', 'keys', 'account and keys'),
+      what: fc.constantFrom<Losing>('everything', 'account', 'keys', 'member', 'account and keys'),
       isDrained: fc.boolean(),
     }),
   },
@@ -173,7 +184,7 @@ const drawnStep: fc.Arbitrary<Drawn> = fc.oneof(
 /** Numbers of calls. */
 type Verdicts = Record<'held' | 'over_limit', number>;
 
-/** Runs one drawn case on an account with two keys, and compares every window with the model after each step. */
+/** Runs one drawn case on an account with a key and a member with two keys, and compares every window with the model after each step. */
 class Case {
   readonly #verdicts: Verdicts;
   readonly #world: TestLedger;
@@ -203,10 +214,14 @@ class Case {
     clock.now = START;
     clock.lagMs = 0;
     const { account, key } = await world.account({ credits: 1_000_000 });
-    const { name: _, ...settings } = OPEN_KEY;
-    const other = await world.book.createKey(account.id, newKey(settings), Date.now());
-    await world.open.ledger.publishKey(other, other.hash);
-    const begun = new Case(world, clock, verdicts, account, [key, other]);
+    const keys: KeyRecord[] = [];
+    for (let index = 0; index < MEMBER_KEYS; index++) {
+      const made = newKey({ ...OPEN_KEY, canManage: false, personId: PERSON, memberSpendingLimits: [] });
+      const record = await world.book.createKey(account.id, made, Date.now());
+      await world.open.ledger.publishKey(record, record.hash);
+      keys.push(record);
+    }
+    const begun = new Case(world, clock, verdicts, account, [...keys, key]);
     await begun.#rebuild();
     return begun;
   }
@@ -291,7 +306,8 @@ class Case {
 
   async #cancel(call: CallModel): Promise<void> {
     const { unanswered, sweep } = this.#world.open;
-    unanswered.add({ requestId: call.id, accountId: this.#account.id, keyId: this.#keys[call.key]?.id ?? 0 });
+    const { id: keyId, accountId, personId } = this.#keys[call.key] as KeyRecord;
+    unanswered.add({ requestId: call.id, accountId, keyId, personId });
     await sweep.cancelUnanswered();
     this.#model.released(call);
   }
@@ -305,6 +321,13 @@ class Case {
     if (of === 'account') return this.#changeAccount({ spendingLimits: limits });
     const key = this.#keys[index] as KeyRecord;
     const { book, open } = this.#world;
+    if (of === 'member') {
+      for (const changed of await book.setMemberLimits(key.accountId, PERSON, limits, Date.now())) {
+        await open.ledger.publishKey(changed);
+        this.#keys[this.#keys.findIndex(({ id }) => id === changed.id)] = changed;
+      }
+      return;
+    }
     const changed = await book.updateKey(key.accountId, key.id, { spendingLimits: limits }, Date.now());
     if (!changed) throw new Error('no key');
     await open.ledger.publishKey(changed);
@@ -322,16 +345,17 @@ class Case {
 
   async #lose(what: Losing, isDrained: boolean): Promise<void> {
     const { raw, open, book } = this.#world;
-    const { account, keys } = this.#model;
     if (isDrained) await open.drain.drainAll();
     if (what === 'everything') {
-      const entries = [account, ...keys].flatMap((owner) => owner.entries.map(({ id }) => id));
+      const entries = this.#model.all.flatMap((owner) => owner.entries.map(({ id }) => id));
       this.#model.lose(await book.entriesAmong(entries));
       await raw.flushall();
     }
     const { id } = this.#account;
-    if (what !== 'keys') await raw.del(accountRedisKey(id));
-    if (what !== 'account') await raw.del(this.#keys.map((key) => keyRedisKey(id, key.id)));
+    if (what === 'member') await raw.del(memberRedisKey(id, PERSON));
+    if (what === 'account' || what === 'account and keys') await raw.del(accountRedisKey(id));
+    if (what === 'keys' || what === 'account and keys')
+      await raw.del(this.#keys.map((key) => keyRedisKey(id, key.id)));
     await this.#rebuild();
   }
 
@@ -346,14 +370,23 @@ class Case {
     for (const call of this.#model.held) if (call.deadline <= now) this.#model.settled(call, 0, now);
   }
 
-  #endOf(end: 'hours of key' | 'hours of account' | 'day'): number {
-    const { keys, account } = this.#model;
+  #endOf(end: Ending): number {
+    const { keys, member, account } = this.#model;
     if (end === 'day') return (Math.floor(this.#clock.now / DAY_MS) + 1) * DAY_MS;
-    return (end === 'hours of key' ? (keys[0] as OwnerModel) : account).hours + FIVE_HOURS_MS;
+    const owners = {
+      'hours of key': keys[0] as OwnerModel,
+      'hours of member': member,
+      'hours of account': account,
+    };
+    return owners[end].hours + FIVE_HOURS_MS;
   }
 
   #windows() {
-    return this.#world.open.ledger.windows(this.#account.id, [...this.#keys.map(({ id }) => id), 'account']);
+    return this.#world.open.ledger.windows(this.#account.id, [
+      ...this.#keys.map(({ id }) => id),
+      { personId: PERSON },
+      'account',
+    ]);
   }
 
   async #compare(after: string): Promise<void> {
@@ -362,12 +395,19 @@ class Case {
       hours: windows.hours,
       spent: LIMIT_PERIODS.map((period) => spentIn(windows, period, periodStarts(now), now) as number),
     }));
-    const { keys, account } = this.#model;
-    const wanted = [...keys, account].map((owner) => ({
+    const wanted = this.#model.all.map((owner) => ({
       hours: owner.hours,
       spent: LIMIT_PERIODS.map((period) => owner.spent(period, now)),
     }));
     deepStrictEqual(found, wanted, after);
+    const { id } = this.#account;
+    const owners = [...this.#keys.map((key) => key.id), { personId: PERSON }];
+    const reserved = await Promise.all(owners.map((owner) => this.#world.open.ledger.reserved(id, owner)));
+    deepStrictEqual(
+      reserved,
+      this.#model.all.slice(0, -1).map((owner) => this.#model.reserved(owner)),
+      after,
+    );
   }
 }
 

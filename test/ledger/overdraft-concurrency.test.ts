@@ -84,7 +84,7 @@ for (const overdraft of [0, 5]) {
       held: 0,
       estimated: 0,
     });
-    t.same(await open.ledger.keyReserved(key.accountId, key.id), { held: 0, estimated: 0 });
+    t.same(await open.ledger.reserved(key.accountId, key.id), { held: 0, estimated: 0 });
   });
 
   test(`1,000 concurrent calls against a spending limit, overdraft ${overdraft}: never above the line`, async (t) => {
@@ -101,6 +101,6 @@ for (const overdraft of [0, 5]) {
     t.comment(`${spent} were spent`);
     t.ok(spent > 5 * CREDIT);
     t.ok(spent <= (10 + overdraft) * CREDIT);
-    t.same(await open.ledger.keyReserved(key.accountId, key.id), { held: 0, estimated: 0 });
+    t.same(await open.ledger.reserved(key.accountId, key.id), { held: 0, estimated: 0 });
   });
 }

@@ -27,7 +27,7 @@ function settled({ open }: Pick<TestLedger, 'open'>, admission: Admission, credi
 /** What the account and the key have reserved, and what Redis has for both, in credits. */
 async function reservedOf({ open }: Pick<TestLedger, 'open'>, { accountId, id }: KeyRecord) {
   const account = await open.ledger.account(accountId);
-  const key = await open.ledger.keyReserved(accountId, id);
+  const key = await open.ledger.reserved(accountId, id);
   return [account.held, account.estimated, key.held, key.estimated].map((amount) => amount / CREDIT);
 }
 

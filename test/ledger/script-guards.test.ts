@@ -6,6 +6,7 @@ import {
   holdsRedisKey,
   journalRedisKey,
   keyRedisKey,
+  memberRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
 import { scriptText } from '../../src/ledger/redis/scripts.ts';
@@ -16,12 +17,16 @@ interface Names {
   readonly key: string;
   readonly holds: string;
   readonly journal: string;
+  readonly member: string;
 }
 
 /** An account with a call in flight, whose key is in an earlier epoch; and everything that Redis has of it. */
 async function startLedgerWithHold(t: Test) {
   const { open, account, raw, book, redis } = await startLedger(t);
-  const { key } = await account({ credits: 10 });
+  const { key } = await account({
+    credits: 10,
+    key: { canManage: false, personId: 3, memberSpendingLimits: [] },
+  });
   await open.settled();
   const admission = admissionOf(key, 2);
   t.match(await open.ledger.admit(admission), { verdict: 'held' });
@@ -31,6 +36,7 @@ async function startLedgerWithHold(t: Test) {
     key: keyRedisKey(key.accountId, key.id),
     holds: holdsRedisKey(bucket),
     journal: journalRedisKey(bucket),
+    member: memberRedisKey(key.accountId, 3),
   };
   await raw.hset(names.key, 'ep', '0');
   open.drain.abandon();
@@ -45,6 +51,7 @@ async function startLedgerWithHold(t: Test) {
       raw.hgetall(names.key),
       raw.hgetall(names.holds),
       raw.xrange(names.journal, '-', '+'),
+      raw.hgetall(names.member),
     ]);
   t.teardown(() => raw.del(names.journal).catch(() => {}));
   return { client, raw, names, id: admission.requestId, all };
@@ -53,21 +60,32 @@ async function startLedgerWithHold(t: Test) {
 const FAR = Date.now() + 3_600_000;
 
 const SCRIPTS: Record<string, (client: RedisClient, names: Names, id: string) => Promise<unknown>> = {
-  settle: (client, { account, key, holds, journal }, id) =>
-    client.settle(account, key, holds, journal, id, '-1000000 1 1 1', '{}'),
-  'post-once': (client, { account, key, holds, journal }) =>
-    client.postOnce(account, key, holds, journal, 'lost', 1, -1_000_000, '1 1 1 1 1', '{}', FAR, '', ''),
-  cancel: (client, { account, key, holds }, id) => client.cancel(account, key, holds, id),
-  expire: (client, { account, key, holds, journal }, id) =>
-    client.expire(account, key, holds, journal, id, 2 * FAR, 1, 1, 1, '{}'),
+  settle: (client, { account, key, holds, journal, member }, id) =>
+    client.settle(5, account, key, holds, journal, member, id, 'm-1000000 1 1 1', '{}'),
+  'post-once': (client, { account, key, holds, journal, member }) =>
+    client.postOnce(
+      ...([5, account, key, holds, journal, member, 'lost', 1, -1_000_000, '1 1 1 1 1'] as const),
+      ...['{}', FAR, '', ''],
+    ),
+  cancel: (client, { account, key, holds, member }, id) => client.cancel(4, account, key, holds, member, id),
+  expire: (client, { account, key, holds, journal, member }, id) =>
+    client.expire(5, account, key, holds, journal, member, id, 2 * FAR, 1, 1, 1, '{}'),
 };
 
 for (const [name, run] of Object.entries(SCRIPTS)) {
-  test(`${name} changes nothing if the key is of another epoch than its account`, async (t) => {
-    const { client, names, id, all } = await startLedgerWithHold(t);
+  test(`${name} changes nothing if the key or the member is of another epoch than its account`, async (t) => {
+    const { client, raw, names, id, all } = await startLedgerWithHold(t);
     const before = await all();
     t.same([await run(client, names, id)].flat(), ['MISSING']);
     t.same(await all(), before);
+    await raw.hset(names.key, 'ep', String(before[0].ep));
+    for (const epoch of ['0', undefined]) {
+      if (epoch === undefined) await raw.del(names.member);
+      else await raw.hset(names.member, 'ep', epoch);
+      const after = await all();
+      t.same([await run(client, names, id)].flat(), ['MISSING']);
+      t.same(await all(), after);
+    }
   });
 }
 
@@ -106,7 +124,7 @@ test('a presented value is valid until its end, and not a millisecond longer', a
 test('a rebuild that was overtaken changes nothing, at either step', async (t) => {
   const { client, names, all } = await startLedgerWithHold(t);
   const { account } = names;
-  const begin = (name: string, leaseMs: number) => client.beginRebuild(account, account, name, leaseMs, 1);
+  const begin = (name: string, leaseMs: number) => client.beginRebuild(1, account, name, leaseMs, 1);
   t.equal(await begin('slow:1', 0), 'CLOSED');
   t.equal(await begin('next:1', 60_000), 'CLOSED', 'once its time is up');
   const before = await all();
@@ -129,7 +147,7 @@ test('a rebuild finds the holds of its own account and keys only', async (t) => 
     neighbor: `3000000 ${FAR} 77 65 1 1000000 text /v1/chat/completions flat`,
     second: `500000 ${FAR} 78 1 1 500000 text /v1/chat/completions flat`,
   });
-  t.equal(await client.beginRebuild(account, account, 'one:1', 60_000, 1), 'CLOSED');
+  t.equal(await client.beginRebuild(1, account, 'one:1', 60_000, 1), 'CLOSED');
   const steps = restore(client, names, 'one:1');
   t.equal(await steps.keys(), 'RESTORED');
   t.equal(await steps.account(), 'RESTORED');
@@ -146,7 +164,7 @@ test('a refund that was asked of the book before the account was rebuilt is not 
   const before = await all();
   const refund = async (askedIn: number) => {
     const of = [account, key, holds, journal, 'refund', 1, 1_000_000, '1 1 1 1 1', '{}'];
-    return (await client.postOnce(...of, FAR, askedIn, ''))[0];
+    return (await client.postOnce(4, ...of, FAR, askedIn, ''))[0];
   };
   t.equal(await refund(epoch - 1), 'REBUILT');
   t.same(await all(), before);

@@ -15,7 +15,7 @@ interface Counted {
 }
 
 /**
- * The windows of a key or an account (specification section 5), as sums over its entries instead of a running count.
+ * The windows of a key, a member or an account (specification section 5), as sums over its entries instead of a running count.
  * Times are in milliseconds since the epoch.
  */
 export class OwnerModel {
@@ -72,10 +72,14 @@ export interface CallModel {
   readonly deadline: number;
 }
 
-/** Keys of an account with their spending limits, and everything that they spend. */
+/** Keys below this index are those of the member. */
+export const MEMBER_KEYS = 2;
+
+/** Keys of an account, two of them a member's, with their spending limits, and everything that they spend. */
 export class SpendingModel {
   readonly account = new OwnerModel();
-  readonly keys = [new OwnerModel(), new OwnerModel()];
+  readonly member = new OwnerModel();
+  readonly keys = [new OwnerModel(), new OwnerModel(), new OwnerModel()];
   overdraft = 0;
   /** Calls whose hold Redis has. */
   held: CallModel[] = [];
@@ -85,14 +89,20 @@ export class SpendingModel {
   /** Whether a call would exceed no limit. `gatewayNow`: the time by which the gateway tells days. */
   fits({ key, hold, estimate }: CallModel, limits: readonly OwnedLimit[], now: number, gatewayNow: number) {
     return limits.every(({ of, period, credits }) => {
-      const owner = of === 'key' ? this.#key(key) : this.account;
-      const open = this.held.filter((call) => of === 'account' || call.key === key);
+      const owner = of === 'key' ? this.#key(key) : this[of];
+      const { held, estimated } = this.reserved(owner);
       const room = credits - owner.spent(period, period === '5h' ? now : gatewayNow);
-      return (
-        open.reduce((sum, call) => sum + call.estimate, estimate) <= room &&
-        open.reduce((sum, call) => sum + call.hold, hold) <= room + this.overdraft
-      );
+      return estimated + estimate <= room && held + hold <= room + this.overdraft;
     });
+  }
+
+  /** Sums of the holds and of the estimates of an owner's open calls. */
+  reserved(owner: OwnerModel): { held: number; estimated: number } {
+    const open = this.held.filter(({ key }) => this.#owners(key).includes(owner));
+    return {
+      held: open.reduce((sum, { hold }) => sum + hold, 0),
+      estimated: open.reduce((sum, { estimate }) => sum + estimate, 0),
+    };
   }
 
   admitted(call: CallModel, now: number): void {
@@ -131,15 +141,18 @@ export class SpendingModel {
   rebuilt(now: number): void {
     const days = this.account.entries.map(({ day }) => day);
     const day = Math.max(dayOf(now), ...days);
-    for (const owner of [this.account, ...this.keys]) owner.rebuilt(day);
+    for (const owner of this.all) owner.rebuilt(day);
   }
 
   /** Everything in Redis is lost, with entries that the book does not have. */
   lose(booked: ReadonlySet<string>): void {
     this.lost.push(...this.held);
     this.held = [];
-    for (const owner of [this.account, ...this.keys])
-      owner.entries = owner.entries.filter(({ id }) => booked.has(id));
+    for (const owner of this.all) owner.entries = owner.entries.filter(({ id }) => booked.has(id));
+  }
+
+  get all(): readonly OwnerModel[] {
+    return [...this.keys, this.member, this.account];
   }
 
   #key(index: number): OwnerModel {
@@ -147,7 +160,8 @@ export class SpendingModel {
   }
 
   #owners(key: number): readonly OwnerModel[] {
-    return [this.#key(key), this.account];
+    const members = key < MEMBER_KEYS ? [this.member] : [];
+    return [this.#key(key), ...members, this.account];
   }
 }
 

@@ -21,7 +21,7 @@ test('many records that cannot be published keep back no others', async (t) => {
   } as unknown as Book;
   const published: string[] = [];
   const client = {
-    publishKey: async (account: string, key: string) => {
+    publishKey: async (_count: number, account: string, key: string) => {
       if (account.startsWith('tg:{7}')) throw new Error('the node is down');
       published.push(key);
     },

@@ -84,6 +84,14 @@ const TABLES = Object.keys({
   refusals: true,
   call_messages: true,
   rates: true,
+  persons: true,
+  identities: true,
+  memberships: true,
+  invitations: true,
+  sessions: true,
+  one_time_links: true,
+  known_addresses: true,
+  audit: true,
 } satisfies Record<keyof BookSchema, true>);
 
 test('planted secrets appear only where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {

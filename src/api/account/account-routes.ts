@@ -1,20 +1,28 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
+import { reachOf } from '../../domain/roles.ts';
 import { readBody } from '../../domain/shape.ts';
 import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
 import { type CallsRouteDeps, callsRoutes } from '../calls/calls-routes.ts';
-import { beforeTheBody, managingCaller, managingReader } from '../http/callers.ts';
+import { type AccountCaller, beforeTheBody, callerOf, notPermitted } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseTooOften } from '../http/rates.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
-import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
+import { BODY_REFUSALS, BY_ACCOUNT, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
-import { ACCOUNT_EXAMPLE, Account, AccountPatch, accountView, liveAmounts } from './account-view.ts';
+import {
+  ACCOUNT_EXAMPLE,
+  Account,
+  AccountPatch,
+  type AccountView,
+  accountView,
+  liveAmounts,
+} from './account-view.ts';
 
 export type AccountDeps = AlertRouteDeps & LedgerRouteDeps & CallsRouteDeps;
 
-const docs = { tags: ['Account'], security: BY_KEY };
+const docs = { tags: ['Account'], security: BY_ACCOUNT };
 
 /** The owner's routes for their account, its ledger, usage and alerts (specification section 7). */
 export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
@@ -29,7 +37,8 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
   };
 }
 
-function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDeps): void {
+function readRoute(app: FastifyInstance, deps: AccountDeps): void {
+  const { book, ledger } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'readAccount',
@@ -37,40 +46,55 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     description:
       'Returns the balance, the credits held by calls in flight, and the threshold. Only for a key that can manage.',
     response: { 200: Account },
-    'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
+    'x-docs': { may: ['read the account'], refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };
   app.get('/api/account/', { schema }, async (request) => {
-    const { accountId, isPrevious } = await managingReader(gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read the account');
+    const { accountId } = caller;
     const [account, live] = await Promise.all([book.account(accountId), liveAmounts(ledger, accountId)]);
-    const { webhook_secret, ...view } = accountView(existing(account), live);
-    return isPrevious ? view : { ...view, webhook_secret };
+    return seenBy(caller, accountView(existing(account), live));
   });
 }
 
+/** The view without the webhook secret, if the caller may not read it. */
+function seenBy({ isPrevious, member }: AccountCaller, { webhook_secret, ...view }: AccountView) {
+  const isSecret = isPrevious || (member && !reachOf(member.role, 'read the webhook secret'));
+  return isSecret ? view : { ...view, webhook_secret };
+}
+
 function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
-  const { book, ledger, gatekeeper } = deps;
+  const { book, ledger } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'updateAccount',
-    summary: 'Set the alert threshold',
+    summary: 'Set the name or the alert threshold',
     description:
       'Only a debit sends an alert; a changed threshold alone never does. An account can change it 10 times an hour.',
     body: AccountPatch.schema,
     response: { 200: Account },
     'x-docs': {
+      may: ['change the threshold', 'rename the account'],
       refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded', ...BODY_REFUSALS],
-      requests: { threshold: { value: { alert_threshold: 100 } } },
+      requests: {
+        threshold: { value: { alert_threshold: 100 } },
+        name: { value: { name: 'Example Inc.' } },
+      },
       answer: ACCOUNT_EXAMPLE,
     },
   };
-  app.patch('/api/account/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
-    const caller = await managingCaller(gatekeeper, request);
+  const onRequest = beforeTheBody(deps, 'change the threshold');
+  app.patch('/api/account/', { schema, onRequest }, async (request) => {
+    const caller = await callerOf(deps, request, 'change the threshold');
+    const { accountId, actor, member } = caller;
     const change = readBody(AccountPatch, request.body);
+    if (change.name !== undefined && member && !reachOf(member.role, 'rename the account')) {
+      throw notPermitted(member, 'rename the account');
+    }
     const account = existing(
-      await book.updateAccount(caller.accountId, change, Date.now(), true).catch(refuseTooOften),
+      await book.updateAccount(accountId, change, Date.now(), true, actor).catch(refuseTooOften),
     );
     await ledger.publishAccount(account);
-    return accountView(account, await liveAmounts(ledger, account.id));
+    return seenBy(caller, accountView(account, await liveAmounts(ledger, account.id)));
   });
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/credits.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from '../../domain/json-patterns.ts';
 import { type AccountRecord, DEFAULT_ALERT_THRESHOLD } from '../../domain/key.ts';
-import { isLonger, spendingLimits, storable } from '../../domain/key-readers.ts';
+import { isLonger, spendingLimits, storable, TYPES } from '../../domain/key-readers.ts';
 import { timestamp } from '../../domain/period.ts';
 import {
   boolean,
@@ -44,6 +44,8 @@ import {
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
+const name = required(TYPES.name, 'Display name of the account, one line. Default: its e-mail address.');
+
 /** Alert threshold of an account, for its owner and the operator. */
 const alert_threshold = creditsField('A debit that takes the balance below this sends the alert.');
 
@@ -69,6 +71,7 @@ export const Account = Type.Object(
   {
     id: id('Id of the account.'),
     email: Type.String({ description: 'Email address of the owner, which alerts include.' }),
+    name: fieldSchema(name),
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
     ...fieldSchemas(SETTINGS),
@@ -87,6 +90,7 @@ export const Account = Type.Object(
 export const ACCOUNT_EXAMPLE = {
   id: 1,
   email: 'demo@example.com',
+  name: 'demo@example.com',
   credits_balance: 999.989958,
   credits_held: 0,
   alert_threshold: 100,
@@ -100,7 +104,7 @@ export const ACCOUNT_EXAMPLE = {
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
-export const AccountPatch = section(patched({ alert_threshold }), {
+export const AccountPatch = section(patched({ name, alert_threshold }), {
   title: 'AccountPatch',
   description: 'Fields that an owner can change.',
 });
@@ -112,15 +116,13 @@ const LONGEST_EMAIL = 254;
  * An e-mail address, stored as sent. Rejects only clear mistakes: it requires one @ with text on both sides, and no
  * spaces or control characters. No pattern can prove that mail arrives.
  */
-const email = required(
-  text(
-    `must be an email address of at most ${LONGEST_EMAIL} characters, such as owner@example.com`,
-    (given) =>
-      !isLonger(given, LONGEST_EMAIL) && /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(given) ? given : undefined,
-    { maxLength: LONGEST_EMAIL, pattern: TEXT_PATTERNS.email },
-  ),
-  'Email address of the owner, unique among accounts.',
+export const emailAddress = text(
+  `must be an email address of at most ${LONGEST_EMAIL} characters, such as owner@example.com`,
+  (given) =>
+    !isLonger(given, LONGEST_EMAIL) && /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(given) ? given : undefined,
+  { maxLength: LONGEST_EMAIL, pattern: TEXT_PATTERNS.email },
 );
+const email = required(emailAddress, 'Email address of the owner, unique among accounts.');
 const is_active = required(
   boolean,
   'false: every gateway refuses all keys of the account from the answer on.',
@@ -130,6 +132,7 @@ export const AdminAccount = Type.Object(
   {
     id: id('Id of the account.'),
     email: Type.String({ description: 'Email address of the owner.' }),
+    name: fieldSchema(name),
     is_active: fieldSchema(is_active),
     credits_balance: balance('Balance after the last settled call.'),
     credits_held: credits('Amount that calls in flight have reserved.'),
@@ -143,6 +146,7 @@ export const AdminAccount = Type.Object(
 export const ADMIN_ACCOUNT_EXAMPLE = {
   id: 2,
   email: 'owner@example.com',
+  name: 'Example Inc.',
   is_active: true,
   credits_balance: 250,
   credits_held: 0,
@@ -180,6 +184,11 @@ export const AccountsQuery = section({
 export const NewAccount = section(
   {
     email,
+    name: maybe(name.read, name.description),
+    owner_email: maybe(
+      emailAddress,
+      'Also invites an owner, who must have this e-mail address: the answer has `invitation_link`.',
+    ),
     credits: withDefault(creditsField('Initial balance: the first top-up in the ledger.'), micro(0)),
     alert_threshold: withDefault(
       alert_threshold,
@@ -197,13 +206,24 @@ export const NewAccount = section(
 );
 
 export const CreatedAccount = Type.Object(
-  { account: AdminAccount, key: CreatedKey },
+  {
+    account: AdminAccount,
+    key: CreatedKey,
+    invitation_link: Type.Optional(
+      Type.String({
+        description: 'With `owner_email`: invites the owner, once, for 7 days. In this answer only.',
+      }),
+    ),
+    mailed: Type.Optional(
+      Type.Boolean({ description: 'With `owner_email`: whether the link was sent there.' }),
+    ),
+  },
   { title: 'CreatedAccount', description: 'The account with its first key, which can manage.' },
 );
 
 export const CREATED_ACCOUNT_EXAMPLE = { account: ADMIN_ACCOUNT_EXAMPLE, key: CREATED_KEY_EXAMPLE };
 
-export const AdminAccountPatch = section(patched({ email, is_active, ...SETTINGS }), {
+export const AdminAccountPatch = section(patched({ email, name, is_active, ...SETTINGS }), {
   title: 'AdminAccountPatch',
   description: 'Fields that an operator can change.',
 });
@@ -300,6 +320,7 @@ export function accountView(account: AccountRecord, live: LiveAmounts): AccountV
   return {
     id: account.id,
     email: account.email,
+    name: account.name,
     credits_balance: creditsNumber(live.balance),
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
@@ -316,6 +337,7 @@ export function operatorAccountView(account: AccountRecord, live: LiveAmounts): 
   return {
     id: account.id,
     email: account.email,
+    name: account.name,
     is_active: account.isActive,
     credits_balance: creditsNumber(live.balance),
     credits_held: creditsNumber(live.held),

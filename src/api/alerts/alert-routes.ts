@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { readQuery } from '../../domain/shape.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { beforeTheBody, managingCaller, managingReader, type WriteParts } from '../http/callers.ts';
+import { beforeTheBody, callerOf, type WriteParts } from '../http/callers.ts';
 import { refuseTooOften } from '../http/rates.ts';
-import { BY_KEY, MANAGING_REFUSALS } from '../openapi/operation.ts';
+import { BY_ACCOUNT, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import {
   ALERT_LIST_EXAMPLE,
   AlertList,
@@ -21,7 +21,7 @@ export interface AlertRouteDeps extends WriteParts {
   readonly alerts: { notify(): void };
 }
 
-const docs = { tags: ['Account'], security: BY_KEY };
+const docs = { tags: ['Account'], security: BY_ACCOUNT };
 
 /** Routes that list low-credits alerts with their deliveries, and send a test (specification sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
@@ -37,10 +37,10 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     description: 'Returns alerts, including test alerts, with the outcome of each delivery.',
     querystring: AlertQuery.schema,
     response: { 200: AlertList },
-    'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
+    'x-docs': { may: ['read alerts'], refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
   };
   app.get('/api/account/alerts/', { schema }, async (request) => {
-    const { accountId } = await managingReader(deps.gatekeeper, request);
+    const { accountId } = await callerOf(deps, request, 'read alerts');
     return readAlerts(deps, accountId, request);
   });
 }
@@ -58,7 +58,7 @@ export async function readAlerts(
 }
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
-  const { book, ledger, gatekeeper, alerts } = deps;
+  const { book, ledger, alerts } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'sendTestAlert',
@@ -67,12 +67,19 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
       'Queues one test alert, marked by a header, to the `webhook_url` of active keys: at most 20 addresses, each once, ' +
       "the calling key's first. An account can send five a minute. Takes no body.",
     response: { 200: QueuedAlert },
-    'x-docs': { refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'], answer: { id: 4 } },
+    'x-docs': {
+      may: ['send test alerts'],
+      refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'],
+      answer: { id: 4 },
+    },
   };
-  app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
-    const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
+  const onRequest = beforeTheBody(deps, 'send test alerts');
+  app.post('/api/account/alerts/test/', { schema, onRequest }, async (request) => {
+    const { key, accountId, actor } = await callerOf(deps, request, 'send test alerts');
     const { balance } = await ledger.account(accountId);
-    const id = await book.createTestAlert(accountId, keyId, balance, Date.now()).catch(refuseTooOften);
+    const id = await book
+      .createTestAlert(accountId, key?.id ?? null, balance, Date.now(), actor)
+      .catch(refuseTooOften);
     alerts.notify();
     return { id };
   });

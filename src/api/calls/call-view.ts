@@ -7,6 +7,7 @@ import { CATEGORIES } from '../../domain/key.ts';
 import { OUTCOMES } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { USAGE_NAMES } from '../../domain/units.ts';
+import { type Seen, seesAll } from '../http/seen.ts';
 import { RefusingLimit } from '../keys/limit-view.ts';
 import { Attempt, attemptsView, UsageSchema, usageView } from '../ledger/entry-view.ts';
 import { exactCredits, id, orNull, time, words } from '../openapi/fields.ts';
@@ -178,11 +179,8 @@ export type OperatorCallView = Static<typeof OperatorCall>;
 
 const NOTHING_CHARGED = creditsString(micro(0));
 
-/** Shows a call to a reader. A key that sees only itself (`onlyKeyId`) doesn't get the account's balance. */
-export function callView(
-  record: CallRecord,
-  { onlyKeyId }: { readonly onlyKeyId: number | undefined },
-): CallView {
+/** Shows a call to a reader. Who sees only own keys doesn't get the account's balance. */
+export function callView(record: CallRecord, reader: Seen): CallView {
   const common = { id: record.id, created_at: timestamp(record.createdAt) };
   if (record.refused) {
     const { keyId, model, category, endpoint, streamed, status, code, message, param, ...rest } =
@@ -207,7 +205,7 @@ export function callView(
       upstream: null,
       attempts: [],
       user_agent: rest.userAgent,
-      detail: rest.detail && detailView(rest.detail, onlyKeyId === undefined),
+      detail: rest.detail && detailView(rest.detail, seesAll(reader)),
       repeated: record.repeated,
     };
   }

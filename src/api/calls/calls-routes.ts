@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
-import { callingKey, readerOf } from '../http/callers.ts';
+import { type CallerParts, callerOf, readerOf } from '../http/callers.ts';
 import { listAnswer } from '../http/export-formats.ts';
-import { BY_KEY, BY_OPERATOR, OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
+import { BY_ACCOUNT, BY_OPERATOR, OPERATOR_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
 import {
   CALL_EXAMPLE,
   Call,
@@ -23,9 +22,7 @@ import {
   readCalls,
 } from './read-calls.ts';
 
-export interface CallsRouteDeps extends CallsReading {
-  readonly gatekeeper: Gatekeeper;
-}
+export type CallsRouteDeps = CallsReading & CallerParts;
 
 const OPERATOR_EXAMPLE = { ...CALL_EXAMPLE, account_id: 1 };
 
@@ -39,7 +36,7 @@ const AllCallsAnswer = listAnswer('calls', OperatorCallPage, {
   jsonl: OPERATOR_EXAMPLE,
 });
 
-const docs = { tags: ['Account'], security: BY_KEY };
+const docs = { tags: ['Account'], security: BY_ACCOUNT };
 
 /** The owner's routes for recorded calls (specification section 14). */
 export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
@@ -54,12 +51,13 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
     querystring: CallsQuery.schema,
     response: { 200: CallsAnswer },
     'x-docs': {
+      may: ['read calls'],
       refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
       answer: { calls: [CALL_EXAMPLE], next: null },
     },
   };
   app.get('/api/account/calls/', { schema: list }, async (request, reply) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read calls');
     return readCalls(deps, readerOf(caller), request, reply);
   });
   const one: FastifySchema = {
@@ -69,10 +67,14 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
     description: "Finds the call by its `x-request-id`. A key that can't manage sees only its own calls.",
     params: CallPath,
     response: { 200: Call },
-    'x-docs': { refusals: [...OWNER_REFUSALS, 'call_not_found'], answer: CALL_EXAMPLE },
+    'x-docs': {
+      may: ['read calls'],
+      refusals: [...OWNER_REFUSALS, 'call_not_found'],
+      answer: CALL_EXAMPLE,
+    },
   };
   app.get('/api/account/calls/:call_id/', { schema: one }, async (request) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read calls');
     return readCall(deps, readerOf(caller), request);
   });
 }

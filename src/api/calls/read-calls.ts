@@ -8,10 +8,9 @@ import { maybe, number, oneOf, optional, type Parsed, readQuery, section, text }
 import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { keyAsked, type Reader } from '../http/callers.ts';
+import { keyAsked, keyNotFound, type Reader } from '../http/callers.ts';
 import { FORMATS } from '../http/export-formats.ts';
 import { OPERATOR, sendExport } from '../http/long-answer.ts';
-import { keyNotFound } from '../keys/keys.ts';
 import { anyText } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 import { accountNotFound } from '../operator/admin-account-routes.ts';
@@ -30,7 +29,7 @@ const DAY_MS = 86_400_000;
 const CALL_CURSOR = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
 
 /** A time, in milliseconds since the epoch; a day becomes its start plus `ofDay` milliseconds. */
-function when(ofDay: number, description: string) {
+export function when(ofDay: number, description: string) {
   const right = 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with Z or an offset';
   const read = text(
     right,
@@ -109,7 +108,12 @@ export async function readCalls(
 ) {
   const filters = readQuery(query, request.query);
   const keyId = await keyAsked(reading.book, filters.keyId, reader);
-  const filter = { ...filterOf(filters, reading.catalog()), accountId: reader.accountId, keyId };
+  const filter = {
+    ...filterOf(filters, reading.catalog()),
+    accountId: reader.accountId,
+    keyId,
+    personId: reader.onlyPersonId,
+  };
   await reading.ledger.flush(reader.accountId);
   return await answer(reading, { filters, filter, owner: reader.owner }, reply, (record) =>
     callView(record, reader),
@@ -148,9 +152,10 @@ export async function readCall({ book, ledger }: CallsReading, reader: Reader, r
   const { call_id } = request.params as { call_id: string };
   const record = await book.call(reader.accountId, call_id);
   const keyId = record && (record.refused ?? record.entry).keyId;
-  if (!record || (reader.onlyKeyId !== undefined && keyId !== reader.onlyKeyId)) {
+  if (!record) throw callNotFound();
+  await keyAsked(book, keyId ?? undefined, reader).catch(() => {
     throw callNotFound();
-  }
+  });
   return callView(record, reader);
 }
 

@@ -16,13 +16,20 @@ import { ENDPOINTS } from '../../gateway/endpoints.ts';
 import type { TargetHealth } from '../../gateway/targets/target-health.ts';
 import type { Ledger, Subject } from '../../ledger/ledger.ts';
 import { AccountKeyPath } from '../account/account-view.ts';
-import { beforeTheBody, managingReader, type WriteParts } from '../http/callers.ts';
+import {
+  beforeTheBody,
+  callerOf,
+  keyAsked,
+  keyNotFound,
+  readerOf,
+  type WriteParts,
+} from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { KeyPath } from '../keys/key-schema.ts';
-import { keyIdOf, keyNotFound } from '../keys/keys.ts';
+import { keyIdOf } from '../keys/keys.ts';
 import {
   BODY_REFUSALS,
-  BY_KEY,
+  BY_ACCOUNT,
   BY_OPERATOR,
   MANAGING_REFUSALS,
   OPERATOR_REFUSALS,
@@ -47,7 +54,7 @@ export interface ExplainDeps extends WriteParts {
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   const schema: FastifySchema = {
     tags: ['Keys'],
-    security: BY_KEY,
+    security: BY_ACCOUNT,
     operationId: 'explainKey',
     summary: 'Explain whether a call would be accepted',
     description:
@@ -57,6 +64,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     body: ExplainBody.schema,
     response: { 200: Explanation },
     'x-docs': {
+      may: ['explain calls'],
       refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
       requests: EXPLAIN_EXAMPLES,
       answer: EXPLANATION_EXAMPLE,
@@ -66,10 +74,11 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     speakJson(app);
     app.post(
       '/api/keys/:key_id/explain/',
-      { schema, onRequest: beforeTheBody(deps, managingReader) },
+      { schema, onRequest: beforeTheBody(deps, 'explain calls') },
       async (request) => {
-        const { accountId } = await managingReader(deps.gatekeeper, request);
-        return await explainKey(deps, request, accountId);
+        const caller = await callerOf(deps, request, 'explain calls');
+        await keyAsked(deps.book, keyIdOf(request), readerOf(caller));
+        return await explainKey(deps, request, caller.accountId);
       },
     );
   };
@@ -82,7 +91,7 @@ async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId:
   return explain({
     compiled: compileKey(subject),
     prefix: subject.key.prefix,
-    caller: callerOf(deps, request, call, subject),
+    caller: explainedCaller(deps, request, call, subject),
     catalog: deps.catalog(),
     model: call.model,
     endpoint: ENDPOINTS.find(({ path }) => path === call.endpoint),
@@ -123,7 +132,7 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
   return subject;
 }
 
-function callerOf(
+function explainedCaller(
   { config, gatekeeper, countries }: ExplainDeps,
   request: FastifyRequest,
   call: Parsed<typeof ExplainBody>,
@@ -162,16 +171,20 @@ function countryOf(
 
 async function liveState(ledger: Ledger, { key, accountLimits, accountSpendingLimits }: Subject) {
   const isLimited = hasCallLimits(key) || hasCallLimits(accountLimits);
-  const [account, windows, ofKey, limits] = await Promise.all([
+  // Without a person, the key itself, which no limit of a member names.
+  const member = key.personId === null ? key.id : { personId: key.personId };
+  const [account, windows, ofKey, ofMember, limits] = await Promise.all([
     ledger.account(key.accountId),
-    ledger.windows(key.accountId, [key.id, 'account']),
-    ledger.keyReserved(key.accountId, key.id),
+    ledger.windows(key.accountId, [key.id, member, 'account']),
+    ledger.reserved(key.accountId, key.id),
+    ledger.reserved(key.accountId, member),
     isLimited ? ledger.limitStates(key.accountId, key.id) : NO_LIMIT_STATES,
   ]);
   const now = ledger.now(key.accountId);
-  const [ofOwnKey, ofAccount] = windows as [Windows, Windows];
+  const [ofOwnKey, ofOwnMember, ofAccount] = windows as [Windows, Windows, Windows];
   const owners = {
     key: { windows: ofOwnKey, ...ofKey },
+    member: { windows: ofOwnMember, ...ofMember },
     account: { windows: ofAccount, held: account.held, estimated: account.estimated },
   };
   const spending = ownedLimits(key, accountSpendingLimits).map((limit) => {

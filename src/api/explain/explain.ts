@@ -35,7 +35,7 @@ export interface ExplainedCall {
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** State of each spending limit of the key and its account. */
+  /** State of each spending limit of the key, its member and its account. */
   readonly spending: readonly SpendingState[];
   /** Current state of the key's and the account's call limits. */
   readonly limits: LimitStates;
@@ -164,6 +164,7 @@ function targetsOf(
 
 const SPENDING_CHECKS = [
   ['key', 'spending_limit'],
+  ['member', 'member_spending_limits'],
   ['account', 'account_spending_limits'],
 ] as const;
 

@@ -1,71 +1,196 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { type Action, type Reach, reachOf, rolesThatMay } from '../../domain/roles.ts';
 import type { CheckedKey } from '../../domain/rules.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import type { Membership, SignedIn } from '../../people/signed-in.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { keyNotFound } from '../keys/keys.ts';
 import { BODY_LIMIT_BYTES } from './json-routes.ts';
+import { requireOwnOrigin } from './own-origin.ts';
 import { refuseUnknownParameters } from './query.ts';
+import type { Seen } from './seen.ts';
 
-/** Returns the calling key. Throws the errors of checks 1–8, then `invalid_field` for unknown query parameters. */
-export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
-  const { key } = await gatekeeper.authorize(request);
-  refuseUnknownParameters(request);
-  return key;
-}
-
-/** A key that may manage. */
-interface ManagingKey extends CheckedKey {
-  /** True if the request uses the key's previous value, in its grace: read-only. */
+/** Who asks about an account: one of its keys, or a person with a session. */
+export interface AccountCaller {
+  readonly accountId: number;
+  /** How far it may do what it was asked for. */
+  readonly reach: Reach;
+  readonly actor: Actor;
+  /** Undefined: a person. */
+  readonly key: CheckedKey | undefined;
+  /** True for the previous value of a rotated key, in its grace: it may only read. */
   readonly isPrevious: boolean;
+  /** Undefined: a key. */
+  readonly member: Membership | undefined;
 }
 
-/** Returns the calling key if it may manage; else throws 403 `management_not_allowed`, before checking the query. */
-export async function managingReader(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<ManagingKey> {
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the caller is known. */
+    accountCaller?: AccountCaller;
+    /** Who asks, once known, whatever they may. */
+    actor?: Actor;
+    accountOfActor?: number;
+  }
+}
+
+/** Finds the session of a request by its cookie; undefined: none, or it has ended. */
+export interface SessionsOfRequests {
+  of(request: FastifyRequest): Promise<SignedIn | undefined>;
+}
+
+export interface CallerParts {
+  readonly gatekeeper: Gatekeeper;
+  readonly sessions: SessionsOfRequests;
+}
+
+/** What a key that can't manage may do, of itself alone. */
+const OF_ANY_KEY: ReadonlySet<Action> = new Set<Action>([
+  'read the ledger',
+  'read usage',
+  'read keys',
+  'read calls',
+]);
+
+/** Actions that change nothing, which the previous value of a key may do too. */
+const isReading = (action: Action) => action.startsWith('read') || action === 'explain calls';
+
+/**
+ * The caller of an account's route, who may do `action`, one of several. A request with a key is that of the key
+ * alone. Throws the errors of checks 1–8, or of the session, then 403, then `invalid_field` for unknown query
+ * parameters.
+ */
+export async function callerOf(
+  parts: CallerParts,
+  request: FastifyRequest,
+  ...actions: readonly [Action, ...Action[]]
+): Promise<AccountCaller> {
+  const { authorization, 'x-api-key': apiKey } = request.headers;
+  const signedIn =
+    authorization === undefined && apiKey === undefined ? await parts.sessions.of(request) : undefined;
+  const caller = signedIn
+    ? personCaller(parts, request, signedIn, actions)
+    : await keyCaller(parts, request, actions);
+  request.accountCaller = caller;
+  refuseUnknownParameters(request);
+  return caller;
+}
+
+async function keyCaller(
+  { gatekeeper }: CallerParts,
+  request: FastifyRequest,
+  actions: readonly Action[],
+): Promise<AccountCaller> {
   const { key, valueEndsAt } = await gatekeeper.authorize(request);
-  if (!key.canManage) {
+  const actor = actorOf('key', key.id, request, gatekeeper);
+  request.actor = actor;
+  request.accountOfActor = key.accountId;
+  const isPrevious = valueEndsAt !== undefined;
+  const isOfAny = actions.some((action) => OF_ANY_KEY.has(action));
+  if (!key.canManage && !isOfAny) {
     throw new GatewayError(
       'management_not_allowed',
       "This key can't manage keys or the account. Use a key that has can_manage set to true.",
     );
   }
-  refuseUnknownParameters(request);
-  return { ...key, isPrevious: valueEndsAt !== undefined };
+  // After a leak, another holder of that value must not keep control.
+  if (isPrevious && !actions.some(isReading)) {
+    throw new GatewayError(
+      'management_not_allowed',
+      "This is the key's previous value. Until its grace period ends, it can call models and " +
+        "read, but not change anything: use the key's new value.",
+    );
+  }
+  return {
+    accountId: key.accountId,
+    reach: key.canManage ? 'all' : 'own',
+    actor,
+    key,
+    isPrevious,
+    member: undefined,
+  };
 }
 
-/**
- * Returns the calling key if it may make changes. Throws 403 `management_not_allowed` for a key that may not manage,
- * and for the previous value of a rotated key: after a leak, another holder of that value must not keep control.
- */
-export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
-  const key = await managingReader(gatekeeper, request);
-  if (!key.isPrevious) return key;
-  throw new GatewayError(
-    'management_not_allowed',
-    "This is the key's previous value. Until its grace period ends, it can call models and " +
-      "read, but not change anything: use the key's new value.",
-  );
+function personCaller(
+  { gatekeeper }: CallerParts,
+  request: FastifyRequest,
+  { person, memberships }: SignedIn,
+  actions: readonly Action[],
+): AccountCaller {
+  const actor = actorOf('person', person.id, request, gatekeeper);
+  request.actor = actor;
+  requireOwnOrigin(request);
+  const member = membershipAsked(request, memberships);
+  request.accountOfActor = member.accountId;
+  const reaches = actions.map((action) => reachOf(member.role, action));
+  const reach = reaches.includes('all') ? 'all' : reaches.find((one) => one !== undefined);
+  if (reach === undefined) throw notPermitted(member, actions[0] as Action);
+  return {
+    accountId: member.accountId,
+    reach,
+    actor,
+    key: undefined,
+    isPrevious: false,
+    member,
+  };
 }
 
-export interface WriteParts {
-  readonly gatekeeper: Gatekeeper;
+/** The header that names the account of a request with a session. */
+export const ACCOUNT_HEADER = 'tollgate-account';
+
+/** The membership that a request names, or the only one. Throws `account_required` and `account_not_found`. */
+function membershipAsked(request: FastifyRequest, memberships: readonly Membership[]): Membership {
+  const asked = request.headers[ACCOUNT_HEADER];
+  const [only] = memberships;
+  if (asked === undefined && memberships.length === 1 && only) return only;
+  if (asked === undefined) {
+    const why = only ? 'You are a member of several accounts.' : 'You are a member of no account.';
+    throw new GatewayError('account_required', `${why} Name one in the header Tollgate-Account.`);
+  }
+  const found = memberships.find(({ accountId }) => String(accountId) === asked);
+  if (!found) throw new GatewayError('account_not_found', 'You are a member of no account with this id.');
+  return found;
+}
+
+/** 403 for what a role may not do; the message names the roles that may. */
+export function notPermitted({ role }: Pick<Membership, 'role'>, action: Action): GatewayError {
+  const roles = rolesThatMay(action).join(', ');
+  return new GatewayError('not_permitted', `The role ${role} may not ${action}. Roles that may: ${roles}.`);
+}
+
+export function actorOf(
+  type: Actor['type'],
+  id: number | null,
+  request: FastifyRequest,
+  gatekeeper: Pick<Gatekeeper, 'addressOf'>,
+): Actor {
+  return { type, id, ip: gatekeeper.addressOf(request), requestId: request.id };
+}
+
+/** Who asks on one of the operator's routes. */
+export function operatorOf({ actor }: FastifyRequest): Actor {
+  if (!actor) throw new Error('not a route of the operator');
+  return actor;
+}
+
+export interface WriteParts extends CallerParts {
   readonly pools: Pick<Pools, 'writes'>;
 }
 
 /**
  * Hook that refuses callers before their body is read, so that strangers cannot make the gateway parse it and learn
- * nothing from its errors: those whom `check` refuses, by default those who may not make changes. The others wait until
- * their account has a place among the writes under way. The handler authorizes again, because a key may be revoked
- * while its request waits, or its body comes slowly.
+ * nothing from its errors. The others wait until their account has a place among the writes under way. The handler
+ * authorizes again, because a key may be revoked while its request waits, or its body comes slowly.
  */
 export function beforeTheBody(
-  { gatekeeper, pools }: WriteParts,
-  check: typeof managingCaller | typeof managingReader = managingCaller,
+  parts: WriteParts,
+  ...actions: readonly [Action, ...Action[]]
 ): onRequestAsyncHookHandler {
   return async (request, reply) => {
-    const { accountId } = await check(gatekeeper, request);
-    const share = await pools.writes.acquire(accountId, bodyBytes(request));
+    const { accountId } = await callerOf(parts, request, ...actions);
+    const share = await parts.pools.writes.acquire(accountId, bodyBytes(request));
     if (reply.raw.closed) share.release();
     else reply.raw.once('close', () => share.release());
   };
@@ -78,19 +203,29 @@ function bodyBytes({ headers }: FastifyRequest): number {
 }
 
 /**
- * Read scope for entries and sums: a whole account, or one of its keys (specification section 2, "What a key sees").
+ * Read scope for entries and sums: a whole account, one of its keys, or those of a person (specification section 2, "What
+ * a key sees").
  */
-export interface Reader {
+export interface Reader extends Seen {
   readonly accountId: number;
-  /** The only readable key, without balances; undefined for the whole account. */
-  readonly onlyKeyId: number | undefined;
   /** Whom the answer's share of pools counts for: the account, or `OPERATOR`. */
   readonly owner: number;
 }
 
-/** Scope of a calling key: its account if it can manage, else only itself. */
-export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
-  return { accountId, onlyKeyId: canManage ? undefined : id, owner: accountId };
+/** Scope of a caller. */
+export function readerOf({ accountId, reach, key, member }: AccountCaller): Reader {
+  const isOwn = reach === 'own';
+  return {
+    accountId,
+    onlyKeyId: isOwn ? key?.id : undefined,
+    onlyPersonId: isOwn ? member?.personId : undefined,
+    owner: accountId,
+  };
+}
+
+/** Same error for an unknown id and for another account's key (specification section 2). */
+export function keyNotFound(): GatewayError {
+  return new GatewayError('key_not_found', 'The account has no key with this id.');
 }
 
 /**
@@ -100,9 +235,10 @@ export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
 export async function keyAsked(
   book: Pick<Book, 'key'>,
   asked: number | undefined,
-  { accountId, onlyKeyId }: Reader,
+  { accountId, onlyKeyId, onlyPersonId }: Reader,
 ): Promise<number | undefined> {
   if (asked === undefined || asked === onlyKeyId) return onlyKeyId;
-  if (onlyKeyId !== undefined || !(await book.key(accountId, asked))) throw keyNotFound();
+  const key = onlyKeyId === undefined ? await book.key(accountId, asked) : undefined;
+  if (!key || (onlyPersonId !== undefined && key.personId !== onlyPersonId)) throw keyNotFound();
   return asked;
 }

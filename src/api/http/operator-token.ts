@@ -48,19 +48,20 @@ export class OperatorTokens {
     return this.#refused;
   }
 
-  /** Requires `Authorization: Bearer <ADMIN_TOKEN>`. Throws 401, 429 after too many wrong ones, 404 if it is not set. */
+  /** Requires `Authorization: Bearer <ADMIN_TOKEN>`. Throws 401, also if it is not set, and 429 after too many wrong ones. */
   requireOperator(request: FastifyRequest): void {
     this.#require(request, this.#admin ? [this.#admin] : [], 'ADMIN_TOKEN');
   }
 
   /** Requires ADMIN_TOKEN or METRICS_TOKEN in the same way; 404 if neither is set. */
   requireScraper(request: FastifyRequest): void {
+    if (this.#metrics.length === 0)
+      throw new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
     this.#require(request, this.#metrics, 'ADMIN_TOKEN or METRICS_TOKEN');
   }
 
   /** Compares digests of equal length, so that its timing doesn't reveal how much of a guess is right. */
   #require(request: FastifyRequest, expected: readonly Buffer[], names: string): void {
-    if (expected.length === 0) throw new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
     const [, sent] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
     if (sent === undefined) throw wrongToken(names);
     const from = networkOf(this.#parts.addressOf(request));

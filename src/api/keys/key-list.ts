@@ -62,25 +62,25 @@ interface Page {
 type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>;
 
 /**
- * Streams an account's keys by the query's `limit` and `after`; with `onlyKeyId`, at most that key. Holds one page of
+ * Streams an account's keys by the query's `limit` and `after`; with `onlyKeyId`, at most that key, and with `onlyPersonId` the person's. Holds one page of
  * the book in memory, because ten thousand keys with full lists take gigabytes.
  */
 export async function sendKeys(
   deps: KeyViewDeps & { readonly pools: Pools },
   request: FastifyRequest,
   reply: FastifyReply,
-  { accountId, onlyKeyId, owner }: Reader,
+  { accountId, onlyKeyId, onlyPersonId, owner }: Reader,
 ): Promise<FastifyReply> {
   const { after = 0, limit } = readQuery(KeyListQuery, request.query);
   const page = { after, limit };
-  const next = keyPages(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
+  const next = keyPages(readKeys(deps.book, { accountId, onlyKeyId, onlyPersonId }), deps, accountId, page);
   await deps.ledger.flush(accountId);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return await sendPages(deps.pools, reply, { owner, headers }, next);
 }
 
-function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined): ReadKeys {
-  if (onlyKeyId === undefined) return (after, limit) => book.keys(accountId, after, limit);
+function readKeys(book: Book, { accountId, onlyKeyId, onlyPersonId }: Omit<Reader, 'owner'>): ReadKeys {
+  if (onlyKeyId === undefined) return (after, limit) => book.keys(accountId, after, limit, onlyPersonId);
   return async (after) => {
     const own = after < onlyKeyId ? await book.key(accountId, onlyKeyId) : undefined;
     return own ? [own] : [];

@@ -29,6 +29,10 @@ export const Key = Type.Object(
     name,
     description,
     prefix,
+    person_id: orNull(
+      id('Id of the person.'),
+      "Id of the person whose key it is; null: the account's. Never changes.",
+    ),
     ...others,
     spending_current: exactCredits('Spend in the current period.'),
     created_at: time('When the key was created.'),
@@ -141,6 +145,7 @@ export const KEY_EXAMPLE = {
   name: 'web app',
   description: 'for the web team',
   prefix: 'sk-tg-24kV',
+  person_id: null,
   allowed_models: ['demo-chat'],
   spending_limit: 10,
   spending_current: '0.020084',

@@ -1,8 +1,7 @@
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../../domain/call-limits.ts';
-import { creditsNumber, creditsString, type Micro } from '../../domain/credits.ts';
+import { creditsString } from '../../domain/credits.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { KEY_FIELDS } from '../../domain/key-fields.ts';
-import type { Kind } from '../../domain/key-readers.ts';
 import {
   KEY_FIELD_NAMES,
   type KeyPatch,
@@ -13,13 +12,8 @@ import {
 } from '../../domain/key-settings.ts';
 import { periodEndsAt, periodStarts, timestamp } from '../../domain/period.ts';
 import type { Sent } from '../../domain/shape.ts';
-import {
-  limitsOfKey,
-  type SpendingLimit,
-  spentIn,
-  type Windows,
-  wireLimits,
-} from '../../domain/spending-limits.ts';
+import { limitsOfKey, spentIn, type Windows } from '../../domain/spending-limits.ts';
+import { wireValue } from '../../domain/wire-settings.ts';
 import type { Static } from '../openapi/json-type.ts';
 import type { CreatedKey, Key, KeyList, OwnKey, RotatedKey } from './key-schema.ts';
 import { type LimitView, limitViews } from './limit-view.ts';
@@ -58,6 +52,7 @@ export function keyView(key: KeyRecord, { windows, lastUsedAt }: KeyUse, redisNo
       webhook_url: { created_at: timestamp(key.createdAt) },
       can_manage: { version: key.version },
     }),
+    person_id: key.personId,
     limits: limitViews('key', limitsOfKey(key), windows, redisNow),
     last_used_at: lastUsedAt === undefined ? null : timestamp(lastUsedAt),
     previous_valid_until:
@@ -76,7 +71,7 @@ function settingsView<const After extends { readonly [W in WireName]?: object }>
 ): WireSettings & Joined<After[keyof After]> {
   const view = {};
   for (const [field, wire, kind] of FIELDS)
-    Object.assign(view, { [wire]: viewOf(kind, settings[field]) }, after[wire]);
+    Object.assign(view, { [wire]: wireValue(kind, settings[field]) }, after[wire]);
   return view as WireSettings & Joined<After[keyof After]>;
 }
 
@@ -85,13 +80,6 @@ type Joined<T> = (T extends unknown ? (one: T) => void : never) extends (all: in
   ? All
   : never;
 
-function viewOf(kind: Kind, value: unknown): unknown {
-  if (value === null) return null;
-  if (kind === 'time') return timestamp(value as number);
-  if (kind === 'limits') return wireLimits(value as readonly SpendingLimit[]);
-  return kind === 'credits' ? creditsNumber(value as Micro) : value;
-}
-
 /**
  * A key's view of itself at `redisNow`, as in `keyView`; the period uses the same time. `ofAccount`: the limits of its
  * account, which bind it too.
@@ -99,7 +87,7 @@ function viewOf(kind: Kind, value: unknown): unknown {
 export function ownKeyView(
   key: KeyRecord,
   use: KeyUse,
-  ofAccount: readonly LimitView[],
+  ofOthers: readonly LimitView[],
   redisNow: number,
 ): OwnKeyView {
   const view = keyView(key, use, redisNow);
@@ -107,7 +95,7 @@ export function ownKeyView(
   const [first] = view.limits;
   return {
     ...view,
-    limits: [...view.limits, ...ofAccount],
+    limits: [...view.limits, ...ofOthers],
     limit_remaining: key.spendingLimit === null ? null : (first?.remaining ?? null),
     period_ends_at: periodEndsAt(redisNow, key.spendingPeriod),
   };

@@ -2,9 +2,18 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import { creditsNumber } from '../../domain/credits.ts';
 import { KeyPatch, NewKey, parseKeyPatch } from '../../domain/key-settings.ts';
 import { accountLimits, liveAmounts } from '../account/account-view.ts';
-import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from '../http/callers.ts';
+import { memberLimits } from '../account/member-limits.ts';
+import { beforeTheBody, callerOf, keyNotFound, readerOf, type WriteParts } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
-import { BODY_REFUSALS, BY_KEY, MANAGING_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
+import { refuseUnknownParameters } from '../http/query.ts';
+import {
+  BODY_REFUSALS,
+  BY_ACCOUNT,
+  BY_KEY,
+  KEY_REFUSALS,
+  MANAGING_REFUSALS,
+  OWNER_REFUSALS,
+} from '../openapi/operation.ts';
 import { keyUses, keyViewNow, sendKeys } from './key-list.ts';
 import {
   CREATED_KEY_EXAMPLE,
@@ -29,8 +38,8 @@ import {
   type KeyChangeDeps,
   type KeyChangeRoutes,
   keyIdOf,
-  keyNotFound,
   managesAfterPatch,
+  mayOf,
   mayWarn,
   readNewKey,
   warnOfModels,
@@ -40,7 +49,7 @@ import { rotateRoute } from './rotate-key.ts';
 
 export type KeysDeps = KeyChangeDeps & WriteParts;
 
-const docs = { tags: ['Keys'], security: BY_KEY };
+const docs = { tags: ['Keys'], security: BY_ACCOUNT };
 
 /**
  * The owner's routes for keys (specification section 2). They authorize the caller before checking path and body, so
@@ -66,12 +75,13 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
     querystring: KeyListQuery.schema,
     response: { 200: KeyList },
     'x-docs': {
+      may: ['read keys'],
       refusals: [...OWNER_REFUSALS, 'rate_limit_exceeded'],
       answer: { keys: [KEY_EXAMPLE] },
     },
   };
   app.get('/api/keys/', { schema }, async (request, reply) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read keys');
     return sendKeys(deps, request, reply, readerOf(caller));
   });
 }
@@ -81,29 +91,35 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
   const { book, ledger, gatekeeper } = deps;
   const schema: FastifySchema = {
     ...docs,
+    security: BY_KEY,
     operationId: 'readOwnKey',
     summary: 'Read the calling key',
     description:
       'Returns the settings of the calling key, its spend, what is left of its limit, and the end of the period.',
     response: { 200: OwnKey },
-    'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
+    'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: OWN_KEY_EXAMPLE },
   };
   app.get('/api/key/', { schema }, async (request) => {
-    const { id, accountId, canManage } = await callingKey(gatekeeper, request);
+    const {
+      key: { id, accountId, canManage },
+    } = await gatekeeper.authorize(request);
+    refuseUnknownParameters(request);
     await ledger.flush(accountId);
     const key = await book.key(accountId, id);
     if (key === undefined) throw keyNotFound();
-    const [[use], account, live] = await Promise.all([
+    const { personId, memberSpendingLimits: spendingLimits } = key;
+    const [[use], account, live, [ofMember]] = await Promise.all([
       keyUses(deps, accountId, [key]),
       book.account(accountId),
       liveAmounts(ledger, accountId),
+      memberLimits(deps, accountId, personId === null ? [] : [{ personId, spendingLimits }]),
     ]);
     const ofAccount = account ? accountLimits(account, live) : [];
     const seen = canManage
       ? ofAccount
       : ofAccount.map((limit) => ({ ...limit, spent: null, remaining: null }));
     return {
-      ...ownKeyView(key, use as KeyUse, seen, live.now),
+      ...ownKeyView(key, use as KeyUse, [...(ofMember ?? []), ...seen], live.now),
       ...(canManage ? { credits_balance: creditsNumber(live.balance) } : {}),
     };
   });
@@ -118,15 +134,23 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     body: NewKey.schema,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS, 'too_many_keys'],
+      may: ['change keys'],
+      refusals: [
+        ...MANAGING_REFUSALS,
+        ...BODY_REFUSALS,
+        'member_not_found',
+        'member_inactive',
+        'too_many_keys',
+      ],
       requests: NEW_KEY_EXAMPLES,
       answer: CREATED_KEY_EXAMPLE,
     },
   };
-  app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
-    const caller = await managingCaller(deps.gatekeeper, request);
-    const settings = readNewKey(request.body, deps.catalog());
-    const created = await createKey(deps, caller.accountId, settings);
+  const onRequest = beforeTheBody(deps, 'change keys');
+  app.post('/api/keys/', { schema, onRequest }, async (request, reply) => {
+    const caller = await callerOf(deps, request, 'change keys');
+    const settings = await readNewKey(deps, request.body, caller.accountId, caller);
+    const created = await createKey(deps, caller.accountId, settings, caller.actor);
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });
@@ -136,10 +160,11 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
   keyChangeRoutes(app, deps, {
     path: '/api/keys/:key_id/',
     changerOf: async (request) => {
-      const { accountId, id } = await managingCaller(deps.gatekeeper, request);
-      return { accountId, callerId: id };
+      const caller = await callerOf(deps, request, 'change keys');
+      return { accountId: caller.accountId, callerId: caller.key?.id, actor: caller.actor, caller };
     },
-    onRequest: beforeTheBody(deps),
+    may: ['change keys'],
+    onRequest: beforeTheBody(deps, 'change keys'),
     docs: { ...docs, params: KeyPath },
     refusals: MANAGING_REFUSALS,
     update: {
@@ -182,18 +207,26 @@ function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
     body: KeyPatch.schema,
     response: { 200: mayWarn(Key) },
     'x-docs': {
-      refusals: [...routes.refusals, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
+      ...mayOf(routes),
+      refusals: [
+        ...routes.refusals,
+        'key_not_found',
+        'version_conflict',
+        'member_inactive',
+        ...BODY_REFUSALS,
+      ],
       requests: KEY_PATCH_EXAMPLES,
       answer: KEY_EXAMPLE,
     },
   };
   app.patch(routes.path, { schema, ...hookOf(routes) }, async (request, reply) => {
-    const { accountId, callerId } = await routes.changerOf(request);
+    const { accountId, callerId, actor, caller } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
     const change = withSlugs(parseKeyPatch(request.body), deps.catalog());
     const canManage = managesAfterPatch(change, { isOwn: callerId === keyId });
     const settings = { ...change, ...canManage };
-    const key = await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });
+    const ifVersion = ifMatch(request);
+    const key = await changeKey(deps, { accountId, keyId, settings, ifVersion, actor, caller });
     warnOfModels(reply, deps.catalog(), change);
     return await keyViewNow(deps, key);
   });
@@ -207,15 +240,18 @@ function deleteRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
     headers: KeyChangeHeaders,
     response: { 200: DeletedKey },
     'x-docs': {
+      ...mayOf(routes),
       refusals: [...routes.refusals, 'key_not_found', 'version_conflict'],
       answer: { deleted: true },
     },
   };
   app.delete(routes.path, { schema, ...hookOf(routes) }, async (request) => {
-    const { accountId } = await routes.changerOf(request);
+    const { accountId, actor, caller } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
     const settings = { isActive: false };
-    await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });
+    const action = 'key.delete';
+    const ifVersion = ifMatch(request);
+    await changeKey(deps, { accountId, keyId, settings, ifVersion, actor, caller, action });
     return { deleted: true };
   });
 }

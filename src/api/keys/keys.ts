@@ -3,18 +3,23 @@ import type { Book } from '../../book/book.ts';
 import { VersionConflict } from '../../book/key-row.ts';
 import { type KeyBounds, KeyTooLarge, TooManyKeys } from '../../book/keys.ts';
 import type { Config } from '../../config/config.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { modelNames } from '../../domain/allowed-models.ts';
 import { type Catalog, modelOf } from '../../domain/catalog.ts';
 import { type ErrorCode, GatewayError, invalidField } from '../../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../../domain/key.ts';
+import { KEY_FIELDS } from '../../domain/key-fields.ts';
 import { carriesRestriction, parseNewKey, tooLarge } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
+import { type AccountCaller, keyNotFound } from '../http/callers.ts';
 import { pathId } from '../openapi/fields.ts';
 import type { ObjectSchema } from '../openapi/json-type.ts';
+import type { RouteDocs } from '../openapi/operation.ts';
 import { IF_MATCH } from './key-schema.ts';
 import { type CreatedKeyView, createdKeyView } from './key-view.ts';
+import { changeBy, isLockedByDefault, personOfNewKey } from './own-keys.ts';
 
 /** Collaborators of the commands on keys. */
 export interface KeyCommandDeps {
@@ -24,22 +29,40 @@ export interface KeyCommandDeps {
   readonly pools: Pools;
 }
 
-/** Parses the settings of a new key and replaces model aliases by names. Throws like `parseNewKey`. */
-export function readNewKey(body: unknown, catalog: Catalog): KeySettings {
-  const { canManage, ...given } = parseNewKey(body);
-  const settings = withSlugs(given, catalog);
-  return { ...settings, canManage: managesOnCreation(canManage, settings) };
+/** A new key, without its value. */
+type AskedKey = KeySettings & { readonly personId: number | null };
+
+/**
+ * Parses the settings of a new key, replaces model aliases by names, and finds whose key it is (own-keys.ts). Throws like
+ * `parseNewKey` and `personOfNewKey`.
+ */
+export async function readNewKey(
+  { book, catalog }: Pick<KeyChangeDeps, 'book' | 'catalog'>,
+  body: unknown,
+  accountId: number,
+  caller?: AccountCaller,
+): Promise<AskedKey> {
+  const asked = parseNewKey(body);
+  const settings = withSlugs(asked, catalog());
+  const personId = await personOfNewKey(book, accountId, caller, asked);
+  if (personId === null) {
+    return { ...settings, personId, canManage: managesOnCreation(asked.canManage, settings) };
+  }
+  const isSaid = Object.hasOwn(body as object, KEY_FIELDS.restrictionsLocked.wire);
+  const restrictionsLocked = isSaid ? asked.restrictionsLocked : isLockedByDefault(personId, caller);
+  return { ...settings, personId, canManage: false, restrictionsLocked };
 }
 
 /** Creates a key. Resolves with the response, the only place that shows its value. Throws `too_many_keys`. */
 export async function createKey(
   { book, ledger, config }: KeyCommandDeps,
   accountId: number,
-  settings: KeySettings,
+  settings: AskedKey,
+  by: Actor,
 ): Promise<CreatedKeyView> {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const key = await book
-    .createKey(accountId, { ...settings, prefix, hash }, Date.now(), config.accounts)
+    .createKey(accountId, { ...settings, prefix, hash }, Date.now(), config.accounts, by)
     .catch(refuseTooMany(config.accounts));
   await onceReachable(ledger.publishKey(key, hash));
   return createdKeyView(key, value);
@@ -77,6 +100,11 @@ export interface KeyChange {
   readonly settings: Partial<KeySettings>;
   /** Expected version of the record; undefined for any. */
   readonly ifVersion: number | undefined;
+  readonly actor: Actor;
+  /** Undefined: the operator. */
+  readonly caller?: AccountCaller | undefined;
+  /** Default: `key.update`. */
+  readonly action?: 'key.delete';
 }
 
 /**
@@ -87,11 +115,20 @@ export interface KeyChange {
  */
 export async function changeKey(
   { book, ledger, config }: KeyCommandDeps,
-  { accountId, keyId, settings, ifVersion }: KeyChange,
+  { accountId, keyId, settings, ifVersion, actor, caller, action }: KeyChange,
 ): Promise<KeyRecord> {
   const { maxKeyBytes } = config.accounts;
   const key = await book
-    .updateKey(accountId, keyId, settings, Date.now(), ifVersion, maxKeyBytes)
+    .updateKey(
+      accountId,
+      keyId,
+      changeBy(caller, settings, action),
+      Date.now(),
+      ifVersion,
+      maxKeyBytes,
+      actor,
+      action,
+    )
     .catch((error) => {
       if (error instanceof KeyTooLarge) throw tooLarge(settings, error.bytes);
       throw error;
@@ -135,11 +172,6 @@ export function managesAfterPatch(
   return loses ? { canManage: false } : {};
 }
 
-/** Same error for an unknown id and for another account's key (specification section 2). */
-export function keyNotFound(): GatewayError {
-  return new GatewayError('key_not_found', 'The account has no key with this id.');
-}
-
 /** The `key_id` of the path. Throws `key_not_found` for anything that cannot be an id. */
 export function keyIdOf(request: FastifyRequest): number {
   const keyId = pathId((request.params as { key_id: string }).key_id);
@@ -167,8 +199,11 @@ export interface KeyChangeDeps extends KeyCommandDeps {
 /** Caller that changes a key: the account's owner or the operator. */
 interface KeyChanger {
   readonly accountId: number;
-  /** Id of the calling key; undefined: the operator. */
-  readonly callerId?: number;
+  /** Id of the calling key; undefined: a person or the operator. */
+  readonly callerId?: number | undefined;
+  readonly actor: Actor;
+  /** Undefined: the operator. */
+  readonly caller?: AccountCaller | undefined;
 }
 
 type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
@@ -183,9 +218,16 @@ export interface KeyChangeRoutes {
   /** Docs shared by all routes, and the refusals that precede those for the key. */
   readonly docs: Pick<FastifySchema, 'tags' | 'security' | 'params'>;
   readonly refusals: readonly ErrorCode[];
+  /** Absent: the operator's. */
+  readonly may?: RouteDocs['may'];
   readonly update: Words;
   readonly remove: Words;
   readonly rotate: Words;
+}
+
+/** The actions of a route for its docs. */
+export function mayOf({ may }: KeyChangeRoutes) {
+  return may === undefined ? {} : { may };
 }
 
 const HEADER = 'x-tollgate-warning';

@@ -3,6 +3,7 @@ import { periodStarts } from '../../domain/period.ts';
 import {
   LIMIT_PERIODS,
   resetsAt,
+  SPENDING_OWNERS,
   type SpendingLimit,
   type SpendingOwner,
   spentIn,
@@ -11,9 +12,7 @@ import {
 import { credits, exactCredits, orNull, timeOrNull, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
-const OWNERS: readonly SpendingOwner[] = ['key', 'account'];
-
-const of = words(OWNERS, 'Whose spending the limit bounds.');
+const of = words(SPENDING_OWNERS, 'Whose spending the limit bounds.');
 const period = words(LIMIT_PERIODS, 'Period of the limit.');
 const limitCredits = credits('Most credits that may be spent in the period.');
 const resets_at = timeOrNull('End of the current period; null: it has none, or has not begun.');

@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { BookUnavailable } from '../../book/store.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { parseRotation, Rotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
+import { keyNotFound } from '../http/callers.ts';
 import { refuseTooOften } from '../http/rates.ts';
 import { BODY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
@@ -18,11 +20,12 @@ import {
   type KeyChangeRoutes,
   type KeyCommandDeps,
   keyIdOf,
-  keyNotFound,
+  mayOf,
   refuseConflict,
 } from './keys.ts';
+import { requireOwn } from './own-keys.ts';
 
-type KeyAtVersion = Omit<KeyChange, 'settings'>;
+type KeyAtVersion = Omit<KeyChange, 'settings' | 'action'>;
 
 /**
  * Gives a key a new value and keeps the previous one for `graceS` seconds of Redis' clock (specification section 2,
@@ -37,7 +40,7 @@ type KeyAtVersion = Omit<KeyChange, 'settings'>;
  */
 export async function rotateKey(
   deps: KeyCommandDeps,
-  { accountId, keyId, ifVersion }: KeyAtVersion,
+  { accountId, keyId, ifVersion, actor }: KeyAtVersion,
   graceS: number,
 ): Promise<RotatedKeyView> {
   const { book, ledger, config } = deps;
@@ -45,7 +48,7 @@ export async function rotateKey(
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
   const rotated = await book
-    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, Date.now(), ifVersion)
+    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, Date.now(), ifVersion, actor)
     .catch(refuseConflict)
     .catch(refuseTooOften);
   if (rotated === undefined) throw keyNotFound();
@@ -53,7 +56,7 @@ export async function rotateKey(
   try {
     await ledger.publishRotatedKey(key, endedHash);
   } catch (cause) {
-    throw await undone(deps, before, hash, cause);
+    throw await undone(deps, before, hash, actor, cause);
   }
   return rotatedKeyView(key, value);
 }
@@ -63,9 +66,10 @@ async function undone(
   { book, ledger }: KeyCommandDeps,
   before: KeyRecord,
   hash: string,
+  actor: Actor,
   cause: unknown,
 ): Promise<GatewayError> {
-  const restored = await withdrawn(book, before, hash, Date.now());
+  const restored = await withdrawn(book, before, hash, actor);
   // Redis may have the rotated record. If this publication fails too, the sweep of any gateway that reaches
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
@@ -80,10 +84,10 @@ async function withdrawn(
   book: Book,
   before: KeyRecord,
   hash: string,
-  now: number,
+  actor: Actor,
 ): Promise<KeyRecord | undefined> {
   try {
-    return await book.withdrawRotation(before, hash, now);
+    return await book.withdrawRotation(before, hash, Date.now(), actor);
   } catch (error) {
     if (error instanceof BookUnavailable) return undefined;
     throw error;
@@ -96,10 +100,12 @@ async function withdrawn(
  */
 async function endGrace(
   { book, ledger }: KeyCommandDeps,
-  { accountId, keyId, ifVersion }: KeyAtVersion,
+  { accountId, keyId, ifVersion, actor }: KeyAtVersion,
 ): Promise<KeyRecord> {
   const redisNow = await ledger.time(accountId).catch(unknownTime);
-  const key = await book.endGrace(accountId, keyId, Date.now(), ifVersion, redisNow).catch(refuseConflict);
+  const key = await book
+    .endGrace(accountId, keyId, Date.now(), ifVersion, redisNow, actor)
+    .catch(refuseConflict);
   if (key === undefined) throw keyNotFound();
   await ledger.publishKey(key);
   return key;
@@ -120,6 +126,7 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
     body: Rotation.schema,
     response: { 200: RotatedOrEnded },
     'x-docs': {
+      ...mayOf(routes),
       refusals: [
         ...routes.refusals,
         'key_not_found',
@@ -134,10 +141,11 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
   };
   const hook = routes.onRequest === undefined ? {} : { onRequest: routes.onRequest };
   app.post(`${routes.path}rotate/`, { schema, ...hook }, async (request) => {
-    const { accountId } = await routes.changerOf(request);
+    const { accountId, actor, caller } = await routes.changerOf(request);
     const keyId = keyIdOf(request);
     const asked = parseRotation(request.body);
-    const which = { accountId, keyId, ifVersion: ifMatch(request) };
+    const which = { accountId, keyId, ifVersion: ifMatch(request), actor };
+    if (caller?.reach === 'own') requireOwn(caller, await deps.book.key(accountId, keyId));
     if (asked.endGrace) return await keyViewNow(deps, await endGrace(deps, which));
     return await rotateKey(deps, which, asked.graceSeconds ?? 0);
   });

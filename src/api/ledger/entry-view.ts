@@ -11,6 +11,7 @@ import {
 import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit, USAGE_NAMES, type Usage, type UsageName } from '../../domain/units.ts';
+import { type Seen, seesAll } from '../http/seen.ts';
 import { exactCredits, orNull, time, words } from '../openapi/fields.ts';
 import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 
@@ -175,11 +176,8 @@ export function usageView(usage: Usage): UsageView {
   return view;
 }
 
-/** Shows an entry to a reader. A key that sees only itself (`onlyKeyId`) doesn't get the account's balance. */
-export function entryView(
-  entry: LedgerEntry,
-  { onlyKeyId }: { readonly onlyKeyId: number | undefined },
-): EntryView {
+/** Shows an entry to a reader. Who sees only own keys doesn't get the account's balance. */
+export function entryView(entry: LedgerEntry, reader: Seen): EntryView {
   return {
     id: entry.id,
     type: entry.type,
@@ -193,7 +191,7 @@ export function entryView(
     usage: usageView(entry.usage),
     estimated: entry.estimated,
     credits: creditsString(entry.credits),
-    balance_after: onlyKeyId === undefined ? creditsString(entry.balanceAfter) : null,
+    balance_after: seesAll(reader) ? creditsString(entry.balanceAfter) : null,
     note: entry.note ?? null,
     price: entry.price ? priceView(entry.price) : null,
     ...(entry.passes ? { passes: entry.passes.map(passView) } : {}),

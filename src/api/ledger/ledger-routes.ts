@@ -4,14 +4,13 @@ import type { LedgerQuery } from '../../book/ledger.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
 import { maybe, oneOf, optional, readQuery, section } from '../../domain/shape.ts';
-import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
+import { type CallerParts, callerOf, keyAsked, type Reader, readerOf } from '../http/callers.ts';
 import { FORMATS, listAnswer } from '../http/export-formats.ts';
 import { sendExport } from '../http/long-answer.ts';
 import { anyText, CURSOR, DAY, DEFAULT_PAGE_LIMIT, PAGE_LIMIT } from '../openapi/fields.ts';
-import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
+import { BY_ACCOUNT, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { KEY_ID } from '../usage/usage-view.ts';
 import {
   csvEntry,
@@ -41,11 +40,9 @@ export const LedgerAnswer = listAnswer('ledger', EntryPage, {
   jsonl: ENTRY_EXAMPLE,
 });
 
-export interface LedgerRouteDeps extends LedgerReading {
-  readonly gatekeeper: Gatekeeper;
-}
+export type LedgerRouteDeps = LedgerReading & CallerParts;
 
-const docs = { tags: ['Account'], security: BY_KEY };
+const docs = { tags: ['Account'], security: BY_ACCOUNT };
 
 /** The owner's routes for the ledger and for one of its entries (specification section 7). */
 export function ledgerRoutes(app: FastifyInstance, deps: LedgerRouteDeps): void {
@@ -65,12 +62,13 @@ function listRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     querystring: LedgerFilters.schema,
     response: { 200: LedgerAnswer },
     'x-docs': {
+      may: ['read the ledger'],
       refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
       answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
     },
   };
   app.get('/api/account/ledger/', { schema }, async (request, reply) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read the ledger');
     return readLedger(deps, readerOf(caller), request, reply);
   });
 }
@@ -85,10 +83,14 @@ function entryRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
       "A key that can't manage sees only its own entries.",
     params: EntryPath,
     response: { 200: Entry },
-    'x-docs': { refusals: [...OWNER_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+    'x-docs': {
+      may: ['read the ledger'],
+      refusals: [...OWNER_REFUSALS, 'entry_not_found'],
+      answer: ENTRY_EXAMPLE,
+    },
   };
   app.get('/api/account/ledger/:entry_id/', { schema }, async (request) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read the ledger');
     return readEntry(deps, readerOf(caller), request);
   });
 }

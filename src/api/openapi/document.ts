@@ -8,6 +8,8 @@ const DESCRIPTION = `A gateway between your apps and AI model APIs that meters e
 **Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`, never in the URL. If you
 send both, \`Authorization\` counts. The operator's routes take the operator's token instead.
 
+**People** sign in and send the cookie of their session. A request with a key is that of the key.
+
 **Credits** are exact to six decimals. Before a call is sent, it reserves its highest possible cost (the hold). When it
 ends, it pays its real cost (the charge).
 
@@ -43,6 +45,11 @@ const DOCUMENT = {
       description: 'For the owner of a key: balance, threshold, ledger, usage, low-credits alerts.',
     },
     {
+      name: 'People',
+      description:
+        'Signing in, members of an account, and invitations to it. A managing key may do what an admin may.',
+    },
+    {
       name: 'Models',
       description:
         "Calls that are metered and forwarded to a provider, once. Bodies are the provider's; this page has the treatment of " +
@@ -53,7 +60,8 @@ const DOCUMENT = {
     {
       name: 'Operator',
       description:
-        'Accounts, credits and keys, with the operator token. Without ADMIN_TOKEN, these routes get 404.',
+        'Accounts, credits, keys and people, with the operator token or the session of an operator. Without ADMIN_TOKEN, ' +
+        'every token gets 401.',
     },
     { name: 'Operations', description: 'For monitoring.' },
   ],
@@ -65,6 +73,14 @@ const DOCUMENT = {
         in: 'header',
         name: 'x-api-key',
         description: 'A key of the account, as Anthropic clients send it.',
+      },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: '__Host-tollgate',
+        description:
+          'The session of a person. Unsafe methods need `Content-Type: application/json` and an own origin. The header ' +
+          '`Tollgate-Account` names the account if the person is a member of several.',
       },
       adminToken: { type: 'http', scheme: 'bearer', description: 'The ADMIN_TOKEN of this gateway.' },
     },

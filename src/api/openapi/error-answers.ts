@@ -167,13 +167,14 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
  * the route passes on provider errors, which can have the same statuses.
  */
 export function errorAnswers(
-  { refusals, errorFormat = 'openai', limitHeaders = {} }: RouteDocs,
+  { refusals, statuses, errorFormat = 'openai', limitHeaders = {} }: RouteDocs,
   passesOn: boolean,
 ): Record<string, Answer> {
   const answers: Record<string, Answer> = {};
   const { schema, prefix } = FORMATS[errorFormat];
+  const statusOf = (code: ErrorCode) => statuses?.[code] ?? ERRORS[code][0];
   const toCodex = refusals.includes('usage_limit_reached') ? CODEX : {};
-  for (const [status, ofStatus] of Map.groupBy(new Set(refusals), (code) => ERRORS[code][0])) {
+  for (const [status, ofStatus] of Map.groupBy(new Set(refusals), statusOf)) {
     answers[status] = {
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
       headers: {

@@ -1,4 +1,6 @@
 import { VERSION } from '../../config/version.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { type Action, type Reach, ROLES, type Role, reachOf, rolesThatMay } from '../../domain/roles.ts';
 import { CALL_OPERATIONS } from './call-operations.ts';
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
@@ -23,7 +25,7 @@ export function finish(document: Document): Document {
   const schemas: Record<string, JsonSchema> = {};
   const order = (document.tags ?? []).map(({ name }) => name);
   const paths = mapValues(byTag(described(document.paths ?? {}), order), (methods) =>
-    mapValues(methods, (operation) => nameSchemas(complete(operation), schemas)),
+    mapValues(methods, (operation, method) => nameSchemas(complete(operation, method), schemas)),
   );
   const webhooks = { low_credits: { post: nameSchemas(LOW_CREDITS_WEBHOOK, schemas) } };
   const examples = { ...errorExamples('openai'), ...errorExamples('anthropic') };
@@ -44,8 +46,9 @@ export function finish(document: Document): Document {
 }
 
 /** Replaces an operation's `x-docs` by refusals, examples and headers. */
-function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
-  if (docs === undefined) return operation;
+function complete({ 'x-docs': given, ...operation }: Operation, method: string): Operation {
+  if (given === undefined) return operation;
+  const docs = { ...given, refusals: [...given.refusals, ...ofSessions(operation, method)] };
   const { errorFormat = 'openai', requests, isBodyOptional } = docs;
   const { requestBody } = operation;
   const responses = {
@@ -54,6 +57,9 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   };
   return {
     ...operation,
+    ...(docs.may
+      ? { description: `${operation.description ?? operation.summary}${rolesText(docs.may)}` }
+      : {}),
     ...(requestBody && requests
       ? {
           requestBody: {
@@ -65,6 +71,23 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
       : {}),
     responses: mapValues(responses, (answer) => identified(answer, errorFormat)),
   };
+}
+
+/** Refusals of every change with a session: it needs JSON and an own origin. */
+function ofSessions({ security = [] }: Operation, method: string): readonly ErrorCode[] {
+  const isChange = method !== 'get' && security.some((scheme) => 'session' in scheme);
+  return isChange ? ['unsupported_media_type', 'cross_site'] : [];
+}
+
+/** Which people may call a route, and how far: from the one table of roles. */
+function rolesText(actions: readonly Action[]): string {
+  const reaches = new Map<Role, Reach>();
+  for (const action of actions)
+    for (const role of rolesThatMay(action))
+      if (reaches.get(role) !== 'all') reaches.set(role, reachOf(role, action) as Reach);
+  const roles = ROLES.filter((role) => reaches.has(role));
+  const words = roles.map((role) => (reaches.get(role) === 'own' ? `${role} (own keys)` : role));
+  return ` Roles of people: ${words.join(', ')}.`;
 }
 
 function withExample(answer: Answer, status: string, docs: RouteDocs): Answer {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { Action } from '../../domain/roles.ts';
 import { CALLER_CHECKS } from '../../domain/rules.ts';
 import type { JsonSchema } from './json-type.ts';
 
@@ -43,8 +44,12 @@ export interface Operation {
  * contain them in this form.
  */
 export interface RouteDocs {
-  /** Every error code that the route can return. */
+  /** What a person's role must allow, one of several; a route of an account has some. */
+  readonly may?: readonly Action[];
+  /** Every error code that the route can return, but those of changes with a session (finish.ts). */
   readonly refusals: readonly ErrorCode[];
+  /** Statuses of refusals that differ from those of their codes. */
+  readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Shape of the route's errors. Default: `openai`. */
   readonly errorFormat?: 'openai' | 'anthropic';
   /** True if the route accepts a missing or empty body. Fastify documents every body as required. */
@@ -66,12 +71,20 @@ declare module 'fastify' {
 }
 
 export const BY_KEY = [{ apiKey: [] }, { xApiKey: [] }];
-export const BY_OPERATOR = [{ adminToken: [] }];
+/** A key, or a session with the account that the request names. */
+export const BY_ACCOUNT = [...BY_KEY, { session: [] }];
+/** The session of a person. */
+export const BY_SESSION = [{ session: [] }];
+/** Routes without a credential. */
+export const NOBODY = [];
+export const BY_OPERATOR_TOKEN = [{ adminToken: [] }];
+/** ADMIN_TOKEN, or the session of an operator. */
+export const BY_OPERATOR = [...BY_OPERATOR_TOKEN, { session: [] }];
 
 // Error codes in groups that routes share, in the order of the checks.
 
 /** Codes of every route. */
-const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
+export const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
 
 /** Codes of every route that requires a key: those of checks 1 to 8 of specification section 3. */
 export const KEY_REFUSALS: readonly ErrorCode[] = [
@@ -82,7 +95,13 @@ export const KEY_REFUSALS: readonly ErrorCode[] = [
 ];
 
 /** Codes of routes under `/api/` that any key may use; `invalid_field` refuses unknown query parameters. */
-export const OWNER_REFUSALS = [...KEY_REFUSALS, 'invalid_field'] as const satisfies readonly ErrorCode[];
+export const OWNER_REFUSALS = [
+  ...KEY_REFUSALS,
+  'account_required',
+  'account_not_found',
+  'not_permitted',
+  'invalid_field',
+] as const satisfies readonly ErrorCode[];
 
 /** Codes of routes under `/api/` that only a managing key may use. */
 export const MANAGING_REFUSALS = [
@@ -90,11 +109,20 @@ export const MANAGING_REFUSALS = [
   'management_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of the operator's routes; without ADMIN_TOKEN they return `unknown_endpoint`. */
+/** Codes of routes that a person with a session uses for themselves. */
+export const SESSION_REFUSALS = {
+  reading: ['not_signed_in', 'invalid_field', ...FAULTS],
+  changing: ['not_signed_in', 'unsupported_media_type', 'cross_site', 'invalid_field', ...FAULTS],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+/** Codes of routes that sign somebody in, or lead to it. */
+export const STRANGER_REFUSALS = ['cross_site', ...FAULTS] as const satisfies readonly ErrorCode[];
+
+/** Codes of the operator's routes: by ADMIN_TOKEN, or by the session of an operator. */
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
   'rate_limit_exceeded',
-  'unknown_endpoint',
+  'not_permitted',
   'invalid_field',
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];

@@ -5,6 +5,8 @@ import type { Catalog } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { readBody, readQuery } from '../../domain/shape.ts';
+import type { LinkParts } from '../../people/links.ts';
+import type { Mailer } from '../../people/mail.ts';
 import {
   type AccountPageView,
   AccountPath,
@@ -16,6 +18,7 @@ import {
   liveAmounts,
   operatorAccountView,
 } from '../account/account-view.ts';
+import { operatorOf } from '../http/callers.ts';
 import type { KeyCommandDeps } from '../keys/keys.ts';
 import { pathId } from '../openapi/fields.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
@@ -23,6 +26,8 @@ import type { ProvidersDeps } from './admin-models-routes.ts';
 
 /** Collaborators of the operator's routes. */
 export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
+  readonly links: LinkParts;
+  readonly mailer: Mailer;
   readonly catalog: () => Catalog;
 }
 
@@ -125,7 +130,9 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const change = readBody(AdminAccountPatch, request.body);
-    const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, Date.now()));
+    const account = await uniqueEmail(
+      book.updateAccount(accountIdOf(request), change, Date.now(), false, operatorOf(request)),
+    );
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
     return operatorAccountView(account, await liveAmounts(ledger, account.id));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { type Grant, IdempotencyKeyReused } from '../../book/grants.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../../domain/credits.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { readBody } from '../../domain/shape.ts';
@@ -13,6 +14,7 @@ import {
   CreditsHeaders,
   LONGEST_IDEMPOTENCY_KEY,
 } from '../account/account-view.ts';
+import { operatorOf } from '../http/callers.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { type AdminDeps, accountOf } from './admin-account-routes.ts';
 
@@ -56,7 +58,9 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger }: AdminD
       note,
       createdAt: Date.now(),
     } as const;
-    const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
+    const grant = await recorded(book, wanted, { idempotencyKey, by: operatorOf(request) }, () =>
+      requireRoom(ledger, account.id, amount),
+    );
     const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
     return { credits_balance: creditsNumber(balance) };
   });
@@ -83,14 +87,14 @@ function noRoom(): GatewayError {
 async function recorded(
   book: Book,
   grant: Omit<Grant, 'balanceAfter'>,
-  idempotencyKey: string | null,
+  { idempotencyKey, by }: { readonly idempotencyKey: string | null; readonly by: Actor },
   allowed: () => Promise<void>,
 ): Promise<Grant> {
   try {
     const repeated = idempotencyKey === null ? undefined : await book.grantUnder(grant, idempotencyKey);
     if (repeated) return repeated;
     await allowed();
-    return (await book.createGrant(grant, idempotencyKey)).grant;
+    return (await book.createGrant(grant, idempotencyKey, by)).grant;
   } catch (error) {
     if (!(error instanceof IdempotencyKeyReused)) throw error;
     throw new GatewayError(

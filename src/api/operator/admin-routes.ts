@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { newWebhookSecret } from '../../alerts/send.ts';
+import type { NewInvitation } from '../../book/invitations.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { callLimitsOf } from '../../domain/call-limits.ts';
 import { micro } from '../../domain/credits.ts';
 import { NewKey, parseNewKey } from '../../domain/key-settings.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { type Parsed, readBody } from '../../domain/shape.ts';
 import { NO_WINDOWS } from '../../domain/spending-limits.ts';
+import { pageLink } from '../../people/links.ts';
 import {
   AccountKeyPath,
   AccountPath,
@@ -15,11 +18,13 @@ import {
   NewAccount,
   operatorAccountView,
 } from '../account/account-view.ts';
+import { adminAuditRoute } from '../audit/audit-routes.ts';
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
+import { operatorOf } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
-import type { OperatorTokens } from '../http/operator-token.ts';
+import { type OperatorParts, requireOperator } from '../http/operators.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import { sendKeys } from '../keys/key-list.ts';
 import {
@@ -34,35 +39,38 @@ import { createdKeyView } from '../keys/key-view.ts';
 import { createKey, mayWarn, onceReachable, readNewKey, warnOfModels } from '../keys/keys.ts';
 import { keyChangeRoutes } from '../keys/keys-routes.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
+import { adminInvitationRoutes, mailInvitation, newInvitation } from '../people/invitation-routes.ts';
+import { adminMembersRoute } from '../people/members-routes.ts';
+import { adminPeopleRoutes, type PeopleDeps } from '../people/people-routes.ts';
 import { type AdminDeps, accountOf, adminAccountRoutes, uniqueEmail } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
 import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
-interface OperatorDeps {
-  readonly operatorTokens: OperatorTokens;
-}
-
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
-export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorDeps): FastifyPluginAsync {
+export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorParts & PeopleDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
-    // Check the token before reading the body, so that strangers can't make the gateway parse their bytes.
+    // Check the credential before reading the body, so that strangers can't make the gateway parse their bytes.
     app.addHook('onRequest', async (request) => {
-      deps.operatorTokens.requireOperator(request);
+      await requireOperator(deps, request);
       refuseUnknownParameters(request);
     });
     newAccountRoute(app, deps);
     adminAccountRoutes(app, deps);
     adminCreditsRoute(app, deps);
     adminKeyRoutes(app, deps);
+    adminMembersRoute(app, deps);
+    adminInvitationRoutes(app, deps);
     adminReportRoutes(app, deps);
     adminUsageRoute(app, deps);
     adminModelsRoute(app, deps);
     adminProvidersRoute(app, deps);
     adminCallsRoute(app, deps);
     adminExplainRoute(app, deps);
+    adminAuditRoute(app, deps);
+    adminPeopleRoutes(app, deps);
   };
 }
 
@@ -75,22 +83,40 @@ function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
     security: BY_OPERATOR,
     operationId: 'createAccount',
     summary: 'Create an account',
-    description: 'Also creates its first key. Only this answer contains the value.',
+    description:
+      'Also creates its first key, and invites an owner with `owner_email`. Only this answer contains the value and the link.',
     body: NewAccount.schema,
     response: { 201: CreatedAccount },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'email_taken', ...BODY_REFUSALS],
-      requests: { owner: { value: { email: 'owner@example.com', credits: 250, alert_threshold: 50 } } },
+      requests: {
+        owner: { value: { email: 'owner@example.com', credits: 250, alert_threshold: 50 } },
+        invited: {
+          summary: 'With an owner who signs in',
+          value: { email: 'billing@example.com', name: 'Example Inc.', owner_email: 'ada@example.com' },
+        },
+      },
       answer: CREATED_ACCOUNT_EXAMPLE,
     },
   };
-  app.post('/api/admin/accounts/', { schema }, async (request, reply) =>
-    reply.code(201).send(await createAccount(deps, readBody(NewAccount, request.body))),
-  );
+  app.post('/api/admin/accounts/', { schema }, async (request, reply) => {
+    const { ownerEmail: email, ...wanted } = readBody(NewAccount, request.body);
+    const owner = email === undefined ? undefined : newInvitation({ ...OWNER, email });
+    const created = await createAccount(deps, { ...wanted, owner: owner?.record }, operatorOf(request));
+    const link = owner && pageLink(request, deps.links, 'invite', owner.secret);
+    const invited = link && { invitation_link: link, mailed: await mailInvitation(deps, owner.secret, link) };
+    return reply.code(201).send({ ...created, ...invited });
+  });
 }
 
-/** Creates account, key and top-up in one transaction of the book; Redis gets them now, or when it is next reachable. */
-async function createAccount({ book, ledger, config }: AdminDeps, body: Parsed<typeof NewAccount>) {
+const OWNER = { role: 'owner', canCreateKeys: true, spendingLimits: [] } as const;
+
+/** Creates account, key, top-up and invitation in one transaction of the book; Redis gets them now, or when it is next reachable. */
+async function createAccount(
+  { book, ledger, config }: AdminDeps,
+  body: Omit<Parsed<typeof NewAccount>, 'ownerEmail'> & { readonly owner: NewInvitation | undefined },
+  by: Actor,
+) {
   const { credits, ...wanted } = body;
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }), canManage: true, prefix, hash };
@@ -107,6 +133,7 @@ async function createAccount({ book, ledger, config }: AdminDeps, body: Parsed<t
       firstKey,
       credits > 0 ? grant : null,
       createdAt,
+      by,
     ),
   );
   await onceReachable(ledger.publishAccount(account));
@@ -137,7 +164,10 @@ function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   createRoute(app, deps);
   keyChangeRoutes(app, deps, {
     path: `${PATH}:key_id/`,
-    changerOf: async (request) => ({ accountId: (await accountOf(deps.book, request)).id }),
+    changerOf: async (request) => ({
+      accountId: (await accountOf(deps.book, request)).id,
+      actor: operatorOf(request),
+    }),
     docs: { ...docs, params: AccountKeyPath },
     refusals: [...OPERATOR_REFUSALS, 'account_not_found'],
     update: {
@@ -191,15 +221,22 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     body: NewKey.schema,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'too_many_keys', ...BODY_REFUSALS],
+      refusals: [
+        ...OPERATOR_REFUSALS,
+        'account_not_found',
+        'member_not_found',
+        'member_inactive',
+        'too_many_keys',
+        ...BODY_REFUSALS,
+      ],
       requests: NEW_KEY_EXAMPLES,
       answer: CREATED_KEY_EXAMPLE,
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const settings = readNewKey(request.body, deps.catalog());
     const account = await accountOf(deps.book, request);
-    const created = await createKey(deps, account.id, settings);
+    const settings = await readNewKey(deps, request.body, account.id);
+    const created = await createKey(deps, account.id, settings, operatorOf(request));
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { VERSION } from '../../config/version.ts';
 import type { OperatorTokens } from '../http/operator-token.ts';
 import { Type } from '../openapi/json-type.ts';
-import { BY_OPERATOR } from '../openapi/operation.ts';
+import { BY_OPERATOR_TOKEN } from '../openapi/operation.ts';
 
 export interface OpsDeps {
   readonly operatorTokens: Pick<OperatorTokens, 'requireScraper'>;
@@ -71,7 +71,7 @@ function metricsRoute(app: FastifyInstance, { operatorTokens, metrics }: OpsDeps
     operationId: 'readMetrics',
     description:
       'Requires ADMIN_TOKEN or METRICS_TOKEN. If neither is set, the route gets 404. Never has CORS headers.',
-    security: BY_OPERATOR,
+    security: BY_OPERATOR_TOKEN,
     response: {
       200: {
         description: 'The metrics.',

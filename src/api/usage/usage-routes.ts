@@ -4,11 +4,10 @@ import type { Book } from '../../book/book.ts';
 import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { readQuery } from '../../domain/shape.ts';
-import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { callingKey, keyAsked, type Reader, readerOf } from '../http/callers.ts';
-import { BY_KEY, OWNER_REFUSALS } from '../openapi/operation.ts';
+import { type CallerParts, callerOf, keyAsked, type Reader, readerOf } from '../http/callers.ts';
+import { BY_ACCOUNT, OWNER_REFUSALS } from '../openapi/operation.ts';
 import { addMargin, type MarginSums, noMargin } from '../operator/margin-view.ts';
 import { reportSpan } from './usage-days.ts';
 import {
@@ -26,15 +25,13 @@ export interface UsageReading {
   readonly pools: Pools;
 }
 
-interface UsageRouteDeps extends UsageReading {
-  readonly gatekeeper: Gatekeeper;
-}
+type UsageRouteDeps = UsageReading & CallerParts;
 
 /** Route `GET /api/account/usage/`: calls, credits and units used, by hour, day, key or model (specification section 7). */
 export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
-    security: BY_KEY,
+    security: BY_ACCOUNT,
     operationId: 'readUsage',
     summary: 'Report usage',
     description:
@@ -42,10 +39,14 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
       "A key that can't manage sees only its own.",
     querystring: UsageQuery.schema,
     response: { 200: UsageReport },
-    'x-docs': { refusals: [...OWNER_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
+    'x-docs': {
+      may: ['read usage'],
+      refusals: [...OWNER_REFUSALS, 'key_not_found'],
+      answer: USAGE_EXAMPLE,
+    },
   };
   app.get('/api/account/usage/', { schema }, async (request) => {
-    const caller = await callingKey(deps.gatekeeper, request);
+    const caller = await callerOf(deps, request, 'read usage');
     return readUsage(deps, readerOf(caller), request);
   });
 }
@@ -60,14 +61,14 @@ export async function readUsage(
   const [group] = groups;
   const span = reportSpan(days, groups, Date.now());
   const keyId = await keyAsked(book, asked, reader);
-  const { accountId } = reader;
+  const { accountId, onlyPersonId: personId } = reader;
   await ledger.flush(accountId);
   if (groups.length === 1 && group && group !== 'hour') {
-    const found = await book.usage(accountId, span.times.from, span.times.to, group, keyId);
+    const found = await book.usage(accountId, span.times.from, span.times.to, group, { keyId, personId });
     const rows = found.map(({ group: place, ...sums }) => ({ groups: [place], ...sums }));
     return usageReportView(span, groups, rows, await namesIn(book, groups, rows));
   }
-  const rows = await joinedGroups(book.usageBy({ accountId, keyId, groups, ...span.times }));
+  const rows = await joinedGroups(book.usageBy({ accountId, keyId, personId, groups, ...span.times }));
   const report = usageReportView(span, groups, rows, await namesIn(book, groups, rows));
   // Writing 15,000 rows as JSON takes as long as building them, so it gets its own turn.
   await nextTurn();

@@ -7,12 +7,13 @@ import {
   KeyIcon,
   ListUnorderedIcon,
   OrganizationIcon,
+  PeopleIcon,
+  PersonIcon,
   PulseIcon,
   ServerIcon,
 } from '@primer/octicons-react';
-import type { Session } from './session/session.ts';
-
-type Role = Session['role'];
+import { linkedOf, type PageRole, placesOf } from './session/may.ts';
+import { isPerson, knowsModels, session } from './session/session.ts';
 
 /** A page of the navigation: its place in the address, its name, and its icon. */
 export interface Destination {
@@ -21,47 +22,37 @@ export interface Destination {
   readonly Icon: typeof HomeIcon;
 }
 
-const HOME: Destination = { place: 'home', name: 'Home', Icon: HomeIcon };
-const REQUESTS: Destination = { place: 'requests', name: 'Requests', Icon: ListUnorderedIcon };
-const USAGE: Destination = { place: 'usage', name: 'Usage', Icon: GraphIcon };
-const MODELS: Destination = { place: 'models', name: 'Models', Icon: CpuIcon };
-
-/** The pages of the navigation by role (specification section 8); the first is the home page. */
-export const DESTINATIONS: Readonly<Record<Role, readonly Destination[]>> = {
-  owner: [
-    HOME,
-    REQUESTS,
-    USAGE,
-    { place: 'keys', name: 'Keys', Icon: KeyIcon },
-    MODELS,
-    { place: 'billing', name: 'Billing', Icon: CreditCardIcon },
-    { place: 'alerts', name: 'Alerts', Icon: BellIcon },
-  ],
-  key: [HOME, REQUESTS, USAGE, MODELS],
-  operator: [
-    HOME,
-    { place: 'accounts', name: 'Accounts', Icon: OrganizationIcon },
-    REQUESTS,
-    USAGE,
-    MODELS,
-    { place: 'providers', name: 'Providers', Icon: ServerIcon },
-    { place: 'health', name: 'Health', Icon: PulseIcon },
-  ],
+/** Names and icons of the pages by their places. */
+const DESTINATIONS: Readonly<Record<string, Omit<Destination, 'place'>>> = {
+  home: { name: 'Home', Icon: HomeIcon },
+  accounts: { name: 'Accounts', Icon: OrganizationIcon },
+  requests: { name: 'Requests', Icon: ListUnorderedIcon },
+  usage: { name: 'Usage', Icon: GraphIcon },
+  keys: { name: 'Keys', Icon: KeyIcon },
+  models: { name: 'Models', Icon: CpuIcon },
+  billing: { name: 'Billing', Icon: CreditCardIcon },
+  alerts: { name: 'Alerts', Icon: BellIcon },
+  people: { name: 'People', Icon: PeopleIcon },
+  providers: { name: 'Providers', Icon: ServerIcon },
+  health: { name: 'Health', Icon: PulseIcon },
+  me: { name: 'Me', Icon: PersonIcon },
 };
 
-/** Pages that others link to, outside the navigation. */
-const LINKED: Readonly<Record<Role, readonly string[]>> = {
-  owner: ['explain'],
-  key: ['keys'],
-  operator: [],
-};
-
-/** The page that a role begins at. */
-export function homeOf(role: Role): string {
-  return DESTINATIONS[role][0]?.place ?? 'home';
+/** The pages of the navigation for the session (specification section 8); the first is the home page. */
+export function destinations(): readonly Destination[] {
+  const { role = 'person' } = session.value ?? {};
+  return placesOf(role, knowsModels()).flatMap((place) => {
+    const known = DESTINATIONS[place];
+    return known ? [{ place, ...known }] : [];
+  });
 }
 
-/** True if the role has a page at this place. */
-export function isPlaceOf(role: Role, place: string): boolean {
-  return LINKED[role].includes(place) || DESTINATIONS[role].some((known) => known.place === place);
+/** The page that a role begins at. */
+export function homeOf(role: PageRole): string {
+  return placesOf(role, false)[0] ?? 'home';
+}
+
+/** True if the session has a page at this place. */
+export function isPlaceOf(role: PageRole, place: string): boolean {
+  return linkedOf(role, isPerson()).includes(place) || placesOf(role, knowsModels()).includes(place);
 }

@@ -1,8 +1,8 @@
-import type { Session } from './session/session.ts';
+import type { PageRole } from './session/may.ts';
 
 /** Props of every page: who is signed in, and the parts of the address after its place (`new` or an id, then more). */
 export interface PageProps {
-  readonly role: Session['role'];
+  readonly role: PageRole;
   readonly id: string | undefined;
   readonly part: string | undefined;
 }

@@ -2,12 +2,10 @@ import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { homeOf, isPlaceOf } from './navigation.ts';
 import type { PageProps } from './page-props.ts';
 import { goInstead, route } from './route.ts';
-import type { Session } from './session/session.ts';
+import type { PageRole } from './session/may.ts';
 import { Note } from './ui/note.tsx';
 import { PageFrame } from './ui/page.tsx';
 import { Loading } from './ui/shown.tsx';
-
-type Role = Session['role'];
 
 type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
 
@@ -21,6 +19,8 @@ const LOADS = {
   billing: () => import('./billing/billing-page.tsx'),
   alerts: () => import('./alerts/alerts-page.tsx'),
   explain: () => import('./explain/explain-page.tsx'),
+  people: () => import('./people/people-page.tsx'),
+  me: () => import('./people/me-page.tsx'),
   accounts: () => import('./operator/accounts-page.tsx'),
   health: () => import('./operator/health-page.tsx'),
   providers: () => import('./operator/providers-page.tsx'),
@@ -35,13 +35,13 @@ const PAGES: Readonly<Record<string, ComponentType<PageProps>>> = Object.fromEnt
 );
 
 /** Loads every page of a role ahead, so that a click finds it here, also while the gateway cannot be reached. */
-export function loadPages(role: Role): void {
+export function loadPages(role: PageRole): void {
   // A page that fails now is asked for again when it is shown.
   for (const [place, load] of Object.entries<Load>(LOADS)) if (isPlaceOf(role, place)) load().catch(() => {});
 }
 
 /** The page of the current route; the home page where this role has no page for it. */
-export function Page({ role }: { role: Role }) {
+export function Page({ role }: { role: PageRole }) {
   const [place = homeOf(role), id, part] = route.value;
   const isKnown = isPlaceOf(role, place);
   useEffect(() => {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { addressOf, changedChoices, choicesOf, partsOf, TIMES } from './address.ts';
+import { entry } from './entry-here.ts';
 import { zone } from './format/time.ts';
 import { leavePlace, returnTo, setOut } from './scroll-place.ts';
 import { asksBeforeLeaving } from './ui/leave-guard.ts';
@@ -18,6 +19,8 @@ note(route.value, addressOf(route.value, query.value, zone.value));
 setOut();
 
 addEventListener('hashchange', (event) => {
+  // The fragment of an entry is a secret, and no route.
+  if (entry !== undefined) return;
   if (asksBeforeLeaving(event)) return;
   leavePlace();
   const isReturn = returnTo();

@@ -26,6 +26,8 @@ interface RefusalSettings {
   readonly refusalsPerMinute: number;
   readonly refusalDays: number;
   readonly refusalRows: number;
+  /** Days for which the audit log is kept; default 0: for ever. */
+  readonly auditDays?: number;
 }
 
 interface Parts {
@@ -208,7 +210,9 @@ export class RefusalWriter {
     const { book, settings } = this.#parts;
     const now = this.#now();
     const since = now - settings.refusalDays * DAY_MS;
-    await book.forgetRecords({ since, rows: settings.refusalRows, sinceHour: hourOf(now) - SUMMED_HOURS });
+    const { auditDays = 0, refusalRows: rows } = settings;
+    const auditSince = auditDays > 0 ? now - auditDays * DAY_MS : undefined;
+    await book.forgetRecords({ since, rows, sinceHour: hourOf(now) - SUMMED_HOURS, auditSince });
   }
 }
 

@@ -8,7 +8,13 @@ import { type ConnectionGate, type LiveAccess, orUnavailable } from '../recovery
 import { REBUILDS } from '../recovery/rebuild.ts';
 import type { UnansweredAdmissions } from '../recovery/unanswered-admissions.ts';
 import type { RedisClock } from '../redis/clock.ts';
-import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  keyRedisKey,
+  memberRedisKey,
+} from '../redis/redis-keys.ts';
 import type { ReplicaWait } from '../redis/replica-wait.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 
@@ -123,8 +129,8 @@ export class Admissions {
     { sentAt }: AdmitReply,
     since: number,
   ): Promise<void> {
-    const { accountId, keyId } = admission;
-    if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, { keyId });
+    const { accountId } = admission;
+    if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, admission);
     const adjusted = orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
     const now = performance.now();
     if (now - sentAt <= LATE_MS) return await adjusted;
@@ -159,13 +165,13 @@ export class Admissions {
           owner: reserved[1] === 'account' ? 'account' : 'key',
         };
       case 'LIMIT': {
-        const [held, estimated, balance, ...account] = reserved;
-        const live = { balance: micro(Number(balance)), ...reservedOf(account) };
-        const spending = spendingStates(admission, first as string, {
-          key: { held, estimated },
-          account: live,
-        });
-        return { verdict: 'over_limit', spending, account: live, ...statesOf(account[3]) };
+        const [balance, ...account] = reserved;
+        return {
+          verdict: 'over_limit',
+          spending: spendingStates(admission, first as string),
+          account: { balance: micro(Number(balance)), ...reservedOf(account) },
+          ...statesOf(account[3]),
+        };
       }
       case 'FUNDS':
         return {
@@ -207,28 +213,21 @@ function reservedOf([held, estimated, overdraft]: readonly string[]) {
   };
 }
 
-/** States of the admission's limits from a refusal: '<spent> <start of the five hours>' of each, comma-separated. */
-function spendingStates(
-  { spendingLimits }: Admission,
-  text: string,
-  reserved: Readonly<Record<SpendingOwner, { readonly held: unknown; readonly estimated: unknown }>>,
-): SpendingState[] {
+/**
+ * States of the admission's limits from a refusal: '<spent> <start of the five hours> <held> <sum of estimates>' of each,
+ * comma-separated.
+ */
+function spendingStates({ spendingLimits }: Admission, text: string): SpendingState[] {
   const states = text.split(',');
   return spendingLimits.map((limit, index) => {
-    const [spent, hours] = (states[index] as string).split(' ').map(Number);
-    const { held, estimated } = reserved[limit.of];
-    return {
-      ...limit,
-      spent: micro(spent as number),
-      hours: hours as number,
-      held: micro(Number(held)),
-      estimated: micro(Number(estimated)),
-    };
+    const numbers = (states[index] as string).split(' ').map(Number);
+    const [spent, hours, held, estimated] = numbers as [number, number, number, number];
+    return { ...limit, spent: micro(spent), hours, held: micro(held), estimated: micro(estimated) };
   });
 }
 
 /** Letters of owners and windows in lua/admit.lua. */
-const OWNERS = { key: 'k', account: 'a' } as const satisfies Record<SpendingOwner, string>;
+const OWNERS = { key: 'k', member: 'm', account: 'a' } as const satisfies Record<SpendingOwner, string>;
 const WINDOWS = {
   '5h': 'h',
   daily: 'd',
@@ -252,14 +251,15 @@ function admitCommand(
   now: number,
   holdTtlMs: number,
 ): HotCommand {
-  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimits } = admission;
+  const { accountId, keyId, personId, keyVersion, accountVersion, hold, spendingLimits } = admission;
   const estimate = estimateOf(admission);
   const bucket = bucketOf(accountId);
+  const keys = [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)];
   return {
     bucket,
-    keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
+    keys: personId === null ? keys : [...keys, memberRedisKey(accountId, personId)],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingText(spendingLimits, starts)}${limitWords(admission)}`,
+    numbers: `${personId === null ? '' : 'm'}${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingText(spendingLimits, starts)}${limitWords(admission)}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
 }

@@ -146,11 +146,11 @@ export class Settler implements Replays {
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
     if (charged.length === 0) return;
     const holds = await this.#parts.background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));
-    for (const [index, { id, accountId, keyId }] of charged.entries()) {
+    for (const [index, { id, accountId, keyId, personId = null }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
       if (isBack && keyId !== null)
-        this.#parts.unanswered.add({ requestId: id, accountId, keyId }, 'charged');
+        this.#parts.unanswered.add({ requestId: id, accountId, keyId, personId }, 'charged');
     }
   }
 
@@ -190,7 +190,7 @@ export class Settler implements Replays {
   /** Settles over the background connection; resolves when the call is charged. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
-    const [reply] = await this.#parts.background.settle(...keys, id, numbers, record);
+    const [reply] = await this.#parts.background.settle(keys.length, ...keys, id, numbers, record);
     if (Array.isArray(reply)) throw new Error(reply[1]);
     if (reply === SETTLED) this.#settled(settlement);
     else if (reply === 'MISSING') {
@@ -239,8 +239,8 @@ export class Settler implements Replays {
     this.#settled(settlement);
   }
 
-  #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
-    return this.#parts.rebuilder.rebuild(accountId, { keyId });
+  #rebuild({ draft: { accountId, keyId, personId } }: Settlement): Promise<void> {
+    return this.#parts.rebuilder.rebuild(accountId, { keyId, personId });
   }
 
   /** The entry is in the journal or book. Buffered in either case: Redis may lose it, or get its hold back. */
@@ -269,13 +269,13 @@ export class Settler implements Replays {
 }
 
 function commandOf({ draft, correction, starts: { day, week, month }, now }: Settlement): HotCommand {
-  const { id, accountId, keyId, credits } = draft;
+  const { id, accountId, keyId, personId, credits } = draft;
   const bucket = bucketOf(accountId);
   return {
     bucket,
-    keys: postingRedisKeys(accountId, keyId),
+    keys: postingRedisKeys(accountId, keyId, personId),
     id,
-    numbers: `${credits} ${day} ${week} ${month} ${now}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
+    numbers: `${personId === undefined ? '' : 'm'}${credits} ${day} ${week} ${month} ${now}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
     record: draftText(draft),
   };
 }

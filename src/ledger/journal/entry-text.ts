@@ -11,18 +11,19 @@ import type { Admission, AdmissionLimits } from '../ledger.ts';
 
 /**
  * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <start of the key's five hours> <start of the
- * account's> <draft JSON>`. The balance may be too large for an exact number; the book takes no such entry. An entry of
+ * account's> <draft JSON>`, with the start of the member's before the JSON if there is one. The balance may be too large for an exact number; the book takes no such entry. An entry of
  * 0.2 has no five hours. Throws if no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
   const numbers = head.trimEnd().split(' ').map(Number);
-  const [seq, balanceAfter, day, epoch, threshold, key, account] = numbers as [
+  const [seq, balanceAfter, day, epoch, threshold, key, account, member] = numbers as [
     number,
     number,
     number,
     number,
     number,
+    number?,
     number?,
     number?,
   ];
@@ -36,7 +37,9 @@ export function parseJournalEntry(text: string): JournalEntry {
     day,
     epoch,
     threshold: micro(threshold),
-    ...(key !== undefined && account !== undefined ? { hours: { key, account } } : {}),
+    ...(key !== undefined && account !== undefined
+      ? { hours: { key, account, ...(member !== undefined && { member }) } }
+      : {}),
   };
 }
 
@@ -60,12 +63,13 @@ export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hol
 
 /**
  * Encodes a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
- * (lua/hold-record.inc.lua). Tokens taken from per-minute limits follow the estimate.
+ * (lua/hold-record.inc.lua). Tokens taken from per-minute limits follow the estimate, then the person of the key.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
-  const { hold, keyId, accountId, category, endpoint, model, limits } = admission;
+  const { hold, keyId, accountId, personId, category, endpoint, model, limits } = admission;
   const taken = limits?.tokens === undefined ? '' : ` ${takenText(admission, limits, limits.tokens)}`;
-  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${endpoint} ${model}`;
+  const person = personId === null ? '' : ` ${personId}p`;
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken}${person} ${category} ${endpoint} ${model}`;
 }
 
 /** `<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's limit>` */
@@ -86,24 +90,29 @@ export interface StoredHold {
   readonly deadline: number;
   readonly keyId?: number;
   readonly accountId?: number;
+  readonly personId?: number | null;
   readonly draft?: (now: number, requestId: string) => EntryDraft;
 }
 
 export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
-  // The category, a word, follows the estimate and the tokens taken.
-  const [category, endpoint, ...model] = call.slice(call.findIndex((word) => !/^\d/.test(word)));
+  // The category, a word, follows the estimate, the tokens taken, and the person.
+  const place = call.findIndex((word) => !/^\d/.test(word));
+  const [category, endpoint, ...model] = call.slice(place);
+  const person = call[place - 1]?.endsWith('p') ? Number.parseInt(call[place - 1] as string, 10) : null;
   if (amount === '-') return { deadline: Number(deadline) };
   return {
     amount: micro(Number(amount)),
     deadline: Number(deadline),
     keyId: Number(keyId),
     accountId: Number(accountId),
+    personId: person,
     draft: (now, id) => ({
       id,
       type: 'expired_hold',
       accountId: Number(accountId),
       keyId: Number(keyId),
+      ...(person !== null && { personId: person }),
       createdAt: now,
       admittedAt: Number(createdAt),
       model: model.join(' '),

@@ -34,13 +34,15 @@ export async function postOnce(
   draft: EntryDraft,
   { starts, now = 0, hours, epoch, mostBalance }: PostingTerms,
 ): Promise<PostedOnce> {
-  const { accountId, keyId } = draft;
+  const { accountId, keyId, personId } = draft;
+  const keys = postingRedisKeys(accountId, keyId, personId);
   const [reply, balance] = await client.postOnce(
-    ...postingRedisKeys(accountId, keyId),
+    keys.length,
+    ...keys,
     draft.id,
     keyId === null ? 0 : 1,
     draft.credits,
-    `${starts.day} ${starts.week} ${starts.month} ${hours?.key ?? now} ${hours?.account ?? draft.admittedAt ?? 0}`,
+    `${starts.day} ${starts.week} ${starts.month} ${hours ? `${hours.key} ${hours.account} ${hours.member ?? 0}` : `${now} ${draft.admittedAt ?? 0}`}`,
     draftText(draft),
     Date.now() + MARKER_MS,
     epoch ?? '',

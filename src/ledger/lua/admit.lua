@@ -2,11 +2,12 @@
 -- 11 and 12; section 5, "Estimate and overdraft"; section 11), for several calls in order. Credits must cover the
 -- estimates of all open calls including this one; credits plus overdraft must cover all holds. With an overdraft of 0
 -- the second implies the first.
--- KEYS  of each call: account hash, key hash, holds hash
+-- KEYS  of each call: account hash, key hash, holds hash, and the member hash if the key is a person's
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <spending limits or ->', each limit
---         '<owner: key k, account a><window d|w|m|h|t><start of the day, week or month now, else 0>=<limit>', comma-separated.
---         One argument, because an argument costs the gateway as much as splitting this text costs here. Two words
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <spending limits or ->', after an m
+--         if the key is a person's (each.inc.lua). Each limit is
+--         '<owner: key k, member m, account a><window d|w|m|h|t><start of the day, week or month now, else 0>=<limit>',
+--         comma-separated. One argument, because an argument costs the gateway as much as splitting this text costs here. Two words
 --         follow if key or account has call limits, or the presented value expires, or the call counts tokens: the expiry
 --         (ms since epoch) or -; and the estimated tokens, * to take from the buckets of counting alone, or - without
 --         limits;
@@ -14,7 +15,7 @@
 --       and after all calls: the admission deadline (ms since epoch, by the clock of this Redis)
 -- Reply of each call: 1 held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'LATE'} past the deadline | {'VOID'} repeated | {'ENDED'} the presented value has expired
---       | {'LIMIT', '<spent> <start of the five hours>' of each limit, comma-separated; held, sum of estimates of the key;
+--       | {'LIMIT', '<spent> <start of the five hours> <held> <sum of estimates>' of each limit's owner, comma-separated;
 --         balance, held, sum of estimates, overdraft of the account}
 --       | {'FUNDS', balance, held, sum of estimates, overdraft}
 --       and with call limits, including the states of key and account (`states` in call-limits.inc.lua):
@@ -35,7 +36,7 @@ local isLate = now > tonumber(ARGV[#ARGV])
 -- Created by the first call with limits.
 local limits
 
--- Accounts and keys of this run, by Redis key: each is read once and written once, however many calls it has.
+-- Accounts, and keys and members, of this run, by Redis key: each is read once and written once, however many calls it has.
 local accounts, keys = {}, {}
 
 -- Largest integer that a double holds exactly. A large balance with a large overdraft covers more; larger sums of holds
@@ -60,36 +61,46 @@ local function readKey(name)
 end
 
 -- The windows of an account are nil if an earlier version posted without them.
-local function readWindows(account, key)
+local function readWindows(account, key, member)
   if not account.windows then
     local f = redis.call('HMGET', account.name, 'win', 'h', 'seq')
     account.windows = packedIn(f[1], f[2], f[3])
   end
   key.windows = key.windows or windowsIn(redis.call('HMGET', key.name, unpack(WINDOW_FIELDS)), 1)
+  if member and not member.windows then readWindows(account, member) end
 end
 
 -- The five hours of an owner begin with its first call after the last ones. What an account spent before is known by its
 -- time.
-local function beginHours(owner, isKey)
+local function beginHours(owner, isPacked)
   if now < owner.h + FIVE_HOURS_MS then return end
   owner.h = now
   redis.call('HSET', owner.name, 'h', int(now))
-  if isKey then redis.call('HSET', owner.name, 'hs', '0') end
+  if not isPacked then redis.call('HSET', owner.name, 'hs', '0') end
   if owner.windows then owner.windows[HOURS], owner.windows[HOURS + 1] = now, 0 end
 end
 
--- Checks spending limits. Returns whether the call would exceed one, and the states of all.
-local function check(limits, owners, hold, estimate, overdraft)
-  local isOver, states = false, {}
-  for owner, window, start, limit in string.gmatch(limits, '(%a)(%a)(%d+)=(%d+)') do
+local LIMIT = '(%a)(%a)(%d+)=(%d+)'
+
+-- Whether the call would exceed a spending limit.
+local function exceeds(limits, owners, hold, estimate, overdraft)
+  for owner, window, start, limit in string.gmatch(limits, LIMIT) do
     local of = owners[owner]
-    local spent = spentIn(of.windows, window, tonumber(start), now)
     -- Subtract first: limit plus overdraft would not be exact, because either can be almost 2^53.
-    local beyond = spent - tonumber(limit)
-    if beyond + of.held - of.slack + estimate > 0 or beyond + of.held + hold > overdraft then isOver = true end
-    states[#states + 1] = int(spent) .. ' ' .. int(of.windows[HOURS])
+    local beyond = spentIn(of.windows, window, tonumber(start), now) - tonumber(limit)
+    if beyond + of.held - of.slack + estimate > 0 or beyond + of.held + hold > overdraft then return true end
   end
-  return isOver, table.concat(states, ',')
+  return false
+end
+
+local function statesOf(limits, owners)
+  local states = {}
+  for owner, window, start in string.gmatch(limits, LIMIT) do
+    local of = owners[owner]
+    states[#states + 1] = int(spentIn(of.windows, window, tonumber(start), now)) .. ' ' .. int(of.windows[HOURS])
+      .. ' ' .. int(of.held) .. ' ' .. int(of.held - of.slack)
+  end
+  return table.concat(states, ',')
 end
 
 -- Counting tokens has a bucket of its own, field cnt '<debt> <time (ms)>' of key and account: ten times rpm_limit; for a
@@ -108,12 +119,14 @@ local function count(counts)
   if counts then redis.call('HSET', counts.name, 'cnt', int(counts.debt + UNIT) .. ' ' .. int(now)) end
 end
 
-local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
+local function admit(accountName, keyName, holdsRedisKey, id, numbers, record, memberName)
   if isLate then return { 'LATE' } end
   local version, accountVersion, amount, likely, spending, more =
-    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
+    string.match(numbers, '^m?(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local account, key = readAccount(accountName), readKey(keyName)
-  if not tonumber(account.ep) or key.ep ~= account.ep or not account.h or not key.h then return { 'MISSING' } end
+  local member = memberName and readKey(memberName)
+  if not tonumber(account.ep) or key.ep ~= account.ep or not account.h or not key.h
+    or member and (member.ep ~= account.ep or not member.h) then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
   local keyLimits, accountLimits, tokens, isCounting
   if more ~= '' then
@@ -129,11 +142,11 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
   local refusal
   if spending ~= '-' then
-    readWindows(account, key)
+    readWindows(account, key, member)
     if not account.windows then return { 'MISSING' } end
-    local isOver, states = check(spending, { k = key, a = account }, hold, estimate, overdraft)
-    if isOver then
-      refusal = { 'LIMIT', states, int(key.held), int(key.held - key.slack),
+    local owners = { k = key, m = member, a = account }
+    if exceeds(spending, owners, hold, estimate, overdraft) then
+      refusal = { 'LIMIT', statesOf(spending, owners),
         int(account.bal), int(account.held), int(account.held - account.slack), int(overdraft) }
     end
   end
@@ -159,12 +172,14 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
   count(ofKey)
   count(ofAccount)
-  beginHours(key, true)
-  beginHours(account, false)
+  beginHours(key)
+  beginHours(account, true)
+  if member then beginHours(member) end
   if hold > 0 then
     local slack = hold - estimate
     account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack
     key.isMoved, key.held, key.slack = true, key.held + hold, key.slack + slack
+    if member then member.isMoved, member.held, member.slack = true, member.held + hold, member.slack + slack end
   end
   if not tokens then return 1 end
   local take = isCounting and limits.enter or limits.take

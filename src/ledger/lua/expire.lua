@@ -1,6 +1,6 @@
 -- Expire: releases the hold of a dead gateway, with a ledger entry of charge 0, or deletes an expired idempotency marker.
 -- Requests and tokens taken from limits stay taken: the call may have run.
--- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
+-- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream  5 member hash, if the hold has one
 -- ARGV  1 request id  2 now (ms since epoch)  3 day  4 week  5 month  6 entry JSON
 -- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt
 -- O(1).
@@ -15,9 +15,8 @@ if kind == '-' then
   redis.call('HDEL', KEYS[3], ARGV[1])
   return 'FORGOTTEN'
 end
-local account = readAccount(KEYS[1])
-local key = readKey(KEYS[2])
-if not account or not key or account.ep ~= key.ep then return 'MISSING' end
+local account, key, member = readLive(KEYS[1], KEYS[2], KEYS[5])
+if not account then return 'MISSING' end
 local amount, slack = amountsOf(hold)
 local limits
 if account.hasLimits or key.hasLimits then
@@ -26,7 +25,7 @@ if account.hasLimits or key.hasLimits then
 end
 redis.call('HDEL', KEYS[3], ARGV[1])
 local at = { day = tonumber(ARGV[3]), week = tonumber(ARGV[4]), month = tonumber(ARGV[5]), now = tonumber(ARGV[2]) }
-post(account, key, KEYS[4], 0, amount, at, ARGV[6], slack)
+post(account, key, KEYS[4], 0, amount, at, ARGV[6], slack, member)
 write()
 if limits then limits.write() end
 return 'EXPIRED'

@@ -1,4 +1,5 @@
 -- The text of a hold: '<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>'.
+-- A person's key adds '<person id>p' before the category.
 -- If the call takes from per-minute limits, a word with tokens and record versions follows the estimate:
 -- '<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's>'.
 

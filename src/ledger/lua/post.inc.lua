@@ -3,9 +3,10 @@
 -- Account hash: v version, on 1|0, bal balance, held sum of holds, slack, seq entries so far, thr alert threshold, od overdraft,
 -- sl spending limits (JSON), ep epoch (absent during a rebuild, which then sets its owner rb and lease end ru).
 -- Key hash: v version, rec record (JSON), ep epoch, held sum of holds, slack.
--- Windows of spending limits (windows.inc.lua) in the key hash: d/w/m start day of the stored period (days since 1970-01-01
--- UTC) with ds/ws/ms spent in it, h start of the last five hours (ms since the epoch) with hs, and ts spent ever. In the
--- account hash: h, and win '<seq> <d> <ds> <w> <ws> <m> <ms> <h> <hs> <ts>'.
+-- Member hash, of a person with keys in the account: ep, held and slack of all these keys.
+-- Windows of spending limits (windows.inc.lua) in the key and the member hash: d/w/m start day of the stored period (days
+-- since 1970-01-01 UTC) with ds/ws/ms spent in it, h start of the last five hours (ms since the epoch) with hs, and ts
+-- spent ever. In the account hash: h, and win '<seq> <d> <ds> <w> <ws> <m> <ms> <h> <hs> <ts>'.
 -- Either hash, once it counted tokens: cnt '<debt> <time>' (admit.lua).
 -- Either hash, only with call limits (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in flight>',
 -- - for none; and the state of each limit: open calls in flight, rq and tk the token buckets of requests and tokens,
@@ -25,8 +26,8 @@ local function fits(account, credits)
   return credits == 0 or math.abs(account.bal + credits) <= MAX_EXACT
 end
 
--- Accounts and keys of this run, by Redis key, false if absent: each is read once, and written once by write() at the
--- end, however many entries it has.
+-- Accounts, and keys and members, of this run, by Redis key, false if absent: each is read once, and written once by
+-- write() at the end, however many entries it has.
 local accounts, keys = {}, {}
 
 local function readAccount(name)
@@ -49,6 +50,14 @@ local function readKey(name)
   return keys[name]
 end
 
+-- Account, key and member (nil: the key is the account's); nil if one of them is not live.
+local function readLive(accountName, keyName, memberName)
+  local account, key, member = readAccount(accountName), readKey(keyName), memberName and readKey(memberName)
+  if not account or not key or key.ep ~= account.ep then return nil end
+  if memberName and not (member and member.ep == account.ep) then return nil end
+  return account, key, member
+end
+
 local function write()
   for name, a in pairs(accounts) do
     if a and a.isMoved then
@@ -66,30 +75,38 @@ local function write()
   end
 end
 
+local function moveKey(key, windows, release, slack)
+  key.isMoved, key.held, key.slack, key.windows = true, key.held - release, key.slack - (slack or 0), windows
+end
+
 -- Moves the balance by `credits` (negative: a debit), subtracts `release` from the holds and `slack` (nil: 0) from
--- theirs, books the spend in the windows of key and account (key nil: a top-up, in none; positive credits with a key are a
--- refund, in those of its charge: windows.inc.lua), and appends "<seq> <balance after> <day booked> <epoch> <alert
--- threshold> <start of the key's five hours> <start of the account's> <entry JSON>" to the journal. Call write()
--- afterwards. Everything that can fail comes first, so that an error leaves account and key unchanged.
-local function post(account, key, journal, credits, release, at, entry, slack)
+-- theirs, books the spend in the windows of key, member and account (key nil: a top-up, in none; positive credits with a
+-- key are a refund, in those of its charge: windows.inc.lua), and appends "<seq> <balance after> <day booked> <epoch>
+-- <alert threshold> <start of the key's five hours> <start of the account's> <entry JSON>" to the journal, with the start
+-- of the member's before the JSON if there is one. Call write() afterwards. Everything that can fail comes first, so that
+-- an error leaves account, key and member unchanged.
+local function post(account, key, journal, credits, release, at, entry, slack, member)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local seq, after, held = account.seq + 1, account.bal + credits, account.held - release
-  local day, ofKey, ofAccount = at.day, account.windows, account.windows
+  local day, ofKey, ofAccount, ofMember = at.day, account.windows, account.windows, nil
   if key then
     if credits <= 0 then
       -- Key, account and book count it on the same day, also if another key has begun a later one.
       at.day, at.week, at.month = math.max(at.day, ofAccount[1]), math.max(at.week, ofAccount[3]), math.max(at.month, ofAccount[5])
     end
     ofKey, ofAccount = moved(key.windows, credits, at, at.hour), moved(account.windows, credits, at, at.accountHour)
+    ofMember = member and moved(member.windows, credits, at, at.memberHour)
     if credits <= 0 then day = ofKey[1] end
   end
   redis.call('XADD', journal, '*', 'e', int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' '
-    .. account.thr .. ' ' .. int(at.hour or ofKey[HOURS]) .. ' ' .. int(at.accountHour or ofAccount[HOURS]) .. ' ' .. entry)
+    .. account.thr .. ' ' .. int(at.hour or ofKey[HOURS]) .. ' ' .. int(at.accountHour or ofAccount[HOURS]) .. ' '
+    .. (ofMember and int(at.memberHour or ofMember[HOURS]) .. ' ' or '') .. entry)
   account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
   account.slack = account.slack - (slack or 0)
   if key then
-    key.isMoved, key.held, key.slack = true, key.held - release, key.slack - (slack or 0)
-    key.windows, account.windows = ofKey, ofAccount
+    moveKey(key, ofKey, release, slack)
+    account.windows = ofAccount
   end
+  if member then moveKey(member, ofMember, release, slack) end
   return int(after)
 end

@@ -1,9 +1,10 @@
 -- Settle: releases the hold, debits, books the spend and appends to the journal (specification section 5), once per hold,
 -- for several calls in order.
--- KEYS  of each call: account hash, key hash, holds hash, journal stream
+-- KEYS  of each call: account hash, key hash, holds hash, journal stream, and the member hash if the key is a person's
 -- ARGV  of each call: request id;
---       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch) <now (ms since the epoch)>'. If the call used
---         other than the tokens it took, two words follow: the difference for the key's limit and for the account's;
+--       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch) <now (ms since the epoch)>', after an m if the
+--         key is a person's (each.inc.lua). If the call used other than the tokens it took, two words follow: the
+--         difference for the key's limit and for the account's;
 --       entry JSON
 -- Reply of each call: 1 settled | 'NONE' no hold: already settled or expired, or lost by Redis; journal and book show which
 --       | 'MISSING' live state to be rebuilt | {'ERROR', message}
@@ -16,11 +17,10 @@
 -- Created by the first call with limits.
 local limits
 
-local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry)
-  local account = readAccount(accountName)
-  local key = readKey(keyName)
-  if not account or not key or account.ep ~= key.ep then return 'MISSING' end
-  local credits, day, week, month, now, more = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
+local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry, memberName)
+  local account, key, member = readLive(accountName, keyName, memberName)
+  if not account then return 'MISSING' end
+  local credits, day, week, month, now, more = string.match(numbers, '^m?(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local at = { day = tonumber(day), week = tonumber(week), month = tonumber(month), now = tonumber(now) }
   local hold = redis.call('HGET', holdsRedisKey, id)
   if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
@@ -34,7 +34,7 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
   end
   -- Delete first: a Redis out of memory still executes deletions, and then the later writes of the script.
   redis.call('HDEL', holdsRedisKey, id)
-  local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release, at, entry, slack)
+  local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release, at, entry, slack, member)
   if isPosted then
     if isLimited then
       local ofKey, ofAccount = string.match(more, '^ (%S+) (%S+)$')

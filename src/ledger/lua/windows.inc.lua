@@ -1,6 +1,6 @@
--- Windows of the spending limits of an owner: a key or an account (specification section 5). Include int before it.
+-- Windows of the spending limits of an owner: a key, a member or an account (specification section 5). Include int before it.
 -- A list of numbers: the start of day, week, month and five hours, each with what was spent in it, and what was spent ever.
--- A key has them in these fields of its hash; the last is absent where an earlier version made the hash.
+-- A key or member has them in these fields of its hash; the last is absent where an earlier version made the hash.
 local WINDOW_FIELDS = { 'd', 'ds', 'w', 'ws', 'm', 'ms', 'h', 'hs', 'ts' }
 local START_OF = { d = 1, w = 3, m = 5 }
 local HOURS, TOTAL = 7, 9

@@ -101,10 +101,10 @@ export class ExpiredHolds {
       calls.length < due.size ? await this.#parts.drain.undrained(bucket) : new Set<string>();
     for (const [id, hold] of due) {
       if (hold.amount === undefined && journalled.has(id)) continue;
-      const { accountId = bucket, keyId = 0 } = hold;
+      const { accountId = bucket, keyId = 0, personId = null } = hold;
       await failures.collect(
         charged.has(id)
-          ? this.#parts.unanswered.cancelOne({ requestId: id, accountId, keyId }, 'charged')
+          ? this.#parts.unanswered.cancelOne({ requestId: id, accountId, keyId, personId }, 'charged')
           : this.#expire(bucket, id, hold, now),
       );
     }
@@ -113,8 +113,10 @@ export class ExpiredHolds {
   async #expire(bucket: number, requestId: string, hold: StoredHold, now: number): Promise<void> {
     const accountId = hold.accountId ?? bucket;
     const starts = periodStarts(now);
+    const keys = postingRedisKeys(accountId, hold.keyId ?? 0, hold.personId);
     const reply = await this.#parts.client.expire(
-      ...postingRedisKeys(accountId, hold.keyId ?? 0),
+      keys.length,
+      ...keys,
       requestId,
       now,
       starts.day,
@@ -129,7 +131,7 @@ export class ExpiredHolds {
       );
       this.#parts.drain.markDirty(bucket);
     } else if (reply === 'MISSING') {
-      await this.#parts.rebuilder.rebuild(accountId, { keyId: hold.keyId });
+      await this.#parts.rebuilder.rebuild(accountId, hold);
     }
   }
 }

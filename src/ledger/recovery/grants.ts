@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import { Failures } from '../../log/loop.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { applyGrant, type PostedOnce, postOnce } from '../journal/post-once.ts';
-import { BalanceBeyondBound, LedgerUnavailable } from '../ledger.ts';
+import { BalanceBeyondBound, LedgerUnavailable, type Stale } from '../ledger.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../redis/redis-keys.ts';
@@ -156,7 +156,7 @@ export class Refunds {
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#parts.book.charge(accountId, chargeId))?.isRefunded) return;
-    let keyId: number | null = null;
+    let stale: Stale = {};
     for (let rebuilds = 0; rebuilds <= REFUND_REBUILDS; rebuilds++) {
       const epoch = await this.#parts.live.run(accountId, () =>
         this.#parts.client.hget(accountRedisKey(accountId), 'ep'),
@@ -179,9 +179,9 @@ export class Refunds {
         if (reply === 'REBUILT') continue;
         if (reply === 'BEYOND')
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
-        keyId = charge.entry.keyId;
+        stale = { keyId: charge.entry.keyId, personId: charge.personId };
       }
-      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, { keyId }));
+      await this.#parts.live.run(accountId, () => this.#parts.live.rebuild(accountId, stale));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -196,12 +196,13 @@ export class Refunds {
   }
 }
 
-function draftOf({ entry }: Charge): EntryDraft {
+function draftOf({ entry, personId }: Charge): EntryDraft {
   return {
     id: refundId(entry.id),
     type: 'refund',
     accountId: entry.accountId,
     keyId: entry.keyId,
+    ...(personId !== null && { personId }),
     createdAt: Date.now(),
     model: entry.model,
     category: entry.category,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../book/book.ts';
-import type { AccountSnapshot, KeyState } from '../../book/snapshot.ts';
+import type { AccountSnapshot, KeyState, MemberState } from '../../book/snapshot.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { type PeriodStarts, periodStarts, periodsOfDay } from '../../domain/period.ts';
@@ -21,12 +21,14 @@ import {
   holdsRedisKey,
   journalRedisKey,
   keyRedisKey,
+  memberRedisKey,
+  memberRedisKeys,
 } from '../redis/redis-keys.ts';
 
 /** Maximum rebuilds per operation; after that, the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
 
-/** Keys per script call, which bounds how long it blocks Redis. */
+/** Keys and members per script call, which bounds how long it blocks Redis. */
 const KEYS_AT_ONCE = 200;
 
 /** Lease of a rebuild; longer than a rebuild takes. */
@@ -120,12 +122,21 @@ export class Rebuilder {
   }
 
   /** Closes the account. False: another gateway has rebuilt it. Rejects if that takes too long. */
-  async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
+  async #close(accountId: number, { keyId, personId, epoch }: Stale, name: string): Promise<boolean> {
     const until = performance.now() + CLOSE_TIMEOUT_MS;
-    const account = accountRedisKey(accountId);
-    const key = keyId == null ? account : keyRedisKey(accountId, keyId);
+    const needed = [
+      accountRedisKey(accountId),
+      ...(keyId == null ? [] : [keyRedisKey(accountId, keyId)]),
+      ...memberRedisKeys(accountId, personId),
+    ];
     for (;;) {
-      const reply = await this.#parts.client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
+      const reply = await this.#parts.client.beginRebuild(
+        needed.length,
+        ...needed,
+        name,
+        LEASE_MS,
+        epoch ?? '',
+      );
       if (reply !== 'BUSY') return reply === 'CLOSED';
       if (performance.now() > until) throw new Error('another gateway is rebuilding the account');
       await sleep(POLL_MS);
@@ -136,8 +147,7 @@ export class Rebuilder {
    * Ends the lease of a failed rebuild, so that others may try at once. If Redis does not answer, the lease expires.
    */
   async #giveUp(accountId: number, name: string): Promise<void> {
-    const account = accountRedisKey(accountId);
-    await this.#parts.client.beginRebuild(account, account, name, 0, '').catch(() => {});
+    await this.#parts.client.beginRebuild(1, accountRedisKey(accountId), name, 0, '').catch(() => {});
   }
 
   /** Restores the account from the book. False: the book was slow and another gateway has begun a rebuild. */
@@ -151,23 +161,18 @@ export class Rebuilder {
     const snapshot = await this.#parts.book.snapshot(accountId, starts, ids);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
     const { account, epoch } = snapshot;
-    const { balance, seq, keys, windows } = withUndrained(snapshot, journal);
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-      const chunk = keys.slice(at, at + KEYS_AT_ONCE);
+    const { balance, seq, keys, members, windows } = withUndrained(snapshot, journal);
+    const owners = [...keys, ...members];
+    for (let at = 0; at < owners.length; at += KEYS_AT_ONCE) {
+      const chunk = owners.slice(at, at + KEYS_AT_ONCE).map((owner) => restored(accountId, owner));
       const reply = await this.#parts.client.restoreKeys(
         2 + chunk.length,
         accountRedisKey(accountId),
         holdsRedisKey(bucket),
-        ...chunk.map(({ key }) => keyRedisKey(accountId, key.id)),
+        ...chunk.map(([name]) => name),
         name,
         epoch,
-        ...chunk.flatMap((state) => [
-          state.key.id,
-          state.key.version,
-          JSON.stringify(state.key),
-          windowsText(state.windows),
-          limitsText(state.key),
-        ]),
+        ...chunk.flatMap(([, ...state]) => state),
       );
       if (reply === 'OLD') return false;
     }
@@ -229,6 +234,19 @@ interface RestoredState {
   /** The account's. */
   readonly windows: Windows;
   readonly keys: readonly KeyState[];
+  readonly members: readonly MemberState[];
+}
+
+/** The Redis key of a key or member, and its state for lua/restore-keys.lua. */
+function restored(accountId: number, owner: KeyState | MemberState): [string, ...(string | number)[]] {
+  const windows = windowsText(owner.windows);
+  if ('personId' in owner) {
+    const { personId } = owner;
+    return [memberRedisKey(accountId, personId), `${accountId}/${personId}`, '', '', windows, ''];
+  }
+  const { key } = owner;
+  const name = keyRedisKey(accountId, key.id);
+  return [name, key.id, key.version, JSON.stringify(key), windows, limitsText(key)];
 }
 
 /**
@@ -236,11 +254,11 @@ interface RestoredState {
  * twice. Like the book, skips entries that the balance has no room for.
  */
 export function withUndrained(
-  { balance, seq, windows, keys, known }: AccountSnapshot,
+  { balance, seq, windows, keys, members, known }: AccountSnapshot,
   journal: readonly JournalEntry[],
 ): RestoredState {
   const waiting = new Map(journal.filter(({ id }) => !known.has(id)).map((entry) => [entry.id, entry]));
-  const restored = { balance: balance as number, seq, windows, keys: [...keys] };
+  const restored = { balance: balance as number, seq, windows, keys: [...keys], members: [...members] };
   for (const entry of waiting.values()) {
     const after = restored.balance + entry.credits;
     if (!Number.isSafeInteger(after)) continue;
@@ -248,15 +266,23 @@ export function withUndrained(
     restored.seq++;
     if (entry.keyId === null) continue;
     restored.windows = withSpend(restored.windows, entry, entry.hours?.account);
-    const place = restored.keys.findIndex(({ key }) => key.id === entry.keyId);
-    const state = restored.keys[place];
-    if (state)
-      restored.keys[place] = {
-        ...state,
-        windows: withSpend(state.windows, entry, entry.hours?.key),
-      };
+    const owner = keys.find(({ key }) => key.id === entry.keyId)?.key;
+    spend(restored.keys, ({ key }) => key === owner, entry, entry.hours?.key);
+    spend(restored.members, ({ personId }) => personId === owner?.personId, entry, entry.hours?.member);
   }
   return { ...restored, balance: micro(restored.balance) };
+}
+
+/** Adds a call or a refund to the windows of the owner that `is` finds, if any. */
+function spend<Owner extends { readonly windows: Windows }>(
+  owners: Owner[],
+  is: (owner: Owner) => boolean,
+  entry: JournalEntry,
+  hours: number | undefined,
+): void {
+  const place = owners.findIndex(is);
+  const owner = owners[place];
+  if (owner) owners[place] = { ...owner, windows: withSpend(owner.windows, entry, hours) };
 }
 
 /** Windows after a call or a refund. `hours`: start of the five hours in which it counted. */

@@ -1,7 +1,13 @@
 import { Failures } from '../../log/loop.ts';
 import type { HoldId } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  keyRedisKey,
+  memberRedisKeys,
+} from '../redis/redis-keys.ts';
 import type { Rebuilder } from './rebuild.ts';
 
 /** Concurrent cancels; sequentially, a slow Redis would take minutes for the calls of one second of outage. */
@@ -51,9 +57,13 @@ export class UnansweredAdmissions {
    * Schedules the release of a hold that nothing will settle; Redis may not have it. `reason`: see `cancelOne`;
    * `sentAt`: when an unanswered admission was sent, by performance.now().
    */
-  add({ requestId, accountId, keyId }: HoldId, reason: CancelReason = 'not sent', sentAt?: number): void {
+  add(
+    { requestId, accountId, keyId, personId }: HoldId,
+    reason: CancelReason = 'not sent',
+    sentAt?: number,
+  ): void {
     if (this.#unanswered.size < MAX)
-      this.#unanswered.set(requestId, { requestId, accountId, keyId, reason, sentAt });
+      this.#unanswered.set(requestId, { requestId, accountId, keyId, personId, reason, sentAt });
   }
 
   /** Returns what an admission took, now or once Redis answers. */
@@ -92,16 +102,21 @@ export class UnansweredAdmissions {
    * Cancels one call now. One that ran keeps its share of the limits; one that was not sent returns it. False: its
    * account was rebuilt, so retry.
    */
-  async cancelOne({ requestId, accountId, keyId }: HoldId, reason: CancelReason): Promise<boolean> {
-    const reply = await this.#parts.client.cancel(
+  async cancelOne({ requestId, accountId, keyId, personId }: HoldId, reason: CancelReason): Promise<boolean> {
+    const keys = [
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
+      ...memberRedisKeys(accountId, personId),
+    ];
+    const reply = await this.#parts.client.cancel(
+      keys.length,
+      ...keys,
       requestId,
       reason === 'not sent' ? 0 : 1,
     );
     if (reply !== 'MISSING') return true;
-    await this.#parts.rebuilder.rebuild(accountId, { keyId });
+    await this.#parts.rebuilder.rebuild(accountId, { keyId, personId });
     return false;
   }
 }

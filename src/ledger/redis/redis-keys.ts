@@ -27,6 +27,16 @@ export function keyRedisKey(accountId: number, keyId: number): string {
   return `${TAGS[accountId % BUCKETS]}k:${keyId}`;
 }
 
+/** Hash of a person's keys in an account together; fields in lua/post.inc.lua. */
+export function memberRedisKey(accountId: number, personId: number): string {
+  return `${TAGS[accountId % BUCKETS]}m:${accountId}:${personId}`;
+}
+
+/** The member hash of a key in a list; empty if the key is the account's. */
+export function memberRedisKeys(accountId: number, personId: number | null | undefined): string[] {
+  return personId == null ? [] : [memberRedisKey(accountId, personId)];
+}
+
 /** Hash of a bucket's holds (lua/hold-record.inc.lua) and idempotency markers. */
 export function holdsRedisKey(bucket: number): string {
   return `${TAGS[bucket]}holds`;
@@ -38,13 +48,19 @@ export function journalRedisKey(bucket: number): string {
 }
 
 /**
- * Redis keys of scripts that post an entry: account, API key, holds, journal; without an API key, the account twice.
+ * Redis keys of scripts that post an entry: account, API key, holds, journal, and the member if there is one; without an
+ * API key, the account twice.
  */
-export function postingRedisKeys(accountId: number, keyId: number | null): [string, string, string, string] {
+export function postingRedisKeys(
+  accountId: number,
+  keyId: number | null,
+  personId: number | null | undefined,
+): readonly string[] {
   const account = accountRedisKey(accountId);
   const bucket = bucketOf(accountId);
   const key = keyId === null ? account : keyRedisKey(accountId, keyId);
-  return [account, key, holdsRedisKey(bucket), journalRedisKey(bucket)];
+  const member = memberRedisKeys(accountId, personId);
+  return [account, key, holdsRedisKey(bucket), journalRedisKey(bucket), ...member];
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster, type Command } from 'ioredis';
 import type { RedisClock } from './clock.ts';
 import { admitWithinMs, COMMAND_TIMEOUT_MS, type RedisClient } from './connect.ts';
-import { KEYS_OF, scriptText } from './scripts.ts';
+import { scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
 
 /** Scripts that every call runs. */
@@ -13,7 +13,7 @@ export interface HotCommand {
   readonly bucket: number;
   readonly keys: readonly string[];
   readonly id: string;
-  /** Space-separated values; see the script. */
+  /** Space-separated values; see the script. An m before them: `keys` ends with a member hash (lua/each.inc.lua). */
   readonly numbers: string;
   readonly record: string;
 }
@@ -134,7 +134,7 @@ export class ScriptSender {
 
   #sendDefined(script: HotScript, { command, onReply }: Call): void {
     const { keys, id, numbers, record, bucket } = command;
-    this.#client[script](...keys, id, numbers, record, ...this.trailing(script, bucket)).then(
+    this.#client[script](keys.length, ...keys, id, numbers, record, ...this.trailing(script, bucket)).then(
       ([reply]) => deliver(onReply, reply),
       (error: Error) => onReply(error, undefined),
     );
@@ -256,7 +256,7 @@ class Script {
   textFor(socket: object, calls: readonly Call[], trailing: readonly string[]): string {
     const isKnown = this.#known.has(socket);
     if (!isKnown) this.#known.add(socket);
-    const keyCount = KEYS_OF[this.name] * calls.length;
+    const keyCount = calls.reduce((sum, { command }) => sum + command.keys.length, 0);
     // The command, the script and the number of keys.
     const count = 3 + keyCount + ARGUMENTS * calls.length + trailing.length;
     let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;

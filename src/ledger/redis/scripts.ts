@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * Number of Redis keys of every script (for admit and settle: per call; undefined: the caller passes it). Each script's
- * header documents keys, arguments and replies.
+ * Number of Redis keys of every script (undefined: the caller passes it). Each script's header documents keys, arguments
+ * and replies.
  */
 export const KEYS_OF = {
-  admit: 3,
-  settle: 4,
-  cancel: 3,
-  expire: 4,
-  postOnce: 4,
-  publishKey: 3,
+  admit: undefined,
+  settle: undefined,
+  cancel: undefined,
+  expire: undefined,
+  postOnce: undefined,
+  publishKey: undefined,
   publishAccount: 2,
-  beginRebuild: 2,
+  beginRebuild: undefined,
   restoreKeys: undefined,
   restoreAccount: 2,
   limitStates: 2,
@@ -25,16 +25,17 @@ type Arg = string | number;
 /** The scripts as methods: Redis keys first, then arguments, as each script's header says. */
 export interface ScriptClient {
   /** For one call, like `settle`; ScriptSender sends several at once. */
-  admit(...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
-  settle(...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
-  cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
-  expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
+  admit(keyCount: number, ...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
+  settle(keyCount: number, ...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
+  cancel(keyCount: number, ...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
+  expire(keyCount: number, ...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   postOnce(
+    keyCount: number,
     ...args: Arg[]
   ): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND', string?]>;
-  publishKey(...args: Arg[]): Promise<unknown>;
+  publishKey(keyCount: number, ...args: Arg[]): Promise<unknown>;
   publishAccount(...args: Arg[]): Promise<unknown>;
-  beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
+  beginRebuild(keyCount: number, ...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   limitStates(...args: Arg[]): Promise<string>;

@@ -69,7 +69,12 @@ export async function openDashboard(
     faults,
     requests,
     async signIn(token) {
-      await page.getByLabel('API key').fill(token);
+      const field = page.getByLabel('API key');
+      // The sign-in is for people first.
+      const other = page.getByRole('button', { name: 'Use an API key or the admin token' });
+      await field.or(other).waitFor();
+      if (await other.isVisible()) await other.click();
+      await field.fill(token);
       await page.getByRole('button', { name: 'Sign in' }).click();
     },
     async open(route, title) {

@@ -26,6 +26,7 @@ export interface Parameter {
 export interface Operation {
   readonly operationId?: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly Parameter[];

@@ -1,15 +1,26 @@
+import { COMMAND_LINE } from '../../../src/domain/actor.ts';
+import type { Role } from '../../../src/domain/roles.ts';
 import { untilServed } from '../check/until.ts';
-import type { InProcessGateway, TestAccount } from '../start/gateway-in-process.ts';
+import { apiOf } from '../clients/api.ts';
+import { apiWith, invited, memberOf, PASSWORD, secretOf } from '../clients/people.ts';
+import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from '../start/gateway-in-process.ts';
+import { newEmail, personOn } from '../start/people.ts';
+import { headersOfNewPerson, ownerOf } from './documented-sessions.ts';
 
 /** Values of path parameters, of a query, or of headers. */
 export type Values = Readonly<Record<string, string>>;
+
+type Example = Readonly<Record<string, unknown>>;
 
 /** One way to call an operation. Bodies are the examples of the document. */
 export interface DocumentedCall {
   /** Creates the resources that the path's parameters name; absent if the path has none. */
   readonly path?: (world: InProcessGateway, caller: TestAccount) => Values | Promise<Values>;
   readonly query?: string;
-  readonly headers?: Values;
+  /** Headers beside, or in place of, those of the credential. */
+  readonly headers?: (world: InProcessGateway, example: Example) => Values | Promise<Values>;
+  /** Fields of the example that must be others each time, such as secrets that work once. */
+  readonly body?: (world: InProcessGateway, caller: TestAccount, example: Example) => Promise<Example>;
 }
 
 const ownKey = async (world: InProcessGateway, { accountId }: TestAccount) => ({
@@ -55,6 +66,51 @@ async function finishedVideo(world: InProcessGateway, caller: TestAccount): Prom
   for (const _ of [1, 2]) await (await untilServed('the video', read)).arrayBuffer();
   return { id };
 }
+
+const memberIn = async (world: InProcessGateway, accountId: number): Promise<Values> => ({
+  person_id: String((await memberOf(world, accountId, 'member')).id),
+});
+const ownMember = (world: InProcessGateway, { accountId }: TestAccount) => memberIn(world, accountId);
+const newPerson = async (world: InProcessGateway) => ({ person_id: String((await personOn(world)).id) });
+
+async function invitationIn(world: InProcessGateway, accountId: number): Promise<Values> {
+  const path = `/api/admin/accounts/${accountId}/invitations/`;
+  const { body } = await apiOf(world, ADMIN_TOKEN).post<{ id: number }>(path, { role: 'member' });
+  return { invitation_id: String(body.id) };
+}
+const ownInvitation = (world: InProcessGateway, { accountId }: TestAccount) => invitationIn(world, accountId);
+const invitationToAccount = async (world: InProcessGateway) => {
+  const account = await ownAccount(world);
+  return { ...account, ...(await invitationIn(world, Number(account.account_id))) };
+};
+
+/** Another session of the person who calls. */
+async function otherSession(world: InProcessGateway, caller: TestAccount): Promise<Values> {
+  const { email, cookie } = await ownerOf(world, caller);
+  const { get, post } = apiWith(world, cookie);
+  await post('/api/session/', { email, password: PASSWORD });
+  const { body } = await get<{ sessions: { id: number; is_current: boolean }[] }>('/api/session/sessions/');
+  return { session_id: String(body.sessions.find((session) => !session.is_current)?.id) };
+}
+
+/** An identity at a provider of the person who calls. */
+async function ownIdentity(world: InProcessGateway, caller: TestAccount): Promise<Values> {
+  const { id } = await ownerOf(world, caller);
+  const identity = { issuer: 'https://id.example.com', subject: newEmail(), email: null };
+  await world.book.linkIdentity(id, identity, COMMAND_LINE, Date.now());
+  return { identity_id: String((await world.book.identities(id)).at(-1)?.id) };
+}
+
+/** The secret of a link that the operator makes for an e-mail address. */
+async function linkFor(world: InProcessGateway, email: string, isOperator: boolean): Promise<string> {
+  const body = { email, is_operator: isOperator };
+  const answer = await apiOf(world, ADMIN_TOKEN).post<{ link: string }>('/api/admin/people/', body);
+  return secretOf(answer.body.link);
+}
+
+const invitationTo = async (world: InProcessGateway, { accountId }: TestAccount) => ({
+  secret: await invited(world, accountId, 'member' satisfies Role),
+});
 
 async function newKey(world: InProcessGateway, accountId: number): Promise<number> {
   const path = `/api/admin/accounts/${accountId}/keys/`;
@@ -105,6 +161,55 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   ],
   listAlerts: [{}, { query: 'limit=1' }],
   sendTestAlert: [{}],
+  listAuditEntries: [
+    {},
+    { query: 'limit=1&before=1000000&action=key.create' },
+    { query: 'actor=operator:&target=account:1&from=2026-01-01' },
+    { query: 'format=csv' },
+    { query: 'format=jsonl' },
+  ],
+  listMembers: [{}],
+  updateMember: [{ path: ownMember }],
+  removeMember: [{ path: ownMember }],
+  listInvitations: [{}],
+  createInvitation: [{}],
+  withdrawInvitation: [{ path: ownInvitation }],
+  lookAtInvitation: [{ body: invitationTo }],
+  acceptInvitation: [
+    {
+      headers: async (world, { email }) => (email === undefined ? await headersOfNewPerson(world) : {}),
+      body: async (world, caller, { email }) => ({
+        ...(await invitationTo(world, caller)),
+        ...(email === undefined ? {} : { email: newEmail() }),
+      }),
+    },
+  ],
+  readWaysToSignIn: [{}],
+  signIn: [{ body: async (world) => ({ email: (await personOn(world)).email, password: PASSWORD }) }],
+  readSession: [{}],
+  signOut: [{ headers: (world) => headersOfNewPerson(world) }],
+  updateOwnPerson: [{}],
+  listSessions: [{}],
+  endSessions: [{ headers: (world) => headersOfNewPerson(world) }],
+  endSession: [{ path: otherSession }],
+  useProvider: [
+    {
+      path: () => ({ name: 'company' }),
+      headers: async (world, { link }) => (link === true ? await headersOfNewPerson(world) : {}),
+      body: async (world, caller, { link }) => (link === true ? {} : await invitationTo(world, caller)),
+    },
+  ],
+  listIdentities: [{}],
+  unlinkIdentity: [{ path: ownIdentity }],
+  setUp: [
+    {
+      async body(world) {
+        const email = newEmail();
+        return { code: await linkFor(world, email, true), email };
+      },
+    },
+  ],
+  resetPassword: [{ body: async (world) => ({ secret: await linkFor(world, newEmail(), false) }) }],
   listModels: [{}],
   readModel: [{ path: () => ({ id: 'demo-chat' }) }],
   createChatCompletion: [{}],
@@ -126,7 +231,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   readVideo: [{ path: ownVideo }],
   deleteVideo: [{ path: ownVideo }],
   readVideoContent: [{ path: finishedVideo }],
-  createAccount: [{}],
+  createAccount: [{ body: async () => ({ email: newEmail() }) }],
   listAccounts: [{}, { query: 'email=EXAMPLE.com' }, { query: 'limit=1' }, { query: 'after=1' }],
   readAccountById: [{ path: ownAccount }],
   updateAccountById: [{ path: ownAccount }],
@@ -160,7 +265,10 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   listModelsOfOperator: [{}],
   listProviders: [{}],
   listAlertsOfAccount: [{ path: ownAccount }],
-  changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],
+  changeCredits: [
+    { path: ownAccount },
+    { path: ownAccount, headers: () => ({ 'idempotency-key': 'invoice-1001' }) },
+  ],
   listKeysOfAccount: [{ path: ownAccount }],
   createKeyForAccount: [{ path: ownAccount }],
   deleteKeyOfAccount: [
@@ -171,6 +279,16 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
       },
     },
   ],
+  listMembersOfAccount: [{ path: ownAccount }],
+  createInvitationToAccount: [{ path: ownAccount }],
+  listInvitationsToAccount: [{ path: ownAccount }],
+  withdrawInvitationToAccount: [{ path: invitationToAccount }],
+  listAuditEntriesOfAll: [{}, { query: 'action=session.create&actor=person:1' }, { query: 'format=csv' }],
+  listPeople: [{}, { query: 'limit=1&after=1' }],
+  createPerson: [{ body: async () => ({ email: newEmail() }) }],
+  updatePerson: [{ path: newPerson }],
+  erasePerson: [{ path: newPerson }],
+  createResetLink: [{ path: newPerson }],
   readHealth: [{}],
   readReadiness: [{}],
   readMetrics: [{}],

@@ -3,6 +3,8 @@ import { DEMO_URL } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
 import { micro } from '../../../src/domain/credits.ts';
+import { oidcSettings } from '../fixtures/oidc-settings.ts';
+import { startOidcProvider } from '../stand-ins/oidc-provider.ts';
 import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
 
@@ -15,13 +17,14 @@ const REQUEST_TIMEOUT_MS = 3_000;
 
 /**
  * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
- * header `x-provider` of a call has the provider's behavior in JSON.
+ * header `x-provider` of a call has the provider's behavior in JSON. People sign in with passwords, or with `company`.
  */
 export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
   const provider = await startScriptedProvider({
     behave: ({ headers }) => JSON.parse(String(headers['x-provider'] ?? '{}')),
   });
   t.teardown(() => provider.close());
+  const company = oidcSettings(await startOidcProvider(t), { name: 'company' });
   const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });
   const demo = [...catalog].filter(([, { upstream }]) => upstream.url === DEMO_URL);
   const passHeaders = ['x-provider'];
@@ -42,6 +45,7 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
       },
       // Every example and every refusal creates its own keys in one account: more than 100 in total.
       accounts: { maxKeys: 200, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
+      people: { passwords: true, auditDays: 400, oidc: [company] },
       server: {
         ...server,
         host: '127.0.0.1',

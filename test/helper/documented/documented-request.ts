@@ -1,6 +1,9 @@
+import { OWN } from '../clients/people.ts';
+import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from '../start/gateway-in-process.ts';
 import { silentWav } from '../start/media-gateway.ts';
 import type { Described, Media } from './api-document.ts';
-import type { Values } from './documented-calls.ts';
+import type { DocumentedCall, Values } from './documented-calls.ts';
+import { operatorHeaders, ownerOf, sessionHeaders } from './documented-sessions.ts';
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -28,17 +31,56 @@ export function bodiesOf(operation: Described): [name: string, body: DocumentedR
   );
 }
 
-/** Headers that carry a credential by `scheme`, one of the alternatives of an operation's security. */
-export function credential(scheme: string | undefined, key: string, adminToken: string): Values {
+/** Security schemes by which an operation can be called; one that is undefined if it needs none. */
+export function schemesOf({ security = [] }: Described): readonly (string | undefined)[] {
+  return security.length > 0 ? security.map((scheme) => Object.keys(scheme)[0]) : [undefined];
+}
+
+/** Who calls: a key of an account, an owner of it by `session`, or an operator. */
+export interface CallerOf {
+  readonly world: InProcessGateway;
+  readonly caller: TestAccount;
+}
+
+/** A request that the operation accepts, with one of its credentials and an example as its body. */
+export async function requestOf(
+  { world, caller }: CallerOf,
+  operation: Described,
+  call: DocumentedCall,
+  scheme: string | undefined,
+  body: DocumentedRequest['body'],
+): Promise<DocumentedRequest> {
+  const example = (body?.example ?? {}) as Readonly<Record<string, unknown>>;
+  const replaced = await call.body?.(world, caller, example);
+  return {
+    path: (await call.path?.(world, caller)) ?? {},
+    ...(call.query ? { query: call.query } : {}),
+    headers: {
+      ...(await credential(scheme, { world, caller }, operation)),
+      ...(await call.headers?.(world, example)),
+    },
+    ...(body ? { body: replaced ? { ...body, example: { ...example, ...replaced } } : body } : {}),
+  };
+}
+
+/** Headers that carry a credential by `scheme`. */
+async function credential(
+  scheme: string | undefined,
+  { world, caller }: CallerOf,
+  { path }: Described,
+): Promise<Values> {
   switch (scheme) {
     case undefined:
-      return {};
+      return OWN;
+    case 'session':
+      if (path.startsWith('/api/admin/')) return await operatorHeaders(world);
+      return sessionHeaders((await ownerOf(world, caller)).cookie, caller.accountId);
     case 'xApiKey':
-      return { 'x-api-key': key };
+      return { 'x-api-key': caller.key };
     case 'adminToken':
-      return { authorization: `Bearer ${adminToken}` };
+      return { authorization: `Bearer ${ADMIN_TOKEN}` };
     default:
-      return { authorization: `Bearer ${key}` };
+      return { authorization: `Bearer ${caller.key}` };
   }
 }
 

@@ -135,6 +135,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     accounts: { maxKeys: 130, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
+    people: { passwords: true, auditDays: 400, oidc: [] },
     limits: {
       requestTimeoutMs: 60_000,
       headersTimeoutMs: 30_000,
@@ -234,6 +235,7 @@ export async function startOwnGateway(
     dataDir?: string;
     /** Time for requests in flight to finish on close; default 30 s. */
     finishWithinMs?: number;
+    setupCode?: string;
   } = {},
 ): Promise<OwnGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
@@ -241,7 +243,10 @@ export async function startOwnGateway(
   const served = await serve(
     testConfig(dataDir, provider.url, options.config),
     pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-    options.finishWithinMs === undefined ? {} : { finishWithinMs: options.finishWithinMs },
+    {
+      setupCode: options.setupCode,
+      ...(options.finishWithinMs === undefined ? {} : { finishWithinMs: options.finishWithinMs }),
+    },
   );
   let closed: Promise<void> | undefined;
   const close = () => {

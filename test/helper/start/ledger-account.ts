@@ -1,5 +1,6 @@
 import { newWebhookSecret } from '../../../src/alerts/send.ts';
 import type { Book } from '../../../src/book/book.ts';
+import type { NewKey } from '../../../src/book/keys.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../../../src/domain/key.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/key-settings.ts';
@@ -15,7 +16,7 @@ export interface AccountOptions {
   readonly threshold?: number;
   /** Default 0. */
   readonly overdraft?: number;
-  readonly key?: Partial<KeySettings>;
+  readonly key?: Partial<Omit<NewKey, 'hash' | 'prefix'>>;
   /** The account's; default: none. */
   readonly spendingLimits?: readonly SpendingLimit[];
   /** Default: an address that no other account has. */

@@ -148,6 +148,7 @@ export function admissionOf(key: KeyRecord, credits: number, more: Partial<Admis
     requestId: `req_${process.pid}_${requests++}`,
     accountId: key.accountId,
     keyId: key.id,
+    personId: key.personId,
     keyVersion: key.version,
     accountVersion: 1,
     hold,
@@ -166,6 +167,7 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
     type: 'charge',
     accountId: admission.accountId,
     keyId: admission.keyId,
+    ...(admission.personId !== null && { personId: admission.personId }),
     createdAt: Date.now(),
     model: admission.model,
     category: 'text',
@@ -178,14 +180,15 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
   };
 }
 
-/** Micro-credits that a key, or its account, has spent in the current window of a period. */
+/** Micro-credits that a key, its member or its account has spent in the current window of a period. */
 export async function spentBy(
   ledger: Ledger,
-  { accountId, id }: Pick<KeyRecord, 'accountId' | 'id'>,
+  { accountId, id, personId }: Pick<KeyRecord, 'accountId' | 'id' | 'personId'>,
   period: LimitPeriod,
   of: SpendingOwner = 'key',
 ): Promise<number> {
-  const [windows] = await ledger.windows(accountId, [of === 'key' ? id : 'account']);
+  const owners = { key: id, member: { personId: personId ?? 0 }, account: 'account' } as const;
+  const [windows] = await ledger.windows(accountId, [owners[of]]);
   const now = ledger.now(accountId);
   return spentIn(windows as Windows, period, periodStarts(now), now);
 }

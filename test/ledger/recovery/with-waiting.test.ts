@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'tap';
 import type { AccountSnapshot } from '../../../src/book/snapshot.ts';
 import { micro } from '../../../src/domain/credits.ts';
@@ -34,9 +34,10 @@ const SNAPSHOT = {
   seq: 7,
   known: new Set(['booked']),
   keys: [
-    { key: { id: 3 } as KeyRecord, windows: windows(10, 20, 30) },
-    { key: { id: 4 } as KeyRecord, windows: windows(1, 1, 1) },
+    { key: { id: 3, personId: 7 } as KeyRecord, windows: windows(10, 20, 30) },
+    { key: { id: 4, personId: null } as KeyRecord, windows: windows(1, 1, 1) },
   ],
+  members: [{ personId: 7, windows: windows(10, 20, 30) }],
   windows: windows(11, 21, 31),
 } as unknown as AccountSnapshot;
 
@@ -54,7 +55,7 @@ test('a charge counts for the periods that it was booked to, on its own key', as
       keyId: 3,
       credits: micro(-5),
       day: STARTS.day,
-      hours: { key: NOW, account: NOW + FIVE_HOURS_MS },
+      hours: { key: NOW, member: NOW - 1, account: NOW + FIVE_HOURS_MS },
     }),
     entry(1, {
       keyId: 3,
@@ -63,6 +64,8 @@ test('a charge counts for the periods that it was booked to, on its own key', as
       hours: { key: NOW - FIVE_HOURS_MS, account: NOW },
     }),
   );
+  const ofKey = { daySpent: 15, weekSpent: 32, monthSpent: 42, totalSpent: 112 };
+  t.match(state.members, [{ windows: { ...ofKey, hours: NOW - 1, hoursSpent: 10 } }]);
   t.match(state.keys, [
     { windows: { daySpent: 15, weekSpent: 32, monthSpent: 42, totalSpent: 112, hours: NOW, hoursSpent: 10 } },
     { windows: { daySpent: 1, weekSpent: 1, monthSpent: 1, totalSpent: 100, hours: NOW, hoursSpent: 5 } },
@@ -95,9 +98,9 @@ const start = fc
   .map(([count, isEarlier]) => NOW + 2 * count * FIVE_HOURS_MS - (isEarlier ? 3_600_000 : 0));
 
 const drawnEntry = fc.record({
-  key: fc.nat(1),
+  key: fc.nat(2),
   daysAgo: fc.nat(40),
-  hours: fc.record({ key: start, account: start }),
+  hours: fc.record({ key: start, member: start, account: start }),
   credits: fc.integer({ min: -9, max: 3 }),
 });
 
@@ -109,11 +112,14 @@ eachBook(
     await fc.assert(
       fc.asyncProperty(drawn, fc.nat(12), async (calls, drained) => {
         const { account, key } = await stored(book);
-        const keys = [key, await book.createKey(account.id, newKey(), NOW)];
+        const ofMember = () =>
+          book.createKey(account.id, newKey({ personId: 7, memberSpendingLimits: [] }), NOW);
+        const keys = [key, await ofMember(), await ofMember()];
         const all = entries(
           account.id,
           calls.map(({ key: index, daysAgo, hours, credits }) => ({
             keyId: keys[index]?.id ?? null,
+            ...(index > 0 && { personId: 7 }),
             type: credits > 0 ? 'refund' : 'charge',
             day: STARTS.day - daysAgo,
             hours,
@@ -127,6 +133,11 @@ eachBook(
         const after = await book.snapshot(account.id, STARTS, ids);
         if (!before || !after) throw new Error('no account');
         deepEqual(withUndrained(before, all), withUndrained(after, all));
+        const spent = (windows?: Windows) => windows?.totalSpent ?? 0;
+        equal(
+          spent(after.members[0]?.windows),
+          spent(after.keys[1]?.windows) + spent(after.keys[2]?.windows),
+        );
         count++;
       }),
     );

@@ -124,6 +124,7 @@ function admissionOf(
     requestId,
     accountId,
     keyId,
+    personId: key.personId,
     keyVersion: key.version,
     accountVersion: account.version,
     hold: micro(hold),

@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { OWN, readAccount, readAlerts, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
+import { seesKeys } from '../session/may.ts';
+import { may, session } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Section } from '../ui/elements.tsx';
@@ -32,7 +34,8 @@ export default function AlertsPage() {
       <Shown of={loaded}>
         {({ alerts, keys, account }) => {
           const active = keys.filter((key) => key.is_active && key.webhook_url !== '');
-          const receivers = new Set(active.map((key) => key.webhook_url));
+          const isKnown = seesKeys(session.value?.role ?? 'key');
+          const receivers = isKnown ? new Set(active.map((key) => key.webhook_url)).size : undefined;
           return (
             <>
               <p className="lead">
@@ -44,15 +47,13 @@ export default function AlertsPage() {
                   account={account}
                   onChanged={(changed) => loaded.replace({ alerts, keys, account: changed })}
                 />
-                {account.webhook_secret !== undefined && (
-                  <>
-                    <TestAlert
-                      receivers={receivers.size}
-                      onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}
-                    />
-                    <Secret value={account.webhook_secret} />
-                  </>
+                {may('send test alerts') && (
+                  <TestAlert
+                    receivers={receivers}
+                    onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}
+                  />
                 )}
+                {account.webhook_secret !== undefined && <Secret value={account.webhook_secret} />}
               </div>
               <Events alerts={alerts} keys={keys} />
             </>

@@ -19,8 +19,8 @@ export function TestAlert({
   receivers,
   onAlerts,
 }: {
-  /** Number of webhook addresses of active keys. */
-  receivers: number;
+  /** Number of webhook addresses of active keys; undefined for a role that sees no keys. */
+  receivers: number | undefined;
   onAlerts: (alerts: readonly AlertView[]) => void;
 }) {
   const action = useAction(async () => {
@@ -30,11 +30,7 @@ export function TestAlert({
   });
   return (
     <Section title="Test">
-      <p>
-        {receivers === 0
-          ? 'No active key has a webhook URL. Set one on a key first.'
-          : `Sends a test alert to ${receivers === 1 ? 'one webhook URL' : `${Math.min(receivers, MOST_TESTED)} webhook URLs`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
-      </p>
+      <p>{wordsFor(receivers)}</p>
       <button
         type="button"
         className="primary"
@@ -46,6 +42,14 @@ export function TestAlert({
       <FailureNote error={action.error} />
     </Section>
   );
+}
+
+function wordsFor(receivers: number | undefined): string {
+  if (receivers === undefined)
+    return 'Sends a test alert to the webhook URL of every active key that has one.';
+  if (receivers === 0) return 'No active key has a webhook URL. Set one on a key first.';
+  const urls = receivers === 1 ? 'one webhook URL' : `${Math.min(receivers, MOST_TESTED)} webhook URLs`;
+  return `Sends a test alert to ${urls}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`;
 }
 
 async function outcomeOf(id: number, onAlerts: (alerts: readonly AlertView[]) => void): Promise<string> {

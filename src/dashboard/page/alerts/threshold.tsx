@@ -4,6 +4,7 @@ import { setThreshold } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
+import { may } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Section } from '../ui/elements.tsx';
@@ -20,7 +21,7 @@ export function Threshold({
 }) {
   const [text, setText] = useState<string>();
   useUnsaved(text !== undefined && text !== String(account.alert_threshold));
-  const mayEdit = account.webhook_secret !== undefined;
+  const mayEdit = may('change the threshold');
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
     setText(undefined);

@@ -6,7 +6,10 @@ import type { EntryPageView, EntryView } from '../../../api/ledger/entry-view.ts
 import type { ModelListView, ModelView } from '../../../api/models/model-view.ts';
 import type { UsageGroup, UsageReportView } from '../../../api/usage/usage-view.ts';
 import type { Question } from '../explain/call-question.ts';
+import { seesKeys } from '../session/may.ts';
+import { knowsModels, session } from '../session/session.ts';
 import { listKeys } from './keys.ts';
+import { readModelsOfOperator } from './operator.ts';
 import { ask, askRaw, type RequestOptions } from './request.ts';
 
 /**
@@ -47,9 +50,12 @@ export function readUsageOf(
   return ask('GET', `${base}usage/?${new URLSearchParams(asked)}`, { signal });
 }
 
-/** Reads all keys of the account, by which entries and deliveries show the names of theirs. */
+/**
+ * Reads the keys of the account that the session sees, by which entries and deliveries show the names of theirs; none for
+ * a role without keys.
+ */
 export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
-  if (base === OWN) return listKeys(signal);
+  if (base === OWN) return seesKeys(session.value?.role ?? 'key') ? listKeys(signal) : [];
   const { keys } = await ask<KeyListView>('GET', `${base}keys/`, { signal });
   return keys;
 }
@@ -94,8 +100,14 @@ export function sendTestAlert(): Promise<QueuedAlertView> {
   return ask('POST', '/api/account/alerts/test/');
 }
 
-/** Reads the models that a key may call; `token` is its value, by default the session's. */
+/**
+ * Reads the models that a key may call; `token` is its value, by default the session's. For a person it reads all models
+ * if they are an operator; other people get none, because the API shows them to keys only.
+ */
 export async function readModels(signal: AbortSignal, token?: string): Promise<readonly ModelView[]> {
+  if (token === undefined && session.value?.token === undefined) {
+    return knowsModels() ? (await readModelsOfOperator(signal)).models : [];
+  }
   const { data } = await ask<ModelListView>('GET', '/v1/models', { signal, ...(token ? { token } : {}) });
   return data;
 }

@@ -2,6 +2,12 @@ import { ApiFailure } from './api-failure.ts';
 
 /** Codes of a 403 that is about something else than the session's own key: checks 3 to 8 refuse with the others. */
 const NOT_ABOUT_THE_KEY: ReadonlySet<string> = new Set([
+  'not_permitted',
+  'cross_site',
+  'sign_in_again',
+  'invalid_credentials',
+  'use_provider',
+  'invitation_email',
   'management_not_allowed',
   'category_not_allowed',
   'model_not_allowed',

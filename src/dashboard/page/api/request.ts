@@ -1,6 +1,7 @@
 import { session, setManaging, signOut } from '../session/session.ts';
 import { leave } from '../ui/leave-guard.ts';
 import { ApiFailure } from './api-failure.ts';
+import { credentialHeaders } from './credentials.ts';
 
 export interface RequestOptions {
   readonly body?: unknown;
@@ -22,15 +23,17 @@ export async function ask<Body>(method: string, path: string, options: RequestOp
 
 /** Asks the gateway's public API and resolves with the response, its body unread. Rejects with an ApiFailure. */
 export async function askRaw(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-  const token = options.token ?? session.value?.token;
+  const current = session.value;
+  const token = options.token ?? current?.token;
   const response = await send(method, path, token, options);
   if (response.ok) return response;
   const failure = await failureOf(response);
   // A request that this page itself aborted is no failure of the gateway.
   options.signal?.throwIfAborted();
-  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first
-  // refusal ends the session.
-  if (response.status === 401 && options.token === undefined && session.value?.token === token) {
+  // The key was deactivated, its value replaced, or the person's session ended, meanwhile. Every further request would be
+  // refused too, so the first refusal ends the session.
+  const isOfSession = options.token === undefined && current !== undefined;
+  if (response.status === 401 && isOfSession && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
   // Only for reads: after a refused change, the user's input stays on the page, below the reason.
@@ -82,10 +85,10 @@ async function send(
     return await fetch(gatewayUrl(path), {
       method,
       cache: 'no-store',
-      credentials: 'omit',
+      // Cookies are a person's session; a token goes alone.
+      credentials: token === undefined ? 'same-origin' : 'omit',
       headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...credentialHeaders({ token, accountId: session.value?.accountId }, method, body !== undefined),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

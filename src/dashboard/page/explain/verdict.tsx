@@ -9,6 +9,7 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   is_active: 'Key is active',
   account_active: 'Account is active',
   request: 'Model and endpoint',
+  member_spending_limits: "Member's spending limits",
   account_spending_limits: "Account's spending limits",
   credits: 'Credits',
   ...Object.fromEntries(

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { OWN, readKeys, readModels } from '../api/account.ts';
 import { listAccounts, readModelsOfOperator } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
-import { DESTINATIONS } from '../navigation.ts';
+import { destinations } from '../navigation.ts';
 import { goTo } from '../route.ts';
 import { manages, session } from '../session/session.ts';
 import { leave } from '../ui/leave-guard.ts';
@@ -21,7 +21,6 @@ export default function Finder() {
   const found = useLoad(read);
   // Enter takes the first result, so it opens when all of them are there; where they cannot be read, with the pages alone.
   const isReady = found.data !== undefined || found.error !== undefined;
-  const role = session.value?.role ?? 'owner';
   useEffect(() => {
     if (isReady) spotlight.open();
   }, [isReady]);
@@ -30,7 +29,7 @@ export default function Finder() {
     ...(REQUEST_ID.test(request)
       ? [place(`Request ${request}`, 'Request', `/requests?request=${request}`)]
       : []),
-    ...DESTINATIONS[role].map(({ place: at, name }) => place(name, 'Page', `/${at}`)),
+    ...destinations().map(({ place: at, name }) => place(name, 'Page', `/${at}`)),
     ...(found.data ?? []),
   ];
   const wanted = request.toLowerCase();
@@ -72,6 +71,7 @@ async function read(signal: AbortSignal): Promise<readonly SpotlightActionData[]
       ...models.map(({ id }) => place(id, 'Model', `/models?search=${encodeURIComponent(id)}`)),
     ];
   }
+  if (session.value?.role === 'person') return [];
   const [keys, models] = await Promise.all([manages() ? readKeys(OWN, signal) : [], readModels(signal)]);
   return [
     ...keys.map(({ id, name, prefix }) => ({

@@ -16,7 +16,7 @@ export function limitsOf(text: string): readonly WireLimit[] {
   return limits;
 }
 
-const WHOSE = { key: 'the key', account: 'the account' } as const;
+const WHOSE = { key: 'the key', member: 'the member', account: 'the account' } as const;
 
 /** Name of a limit: `Daily spending limit of the key`. */
 export function limitName({ of, period }: Pick<RefusingLimit, 'of' | 'period'>): string {

@@ -1,5 +1,7 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
 import { rowAt, type WireName } from '../../../domain/key-settings.ts';
+import type { Role } from '../../../domain/roles.ts';
+
 import { count } from './credits.ts';
 
 /** Display names of the modalities. */
@@ -9,6 +11,15 @@ export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   tts: 'Speech (tts)',
   stt: 'Transcription (stt)',
   video: 'Video',
+};
+
+/** Display names of the roles of members. */
+export const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  billing: 'Billing',
+  member: 'Member',
+  viewer: 'Viewer',
 };
 
 /** Names of the spending periods as they follow "spent" or "credits". */

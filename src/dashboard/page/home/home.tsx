@@ -2,7 +2,7 @@ import type { AccountView } from '../../../api/account/account-view.ts';
 import { OWN, readAccount } from '../api/account.ts';
 import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
-import { manages, session } from '../session/session.ts';
+import { isPerson, manages, ownMembership, session } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Section } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
@@ -19,7 +19,8 @@ import { useDays } from './use-days.ts';
 /** Home page of an owner: balance and how long it lasts, spend, and what went wrong. */
 export function Home() {
   const account = useLoad((signal) => readAccount({ signal }));
-  const key = useLoad(readOwnKey);
+  const key = useLoad(async (signal) => (isPerson() ? undefined : readOwnKey(signal)));
+  const own = ownMembership()?.limits ?? [];
   const days = useDays(OWN);
   const hasCalls = days.data === undefined || days.data.total.calls > 0;
   return (
@@ -48,7 +49,7 @@ export function Home() {
               <SpendFigures days={days.data} isUnknown={days.error !== undefined} />
             </dl>
             <HeldLine account={data} />
-            <LimitsLeft of={key.data?.limits ?? data.limits} />
+            <LimitsLeft of={[...(key.data?.limits ?? data.limits), ...own]} />
             <CallLimitsLine of={data} whose="of all keys together" />
           </>
         )}
@@ -64,8 +65,9 @@ export function Home() {
   );
 }
 
-/** "Use this key" for the key of the session. */
+/** "Use this key" for the key of the session; nothing for a person, whose page has no key. */
 export function UseOwnKey() {
+  if (isPerson()) return null;
   return (
     <Section title="Use this key">
       <p className="hint">

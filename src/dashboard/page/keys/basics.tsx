@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
+import { makesOwnKeys } from '../session/session.ts';
 import { Field, TextField } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-draft.ts';
 import { ManageTick } from './manage-tick.tsx';
@@ -13,7 +14,14 @@ export function Basics(part: KeyFormPart) {
     if (isExpiryHalf !== draft.isExpiryHalf) change({ isExpiryHalf });
   };
   return (
-    <SettingGroup title="Basics" words="Name, note and expiry, and whether the key can manage the account.">
+    <SettingGroup
+      title="Basics"
+      words={
+        makesOwnKeys()
+          ? 'Name, note and expiry.'
+          : 'Name, note and expiry, and whether the key can manage the account.'
+      }
+    >
       <TextField
         name="name"
         label="Name"
@@ -46,7 +54,7 @@ export function Basics(part: KeyFormPart) {
         onValue={(expires) => change({ expires, isExpiryHalf: false })}
         input={{ type: 'datetime-local', onKeyUp: seeWhetherHalf, onBlur: seeWhetherHalf }}
       />
-      <ManageTick {...part} />
+      {!makesOwnKeys() && <ManageTick {...part} />}
     </SettingGroup>
   );
 }

@@ -4,7 +4,7 @@ import { OWN } from '../api/account.ts';
 import { readRefusals } from '../api/key-usage.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
-import { manages, mayChange } from '../session/session.ts';
+import { manages, may } from '../session/session.ts';
 import { Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -36,7 +36,7 @@ export function EditKey({ id }: { id: number }) {
         key &&
         isManaging && (
           <>
-            {mayChange() && (
+            {may('change keys') && (
               <button type="button" onClick={() => showSettings(settings.current)}>
                 Settings
               </button>
@@ -44,7 +44,7 @@ export function EditKey({ id }: { id: number }) {
             <a className="button" href={`#/explain/${id}`}>
               Explain a call
             </a>
-            {mayChange() && (
+            {may('change keys') && (
               <>
                 <RotateKey
                   of={key}
@@ -75,11 +75,11 @@ export function EditKey({ id }: { id: number }) {
               </p>
               <PreviousValue
                 of={key}
-                path={mayChange() ? '/api/keys/' : undefined}
+                path={may('change keys') ? '/api/keys/' : undefined}
                 onEnded={(ended) => (ended ? replace(ended) : loaded.reload())}
               />
               {isManaging && <KeyPicture of={key} />}
-              {mayChange() ? (
+              {may('change keys') ? (
                 <>
                   <h2 className="settings-title" ref={settings} tabIndex={-1}>
                     Settings

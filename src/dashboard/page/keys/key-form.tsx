@@ -4,6 +4,7 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { rowAt } from '../../../domain/key-settings.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
+import { makesOwnKeys } from '../session/session.ts';
 import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
 import { Basics } from './basics.tsx';
@@ -86,7 +87,7 @@ export function KeyForm(props: {
           <ModelSettings {...part} />
           <PlaceSettings {...part} />
           <HourSettings {...part} />
-          <WebhookSettings {...part} />
+          {!makesOwnKeys() && <WebhookSettings {...part} />}
         </div>
       </div>
       <div className="save-bar">

@@ -5,7 +5,7 @@ import { type Refusals, readRefusals } from '../api/key-usage.ts';
 import { useLoad } from '../api/use-load.ts';
 import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
 import { choose, query } from '../route.ts';
-import { mayChange } from '../session/session.ts';
+import { may, mayCreateKeys } from '../session/session.ts';
 import { Empty } from '../ui/elements.tsx';
 import { Field } from '../ui/field.tsx';
 import { Choice } from '../ui/filters.tsx';
@@ -32,7 +32,7 @@ export function Keys() {
     <PageFrame
       title="Keys"
       actions={
-        mayChange() && (
+        mayCreateKeys() && (
           <a className="button primary" href="#/keys/new">
             Create key
           </a>
@@ -73,7 +73,7 @@ export function KeyList({
   const next = at + PAGE < found.length ? String(at + PAGE) : null;
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   // Only keys that are found: nobody deactivates what a filter hides.
-  const selectable = actions === undefined && mayChange() ? found.filter(isSelectable) : [];
+  const selectable = actions === undefined && may('change keys') ? found.filter(isSelectable) : [];
   const selected = selectable.filter(({ id }) => marked.has(id));
   return (
     <>

@@ -2,6 +2,7 @@ import { CATEGORIES } from '../../../domain/key.ts';
 import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { CATEGORY_NAMES } from '../format/words.ts';
+import { knowsModels } from '../session/session.ts';
 import { CheckList } from '../ui/check-list.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
 import { SearchList } from '../ui/search-list.tsx';
@@ -49,14 +50,14 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
           ...others.map((slug) => ({
             value: slug,
             name: slug,
-            note: catalog.isLoading ? '' : 'not in the catalog',
+            note: catalog.isLoading || !knowsModels() ? '' : 'not in the catalog',
           })),
         ]}
         chosen={draft.models}
         onChosen={(models) => change({ models })}
         error={errors.allowed_models}
       />
-      {catalog.data && others.length > 0 && (
+      {catalog.data && knowsModels() && others.length > 0 && (
         <Note kind="warning">
           <p>
             The catalog does not have {others.map((slug) => `“${slug}”`).join(', ')}. Calls with an unknown

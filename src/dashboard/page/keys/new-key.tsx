@@ -5,6 +5,7 @@ import { createKey } from '../api/keys.ts';
 import { ANSWER_LOST } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { goTo } from '../route.ts';
+import { makesOwnKeys } from '../session/session.ts';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { CreatedKey } from './created-key.tsx';
@@ -20,7 +21,8 @@ export function NewKey() {
   const read = readDraft(draft);
   const save = useAction(async () => {
     const said = draft.canManage === undefined ? {} : { can_manage: draft.canManage };
-    setCreated(await createKey({ ...read.body, ...said }));
+    const { webhook_url, ...own } = read.body;
+    setCreated(await createKey({ ...own, ...(!makesOwnKeys() && { webhook_url }), ...said }));
   });
   const isLost = save.error instanceof ApiFailure && save.error.code === ANSWER_LOST;
   return (

@@ -22,7 +22,7 @@ import { draftOf, type KeyDraft, type KeyErrors, type KeyField, listsOf } from '
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
-  readonly body: Required<Omit<KeyPatchBody, 'is_active' | 'can_manage'>>;
+  readonly body: Required<Omit<KeyPatchBody, 'is_active' | 'can_manage' | 'restrictions_locked'>>;
   readonly errors: KeyErrors;
 }
 

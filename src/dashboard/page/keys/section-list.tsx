@@ -1,6 +1,7 @@
 import { type MouseEvent, useEffect } from 'react';
 import { choose, query, route } from '../route.ts';
 import { whilePageGrows } from '../scroll-place.ts';
+import { makesOwnKeys } from '../session/session.ts';
 import { SECTIONS, type SectionTitle, sectionId } from './setting-group.tsx';
 
 /** Section that the address named when the tab was opened or reloaded, until the form has shown it. */
@@ -29,7 +30,7 @@ export function SectionList() {
   return (
     <nav className="section-list" aria-label="Sections">
       <ul>
-        {SECTIONS.map((title) => (
+        {SECTIONS.filter((title) => title !== 'Webhook' || !makesOwnKeys()).map((title) => (
           <li key={title}>
             <a
               href={`#/${route.value.join('/')}?section=${sectionId(title)}`}

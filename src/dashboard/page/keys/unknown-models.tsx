@@ -2,7 +2,7 @@ import type { KeyView } from '../../../api/keys/key-view.ts';
 import { modelNames } from '../../../domain/allowed-models.ts';
 import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { session } from '../session/session.ts';
+import { knowsModels, session } from '../session/session.ts';
 import { Badge } from '../ui/elements.tsx';
 import { isOwnKey } from './key-label.tsx';
 
@@ -28,8 +28,8 @@ export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlyS
  * it may use, so a session whose key is limited never knows all of them, nor does the operator's.
  */
 export function useCatalog(keys: readonly KeyView[]): ReadonlySet<string> | undefined {
-  const isOperator = session.value?.role === 'operator';
-  const catalog = useLoad(async (signal) => (isOperator ? undefined : await readModels(signal)));
+  const isHidden = session.value?.role === 'operator' || !knowsModels();
+  const catalog = useLoad(async (signal) => (isHidden ? undefined : await readModels(signal)));
   const own = keys.find(isOwnKey);
   const isLimited = own !== undefined && own.allowed_models.length + own.allowed_categories.length > 0;
   return isLimited || !catalog.data ? undefined : new Set(catalog.data.map(({ id }) => id));

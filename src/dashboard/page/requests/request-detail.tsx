@@ -7,7 +7,8 @@ import { callDuration } from '../format/duration.ts';
 import { refusingLimitWords } from '../format/limits.ts';
 import { usageWords } from '../format/usage.ts';
 import { keyName } from '../keys/key-label.tsx';
-import { manages } from '../session/session.ts';
+import { can } from '../session/may.ts';
+import { session } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Time } from '../ui/elements.tsx';
@@ -32,7 +33,8 @@ export function RequestDetail({
   const account = base === '/api/admin/' ? baseOf(call) : base;
   const read = useLoad(async (signal) => (account === base ? listed : readKeys(account, signal)), account);
   const keys = account === base ? listed : (read.data ?? []);
-  const isExplained = (account !== OWN || manages()) && call.key_id !== null;
+  const isExplained =
+    (account !== OWN || can(session.value?.role ?? 'key', 'explain calls')) && call.key_id !== null;
   return (
     <SidePanel title="Request" onClose={onClose}>
       <dl className="request-detail">
@@ -107,7 +109,10 @@ function detailWords(value: Detail[keyof Detail]): string {
 
 /** How the charge is computed: what was used, at the prices of then. */
 function Charge({ of: { id, usage }, base }: { of: ListedCall; base: Base }) {
-  const { data: entry } = useLoad((signal) => readEntry(base, id, signal));
+  const isShown = session.value?.role !== 'member';
+  const { data: entry } = useLoad(async (signal) =>
+    isShown ? await readEntry(base, id, signal) : undefined,
+  );
   return (
     <>
       <Fact name="Used">{usageWords(usage) || 'nothing'}</Fact>

@@ -1,132 +1,45 @@
-import { useEffect, useRef, useState } from 'react';
-import { readAccount } from '../api/account.ts';
-import { ApiFailure } from '../api/api-failure.ts';
-import { wordsOf } from '../api/failure.ts';
-import { readKeyOfToken } from '../api/keys.ts';
-import { listAccounts } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
-import { TextField } from '../ui/field.tsx';
-import { Mark } from '../ui/mark.tsx';
+import { useState } from 'react';
+import { readWays } from '../api/people.ts';
+import { useLoad } from '../api/use-load.ts';
+import { providerFailure } from '../entry.ts';
+import { entry } from '../entry-here.ts';
 import { Note } from '../ui/note.tsx';
-import { farewell, type Session, signIn } from './session.ts';
+import { EntryFrame } from './entry-frame.tsx';
+import { KeySignIn } from './key-sign-in.tsx';
+import { PersonSignIn, providerHref } from './person-sign-in.tsx';
+import { farewell } from './session.ts';
 
-const KEY_INPUT = { required: true, spellCheck: 'false', autoCapitalize: 'off' } as const;
-
+/** Sign-in of a person, or on demand with a key or the operator's token. */
 export function SignIn() {
-  const [token, setToken] = useState('');
-  const [isVisible, setVisible] = useState(false);
-  const action = useAction(async () => signIn(await sessionOf(token.trim())));
-  useEffect(() => {
-    document.title = 'Sign in · Tollgate';
-    form.current?.querySelector<HTMLElement>('input')?.focus();
-  }, []);
-  const form = useRef<HTMLFormElement>(null);
-  const error = action.error === undefined ? undefined : wordsOf(action.error);
+  const [isByKey, setByKey] = useState(false);
+  const ways = useLoad(readWays);
+  const failure = entry === 'sign-in' ? providerFailure(location.search) : undefined;
   return (
-    <main className="sign-in">
-      <form
-        ref={form}
-        className="card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        <p className="brand">
-          <Mark /> Tollgate
-        </p>
-        <h1>Sign in</h1>
-        <p className="sign-in-words">Credits, keys and every call to your AI models.</p>
-        {farewell.value && (
-          <Note kind="warning">
-            <p>{farewell.value}</p>
-          </Note>
-        )}
-        <TextField
-          name="token"
-          label="API key"
-          hint="A managing key opens its whole account, any other key only its own calls. Operators enter the admin token."
-          error={error}
-          value={token}
-          onValue={setToken}
-          input={isVisible ? { type: 'text', ...KEY_INPUT } : { type: 'password', ...KEY_INPUT }}
-        />
-        <label className="tick">
-          <input
-            type="checkbox"
-            checked={isVisible}
-            onChange={(event) => setVisible(event.currentTarget.checked)}
-          />
-          <span>Show key</span>
-        </label>
-        <button type="submit" className="primary wide" disabled={action.isBusy}>
-          {action.isBusy ? 'Signing in…' : 'Sign in'}
+    <EntryFrame
+      title="Sign in"
+      words="Credits, keys and every call to your AI models."
+      focusOn={`${isByKey} ${ways.isLoading}`}
+    >
+      {failure && (
+        <Note kind="danger">
+          <p>{failure}</p>
+        </Note>
+      )}
+      {farewell.value && (
+        <Note kind="warning">
+          <p>{farewell.value}</p>
+        </Note>
+      )}
+      {isByKey ? (
+        <KeySignIn />
+      ) : (
+        <PersonSignIn ways={ways} provider={(name) => ({ href: providerHref(name) })} />
+      )}
+      <p>
+        <button type="button" className="link" onClick={() => setByKey(!isByKey)}>
+          {isByKey ? 'Use your email address' : 'Use an API key or the admin token'}
         </button>
-        <p className="sign-in-foot hint">
-          The value stays in this tab and is sent to this gateway only. No key? The operator of this gateway
-          creates your account and its first key.
-        </p>
-      </form>
-    </main>
+      </p>
+    </EntryFrame>
   );
-}
-
-/** How the values of keys end: 32 random characters and a checksum of 6. */
-const KEY_FORM = /[0-9A-Za-z]{38}$/;
-
-/**
- * Session for a token, which is asked for first as what it looks like: a refusal shows as an error in the browser's
- * console. Where it is neither a key nor the operator's, it rejects with the refusal of the token as a key.
- */
-async function sessionOf(token: string): Promise<Session> {
-  // Characters other than these cannot be sent in a header.
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ApiFailure(401, 'invalid_api_key', 'This is not an API key. Check that you copied all of it.');
-  }
-  const isKeyLike = KEY_FORM.test(token);
-  const refusal = isKeyLike ? undefined : await refusalOfOperator(token);
-  if (!isKeyLike && refusal === undefined) return operatorWith(token);
-  try {
-    return await sessionOfKey(token);
-  } catch (error) {
-    if (!isCode(error, 'invalid_api_key')) throw error;
-    const second = refusal ?? (await refusalOfOperator(token));
-    if (second === undefined) return operatorWith(token);
-    if (!isCode(second, 'unknown_endpoint')) throw error;
-    throw new ApiFailure(
-      401,
-      'invalid_api_key',
-      `${error.message} Operators can't sign in, because this gateway runs without ADMIN_TOKEN.`,
-    );
-  }
-}
-
-function operatorWith(token: string): Session {
-  return { token, role: 'operator', keyId: undefined, name: 'Operator' };
-}
-
-/** Why a token is not the operator's; undefined if it is. */
-async function refusalOfOperator(token: string): Promise<unknown> {
-  try {
-    await listAccounts('', 1, { token });
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
-async function sessionOfKey(token: string): Promise<Session> {
-  const { id, can_manage, prefix, name } = await readKeyOfToken(token);
-  const owner = can_manage ? await readAccount({ token }) : undefined;
-  return {
-    token,
-    role: can_manage ? 'owner' : 'key',
-    keyId: id,
-    isPrevious: !token.startsWith(prefix),
-    name: owner?.email ?? name,
-  };
-}
-
-function isCode(error: unknown, code: string): error is ApiFailure {
-  return error instanceof ApiFailure && error.code === code;
 }

@@ -11,11 +11,18 @@ export function ActionForm(props: {
   isAtField: boolean;
   verb: string;
   className?: string;
+  /** With it, as in a dialog, the form has a button that cancels. */
+  onCancel?: () => void;
   /** The fields of the form. */
   children: ReactNode;
 }) {
   const { action } = props;
   const form = useRef<HTMLFormElement>(null);
+  const submit = (
+    <button type="submit" className="primary" aria-disabled={action.isBusy}>
+      {props.verb}
+    </button>
+  );
   return (
     <form
       ref={form}
@@ -30,9 +37,16 @@ export function ActionForm(props: {
     >
       {props.children}
       {!props.isAtField && <FailureNote error={action.error} />}
-      <button type="submit" className="primary" aria-disabled={action.isBusy}>
-        {props.verb}
-      </button>
+      {props.onCancel ? (
+        <div className="actions">
+          <button type="button" onClick={props.onCancel}>
+            Cancel
+          </button>
+          {submit}
+        </div>
+      ) : (
+        submit
+      )}
     </form>
   );
 }

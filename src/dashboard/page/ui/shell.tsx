@@ -8,11 +8,18 @@ import {
   SunIcon,
 } from '@primer/octicons-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import type { Role } from '../../../domain/roles.ts';
+import { wordsOf } from '../api/failure.ts';
+import { endSession } from '../api/people.ts';
 import { FinderButton } from '../finder/finder-button.tsx';
 import { zone, zoneName } from '../format/time.ts';
-import { DESTINATIONS, homeOf } from '../navigation.ts';
+import { ROLE_NAMES } from '../format/words.ts';
+import { destinations, homeOf } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
-import { manages, session, signOut } from '../session/session.ts';
+import type { PageRole } from '../session/may.ts';
+import { isPerson, manages, session, signOut } from '../session/session.ts';
+import { ViewChoice } from '../session/view-choice.tsx';
+import { announce } from './announcements.tsx';
 import { leave } from './leave-guard.ts';
 import { Mark } from './mark.tsx';
 import { Note } from './note.tsx';
@@ -45,6 +52,7 @@ export function Shell({ children, onShown }: { children: ReactNode; onShown: () 
         </div>
         <div className={isOpen ? 'side-body side-open' : 'side-body'}>
           <div>
+            <ViewChoice />
             <FinderButton />
             <Navigation />
           </div>
@@ -72,7 +80,7 @@ function Navigation() {
   return (
     <nav aria-label="Pages">
       <ul>
-        {DESTINATIONS[role].map(({ place, name, Icon }) => (
+        {destinations().map(({ place, name, Icon }) => (
           <li key={place}>
             <a href={`#/${place}`} aria-current={place === here ? 'page' : undefined}>
               <Icon />
@@ -94,13 +102,13 @@ function SideFoot() {
           <ZoneChoice />
         </li>
         <li>
-          <a href="/docs">
+          <a href="../docs">
             <BookIcon />
             API reference
           </a>
         </li>
         <li>
-          <button type="button" className="side-button" onClick={() => leave(() => signOut())}>
+          <button type="button" className="side-button" onClick={() => leave(() => void end())}>
             <SignOutIcon />
             Sign out
           </button>
@@ -141,17 +149,33 @@ function ThemeChoice() {
   );
 }
 
-const ROLES = { owner: 'Managing key', key: 'API key', operator: 'All accounts' } as const;
+/** Signs out. A person stays signed in where the gateway cannot end the session. */
+async function end(): Promise<void> {
+  try {
+    if (isPerson()) await endSession();
+  } catch (error) {
+    if (session.value) announce(wordsOf(error));
+    return;
+  }
+  signOut();
+}
 
-/** Name of the key or operator that is signed in, with its role. */
+/** Name of the person, key or operator that is signed in, with the role. */
 function SignedIn() {
-  const { name, role = 'owner' } = session.value ?? {};
+  const { name = 'Signed in', role = 'key' } = session.value ?? {};
   return (
     <p className="signed-in">
-      <strong title={name}>{name ?? 'Signed in'}</strong>
-      <span>{ROLES[role]}</span>
+      <strong title={name}>{isPerson() ? <a href="#/me">{name}</a> : name}</strong>
+      <span>{roleWords(role)}</span>
     </p>
   );
+}
+
+function roleWords(role: PageRole): string {
+  if (role === 'operator') return isPerson() ? 'Operator' : 'All accounts';
+  if (role === 'person') return 'No account';
+  if (isPerson()) return ROLE_NAMES[role as Role];
+  return role === 'key' ? 'API key' : 'Managing key';
 }
 
 function ZoneChoice() {

@@ -1,0 +1,144 @@
+import type { Actor } from '../domain/actor.ts';
+import type { KeyRecord } from '../domain/key.ts';
+import { emailKey } from '../domain/people.ts';
+import { deactivateKeysOf } from './members.ts';
+import { auditPerson } from './persons.ts';
+import { endSessionsOf } from './sessions.ts';
+import type { Store, Trx } from './store.ts';
+
+/** Erases people. */
+export interface BookErasure {
+  /**
+   * Ends memberships, sessions and keys of a person, and takes names, e-mail addresses and addresses out of every table;
+   * ids stay. Resolves with the keys, to be published. Undefined: no such person.
+   */
+  erasePerson(id: number, by: Actor, now: number): Promise<readonly KeyRecord[] | undefined>;
+}
+
+/** Entries of the audit log read at once. */
+const PAGE = 500;
+
+export function erasureQueries(store: Store): BookErasure {
+  return {
+    erasePerson: (id, by, now) =>
+      store.transaction(async (trx) => {
+        const person = await store
+          .lock(trx.selectFrom('persons').selectAll().where('id', '=', id))
+          .executeTakeFirst();
+        if (!person) return undefined;
+        const identities = await trx
+          .selectFrom('identities')
+          .select('email')
+          .where('person_id', '=', id)
+          .execute();
+        const emails = new Set([person.email, ...identities.map(({ email }) => email ?? '')].map(emailKey));
+        await endAccess(trx, id);
+        const keys = await deactivateKeysOf(trx, { personId: id }, now);
+        await eraseAudit(trx, { id, name: person.name }, emails);
+        await eraseEmails(trx, emails);
+        // `email_key` is unique, and no e-mail address can equal this one.
+        const blank = { email: '', email_key: `erased ${id}`, name: '', password_hash: null };
+        await trx
+          .updateTable('persons')
+          .set({ ...blank, is_operator: 0, is_active: 0 })
+          .where('id', '=', id)
+          .execute();
+        await auditPerson(trx, 'person.erase', id, by, now);
+        return keys;
+      }),
+  };
+}
+
+async function endAccess(trx: Trx, personId: number): Promise<void> {
+  await endSessionsOf(trx, personId);
+  for (const table of ['memberships', 'identities', 'one_time_links', 'known_addresses'] as const)
+    await trx.deleteFrom(table).where('person_id', '=', personId).execute();
+}
+
+/** Takes the e-mail addresses out of invitations, which end, links and accounts. */
+async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void> {
+  const isTheirs = ({ email }: { readonly email: string | null }) =>
+    email !== null && emails.has(emailKey(email));
+  const invited = await trx
+    .selectFrom('invitations')
+    .select(['id', 'email', 'created_at', 'ended_at'])
+    .where('email', 'is not', null)
+    .execute();
+  for (const { id, created_at, ended_at } of invited.filter(isTheirs)) {
+    const columns = { email: null, name: null, ended_at: ended_at ?? created_at };
+    await trx.updateTable('invitations').set(columns).where('id', '=', id).execute();
+  }
+  const links = trx
+    .selectFrom('one_time_links')
+    .select(['secret_hash', 'email'])
+    .where('email', 'is not', null);
+  for (const { secret_hash } of (await links.execute()).filter(isTheirs))
+    await trx.deleteFrom('one_time_links').where('secret_hash', '=', secret_hash).execute();
+  const accounts = await trx
+    .selectFrom('accounts')
+    .select(['id', 'email'])
+    .where('email_key', 'in', [...emails])
+    .execute();
+  for (const { id } of accounts) {
+    const email = `account-${id}@erased.invalid`;
+    await trx.updateTable('accounts').set({ email, email_key: email }).where('id', '=', id).execute();
+  }
+}
+
+/**
+ * Takes a person out of the audit log. Fields of entries about the person go, addresses of what they did too; in all
+ * other entries, each text that is one of their e-mail addresses or their name. Adds earlier e-mail addresses, which
+ * only the log has, to `emails`.
+ */
+async function eraseAudit(
+  trx: Trx,
+  { id, name }: { readonly id: number; readonly name: string },
+  emails: Set<string>,
+): Promise<void> {
+  await trx
+    .updateTable('audit')
+    .set({ ip: null })
+    .where((where) =>
+      where.or([
+        where.and([where('actor_type', '=', 'person'), where('actor_id', '=', id)]),
+        where.and([where('target_type', '=', 'person'), where('target_id', '=', String(id))]),
+      ]),
+    )
+    .execute();
+  const aboutThem = trx
+    .selectFrom('audit')
+    .select(['before', 'after'])
+    .where('target_type', '=', 'person')
+    .where('target_id', '=', String(id));
+  for (const { before, after } of await aboutThem.execute()) {
+    for (const { email } of [before, after].map(fieldsOf))
+      if (typeof email === 'string') emails.add(emailKey(email));
+  }
+  for (let last = 0; ; ) {
+    const rows = await trx
+      .selectFrom('audit')
+      .select(['id', 'target_type', 'target_id', 'before', 'after'])
+      .where('id', '>', last)
+      .where((where) => where.or([where('before', 'is not', null), where('after', 'is not', null)]))
+      .orderBy('id')
+      .limit(PAGE)
+      .execute();
+    for (const { id: entry, target_type, target_id, before, after } of rows) {
+      const isAboutThem = target_type === 'person' && target_id === String(id);
+      const isErased = (key: string, value: unknown) =>
+        (isAboutThem && (key === 'name' || key === 'email')) ||
+        (typeof value === 'string' && (emails.has(emailKey(value)) || (key === 'name' && value === name)));
+      const without = (json: string | null) =>
+        json && JSON.stringify(JSON.parse(json, (key, value) => (isErased(key, value) ? null : value)));
+      const erased = { before: without(before), after: without(after) };
+      if (erased.before === before && erased.after === after) continue;
+      await trx.updateTable('audit').set(erased).where('id', '=', entry).execute();
+    }
+    if (rows.length < PAGE) return;
+    last = rows.at(-1)?.id ?? 0;
+  }
+}
+
+function fieldsOf(json: string | null): Record<string, unknown> {
+  return json === null ? {} : (JSON.parse(json) as Record<string, unknown>);
+}

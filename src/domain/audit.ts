@@ -1,0 +1,45 @@
+/** What an entry of the audit log says was done. */
+export const AUDIT_ACTIONS = [
+  'account.create',
+  'account.update',
+  'account.credit',
+  'alert.test',
+  'key.create',
+  'key.update',
+  'key.delete',
+  'key.rotate',
+  'key.end_grace',
+  'member.add',
+  'member.update',
+  'member.remove',
+  'invitation.create',
+  'invitation.accept',
+  'invitation.withdraw',
+  'person.create',
+  'person.setup',
+  'person.update',
+  'person.password',
+  'person.reset',
+  'person.erase',
+  'identity.link',
+  'identity.unlink',
+  'session.create',
+  'session.fail',
+  'session.end',
+  'config.reload',
+  'request.refuse',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const AUDIT_TARGETS = [
+  'account',
+  'key',
+  'member',
+  'invitation',
+  'person',
+  'identity',
+  'session',
+  'config',
+  'route',
+] as const;
+export type AuditTargetType = (typeof AUDIT_TARGETS)[number];
