@@ -38,7 +38,8 @@ export interface AuditEntry {
   readonly action: AuditAction;
   readonly target: {
     readonly type: AuditTargetType;
-    readonly id: string | null;
+    /** A number but for a route. */
+    readonly id: number | string | null;
     readonly name: string | null;
   };
   readonly before: object | null;
@@ -136,6 +137,10 @@ export function difference(
   return { before: of(before), after: of(after) };
 }
 
+function idOf(text: string | null): number | string | null {
+  return text !== null && /^\d+$/.test(text) ? Number(text) : text;
+}
+
 function entryOf(row: AuditRow & { actor_name: string | null; target_name: string | null }): AuditEntry {
   return {
     id: row.id,
@@ -143,7 +148,7 @@ function entryOf(row: AuditRow & { actor_name: string | null; target_name: strin
     accountId: row.account_id,
     actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
     action: row.action,
-    target: { type: row.target_type, id: row.target_id, name: row.target_name },
+    target: { type: row.target_type, id: idOf(row.target_id), name: row.target_name },
     before: row.before === null ? null : JSON.parse(row.before),
     after: row.after === null ? null : JSON.parse(row.after),
     ip: row.ip,

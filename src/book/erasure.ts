@@ -2,7 +2,7 @@ import type { Actor } from '../domain/actor.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import { emailKey } from '../domain/people.ts';
 import { deactivateKeysOf } from './members.ts';
-import { auditPerson } from './persons.ts';
+import { auditPerson, isErased, requireOtherOperator } from './persons.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -10,9 +10,15 @@ import type { Store, Trx } from './store.ts';
 export interface BookErasure {
   /**
    * Ends memberships, sessions and keys of a person, and takes names, e-mail addresses and addresses out of every table;
-   * ids stay. Resolves with the keys, to be published. Undefined: no such person.
+   * ids stay. Resolves with the keys, to be published. Undefined: no such person. Throws LastOperator if `keepOperator`
+   * and no other operator is active.
    */
-  erasePerson(id: number, by: Actor, now: number): Promise<readonly KeyRecord[] | undefined>;
+  erasePerson(
+    id: number,
+    by: Actor,
+    now: number,
+    keepOperator?: boolean,
+  ): Promise<readonly KeyRecord[] | undefined>;
 }
 
 /** Entries of the audit log read at once. */
@@ -20,12 +26,13 @@ const PAGE = 500;
 
 export function erasureQueries(store: Store): BookErasure {
   return {
-    erasePerson: (id, by, now) =>
+    erasePerson: (id, by, now, keepOperator = false) =>
       store.transaction(async (trx) => {
+        if (keepOperator) await requireOtherOperator(store, trx, id);
         const person = await store
           .lock(trx.selectFrom('persons').selectAll().where('id', '=', id))
           .executeTakeFirst();
-        if (!person) return undefined;
+        if (!person || isErased(person)) return undefined;
         const identities = await trx
           .selectFrom('identities')
           .select('email')
@@ -34,7 +41,9 @@ export function erasureQueries(store: Store): BookErasure {
         const emails = new Set([person.email, ...identities.map(({ email }) => email ?? '')].map(emailKey));
         await endAccess(trx, id);
         const keys = await deactivateKeysOf(trx, { personId: id }, now);
-        await eraseAudit(trx, { id, name: person.name }, emails);
+        await findEarlierEmails(trx, id, emails);
+        const invitations = await eraseInvitations(trx, id, emails);
+        await eraseAudit(trx, { id, name: person.name, invitations }, emails);
         await eraseEmails(trx, emails);
         // `email_key` is unique, and no e-mail address can equal this one.
         const blank = { email: '', email_key: `erased ${id}`, name: '', password_hash: null };
@@ -55,19 +64,38 @@ async function endAccess(trx: Trx, personId: number): Promise<void> {
     await trx.deleteFrom(table).where('person_id', '=', personId).execute();
 }
 
-/** Takes the e-mail addresses out of invitations, which end, links and accounts. */
-async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void> {
-  const isTheirs = ({ email }: { readonly email: string | null }) =>
-    email !== null && emails.has(emailKey(email));
-  const invited = await trx
+/** Takes names and e-mail addresses out of invitations for the person, which end. Resolves with their ids. */
+async function eraseInvitations(
+  trx: Trx,
+  personId: number,
+  emails: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const accepted = await trx
+    .selectFrom('audit')
+    .select('target_id')
+    .where('action', '=', 'invitation.accept')
+    .where('actor_type', '=', 'person')
+    .where('actor_id', '=', personId)
+    .execute();
+  const ids = new Set(accepted.map(({ target_id }) => target_id ?? ''));
+  const invitations = await trx
     .selectFrom('invitations')
     .select(['id', 'email', 'created_at', 'ended_at'])
-    .where('email', 'is not', null)
     .execute();
-  for (const { id, created_at, ended_at } of invited.filter(isTheirs)) {
+  for (const { id, email, created_at, ended_at } of invitations) {
+    const isTheirs = ids.has(String(id)) || (email !== null && emails.has(emailKey(email)));
+    if (!isTheirs) continue;
+    ids.add(String(id));
     const columns = { email: null, name: null, ended_at: ended_at ?? created_at };
     await trx.updateTable('invitations').set(columns).where('id', '=', id).execute();
   }
+  return ids;
+}
+
+/** Takes the e-mail addresses out of links and accounts. */
+async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void> {
+  const isTheirs = ({ email }: { readonly email: string | null }) =>
+    email !== null && emails.has(emailKey(email));
   const links = trx
     .selectFrom('one_time_links')
     .select(['secret_hash', 'email'])
@@ -85,26 +113,8 @@ async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void>
   }
 }
 
-/**
- * Takes a person out of the audit log. Fields of entries about the person go, addresses of what they did too; in all
- * other entries, each text that is one of their e-mail addresses or their name. Adds earlier e-mail addresses, which
- * only the log has, to `emails`.
- */
-async function eraseAudit(
-  trx: Trx,
-  { id, name }: { readonly id: number; readonly name: string },
-  emails: Set<string>,
-): Promise<void> {
-  await trx
-    .updateTable('audit')
-    .set({ ip: null })
-    .where((where) =>
-      where.or([
-        where.and([where('actor_type', '=', 'person'), where('actor_id', '=', id)]),
-        where.and([where('target_type', '=', 'person'), where('target_id', '=', String(id))]),
-      ]),
-    )
-    .execute();
+/** Adds earlier e-mail addresses of a person, which only the audit log has. */
+async function findEarlierEmails(trx: Trx, id: number, emails: Set<string>): Promise<void> {
   const aboutThem = trx
     .selectFrom('audit')
     .select(['before', 'after'])
@@ -114,6 +124,35 @@ async function eraseAudit(
     for (const { email } of [before, after].map(fieldsOf))
       if (typeof email === 'string') emails.add(emailKey(email));
   }
+}
+
+/**
+ * Takes a person out of the audit log: the addresses of what they did and of tries to sign in as them; names and e-mail
+ * addresses in entries about them and their invitations; in all others, each text that is one of these.
+ */
+async function eraseAudit(
+  trx: Trx,
+  {
+    id,
+    name,
+    invitations,
+  }: { readonly id: number; readonly name: string; readonly invitations: ReadonlySet<string> },
+  emails: ReadonlySet<string>,
+): Promise<void> {
+  await trx
+    .updateTable('audit')
+    .set({ ip: null })
+    .where((where) =>
+      where.or([
+        where.and([where('actor_type', '=', 'person'), where('actor_id', '=', id)]),
+        where.and([
+          where('actor_type', '=', 'system'),
+          where('target_type', '=', 'person'),
+          where('target_id', '=', String(id)),
+        ]),
+      ]),
+    )
+    .execute();
   for (let last = 0; ; ) {
     const rows = await trx
       .selectFrom('audit')
@@ -124,12 +163,14 @@ async function eraseAudit(
       .limit(PAGE)
       .execute();
     for (const { id: entry, target_type, target_id, before, after } of rows) {
-      const isAboutThem = target_type === 'person' && target_id === String(id);
-      const isErased = (key: string, value: unknown) =>
+      const isAboutThem =
+        (target_type === 'person' && target_id === String(id)) ||
+        (target_type === 'invitation' && invitations.has(target_id ?? ''));
+      const isTheirs = (key: string, value: unknown) =>
         (isAboutThem && (key === 'name' || key === 'email')) ||
         (typeof value === 'string' && (emails.has(emailKey(value)) || (key === 'name' && value === name)));
       const without = (json: string | null) =>
-        json && JSON.stringify(JSON.parse(json, (key, value) => (isErased(key, value) ? null : value)));
+        json && JSON.stringify(JSON.parse(json, (key, value) => (isTheirs(key, value) ? null : value)));
       const erased = { before: without(before), after: without(after) };
       if (erased.before === before && erased.after === after) continue;
       await trx.updateTable('audit').set(erased).where('id', '=', entry).execute();

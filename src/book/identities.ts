@@ -236,7 +236,7 @@ async function followClaim(
   if (!roles) return { keys: [], unknownAccounts: [] };
   const before = trx
     .selectFrom('memberships')
-    .select(['account_id', 'issuer'])
+    .select(['account_id', 'issuer', 'is_active'])
     .where('person_id', '=', personId);
   const existing = await before.execute();
   const given = new Map(roles.map(({ account, role }) => [account, role]));
@@ -249,7 +249,11 @@ async function followClaim(
   const changer: MemberChanger = { by: { type: 'system', id: null, ...from }, roles: new Set(ROLES) };
   const keys: KeyRecord[] = [];
   const idsOf = (isAsked: (accountId: number) => boolean) => accounts.map(({ id }) => id).filter(isAsked);
-  const isOfClaim = (id: number) => existing.some((row) => row.account_id === id && row.issuer === provider);
+  // A deactivated one stays, without its role in the claim too: the next claim would make it anew, and active.
+  const isOfClaim = (id: number) =>
+    existing.some(
+      (row) => row.account_id === id && row.issuer === provider && (row.is_active === 1 || given.has(id)),
+    );
   const isMember = (id: number) => existing.some((row) => row.account_id === id);
   for (const accountId of idsOf((id) => given.has(id) && !isMember(id)))
     keys.push(

@@ -23,7 +23,8 @@ import { rotationQueries } from './rotation.ts';
 import type { BookSchema } from './schema.ts';
 import { sessionQueries } from './sessions.ts';
 import { snapshotQueries } from './snapshot.ts';
-import { BookReadOnly, BookUnavailable, CannotOpenBook, Store } from './store.ts';
+import type { SqliteAccess } from './sqlite.ts';
+import { BookReadOnly, BookUnavailable, CannotOpenBook, DataFolderInUse, Store } from './store.ts';
 import { usageQueries } from './usage.ts';
 
 export interface BookPlace {
@@ -47,8 +48,16 @@ const MIN_POSTGRES = 150_000;
 export async function openBook(place: BookPlace, options: { readOnly?: boolean } = {}): Promise<Book> {
   const readOnly = options.readOnly ?? false;
   return place.databaseUrl === undefined
-    ? openInFolder(place.dataDir, readOnly)
+    ? openInFolder(place.dataDir, readOnly ? 'read' : 'own')
     : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
+}
+
+/** Opens the book to change it, also beside a running gateway, which has migrated it. Throws as `openBook`. */
+export async function openBookBeside(place: BookPlace): Promise<Book> {
+  return openBook(place).catch((error: unknown) => {
+    if (error instanceof DataFolderInUse) return openInFolder(place.dataDir, 'write');
+    throw error;
+  });
 }
 
 /** What to do about refusals of the server, by SQLSTATE. */
@@ -72,11 +81,11 @@ function namingItsSetting(error: unknown): never {
 }
 
 /** Opens the SQLite book. Its driver is loaded only if used. */
-async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
+async function openInFolder(dataDir: string, access: SqliteAccess): Promise<Book> {
   const { openSqlite } = await import('./sqlite.ts');
-  const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
+  const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, access) });
   return orDestroy(db, async () => {
-    await (readOnly ? requireCurrentSchema(db, 'sqlite') : migrate(db, 'sqlite'));
+    await (access === 'own' ? migrate(db, 'sqlite') : requireCurrentSchema(db, 'sqlite'));
     return await sqlBook(new Store(db, 'sqlite'));
   });
 }

@@ -122,7 +122,7 @@ export function personQueries(store: Store): BookPersons {
 
     async person(id) {
       const row = await db.selectFrom('persons').selectAll().where('id', '=', id).executeTakeFirst();
-      return row && personRecord(row);
+      return row && !isErased(row) ? personRecord(row) : undefined;
     },
 
     async personByEmail(email) {
@@ -132,7 +132,13 @@ export function personQueries(store: Store): BookPersons {
     },
 
     async persons(after, limit) {
-      const page = db.selectFrom('persons').selectAll().where('id', '>', after).orderBy('id').limit(limit);
+      const page = db
+        .selectFrom('persons')
+        .selectAll()
+        .where('id', '>', after)
+        .where('email', '!=', '')
+        .orderBy('id')
+        .limit(limit);
       return (await page.execute()).map(personRecord);
     },
 
@@ -195,7 +201,7 @@ export function personQueries(store: Store): BookPersons {
     createResetLink: (personId, linkHash, by, now) =>
       store.transaction(async (trx) => {
         const row = await trx.selectFrom('persons').selectAll().where('id', '=', personId).executeTakeFirst();
-        if (!row) return undefined;
+        if (!row || isErased(row)) return undefined;
         await insertLink(trx, { kind: 'reset', hash: linkHash, personId }, now);
         await auditPerson(trx, 'person.reset', personId, by, now);
         return personRecord(row);
@@ -312,7 +318,7 @@ async function updatePerson(
   const { id, change, by, now, keepOperator } = given;
   if (keepOperator) await lockOperators(store, trx);
   const row = await store.lock(trx.selectFrom('persons').selectAll().where('id', '=', id)).executeTakeFirst();
-  if (!row) return undefined;
+  if (!row || isErased(row)) return undefined;
   const before = personRecord(row);
   const after: Person = { ...before, ...change };
   if (keepOperator && isServing(before) && !isServing(after) && !(await hasOtherOperator(trx, id)))
@@ -390,6 +396,19 @@ async function lockOperators(store: Store, trx: Trx): Promise<void> {
 async function hasOperator(db: Pick<Trx, 'selectFrom'>): Promise<boolean> {
   const any = db.selectFrom('persons').select('id').where('is_operator', '=', 1).limit(1);
   return (await any.executeTakeFirst()) !== undefined;
+}
+
+/** Throws LastOperator if the person is the only active operator, which stays so until the commit of `trx`. */
+export async function requireOtherOperator(store: Store, trx: Trx, id: number): Promise<void> {
+  await lockOperators(store, trx);
+  const row = await trx.selectFrom('persons').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row && isServing(personRecord(row)) && !(await hasOtherOperator(trx, id)))
+    throw new LastOperator('No other operator is active.');
+}
+
+/** Whether only the id of a person is left. */
+export function isErased({ email }: Pick<PersonRow, 'email'>): boolean {
+  return email === '';
 }
 
 async function hasOtherOperator(trx: Trx, id: number): Promise<boolean> {

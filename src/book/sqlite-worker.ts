@@ -7,8 +7,9 @@ import { answerQuestions } from '../threads/worker-client.ts';
  */
 export interface SqliteFiles {
   readonly book: string;
-  /** Locked for the lifetime of this thread; null: read-only access beside the owner. */
+  /** Locked for the lifetime of this thread; null: beside the owner. */
   readonly lock: string | null;
+  readonly readOnly: boolean;
 }
 
 export type SqliteStatement =
@@ -141,7 +142,7 @@ function open(files: SqliteFiles): SqliteReply {
     return { failure: failure(error, true) };
   }
   try {
-    opened = { db: openBook(files.book, files.lock === null), lock };
+    opened = { db: openBook(files.book, files.readOnly), lock };
     return DONE;
   } catch (error) {
     lock?.close();

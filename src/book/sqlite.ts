@@ -22,21 +22,23 @@ import type {
 } from './sqlite-worker.ts';
 import { BookUnavailable, CannotOpenBook, DataFolderInUse } from './store.ts';
 
-/**
- * Opens `<dataDir>/book.sqlite`; `<dataDir>/lock.sqlite` excludes a second gateway. `readOnly` takes no lock and can't
- * write, so the book can be read beside a running gateway. Throws DataFolderInUse or CannotOpenBook.
- */
-export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Dialect> {
+/** `own`: a gateway, of which `<dataDir>/lock.sqlite` excludes a second one. The others take no lock, beside it. */
+export type SqliteAccess = 'own' | 'write' | 'read';
+
+/** Opens `<dataDir>/book.sqlite`. Throws DataFolderInUse or CannotOpenBook. */
+export async function openSqlite(dataDir: string, access: SqliteAccess): Promise<Dialect> {
   const book = join(dataDir, 'book.sqlite');
-  if (readOnly && !existsSync(book)) {
+  if (access !== 'own' && !existsSync(book)) {
     throw new CannotOpenBook(
       `The data folder ${dataDir} has no book. Set TOLLGATE_DATA to the gateway's data folder.`,
     );
   }
   const lock = join(dataDir, 'lock.sqlite');
   try {
-    if (!readOnly) prepareFolder(dataDir, [book, lock]);
-    return new ThreadDialect(await SqliteThread.open({ book, lock: readOnly ? null : lock }));
+    const isOwn = access === 'own';
+    if (isOwn) prepareFolder(dataDir, [book, lock]);
+    const files = { book, lock: isOwn ? lock : null, readOnly: access === 'read' };
+    return new ThreadDialect(await SqliteThread.open(files));
   } catch (error) {
     const busy = error instanceof SqliteError && error.locking && (error.errcode ?? 0) % 256 === SQLITE_BUSY;
     if (busy) throw new DataFolderInUse(dataDir);

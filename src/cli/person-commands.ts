@@ -6,7 +6,7 @@ import {
   personView,
 } from '../api/people/person-view.ts';
 import type { Book } from '../book/book.ts';
-import { openBook } from '../book/open-book.ts';
+import { openBookBeside } from '../book/open-book.ts';
 import { PersonEmailTaken } from '../book/persons.ts';
 import { loadConfig } from '../config/load.ts';
 import { COMMAND_LINE } from '../domain/actor.ts';
@@ -115,7 +115,7 @@ async function idOf(people: People, email: string): Promise<number> {
 async function withPeople(options: RemoteOptions, run: (people: People) => Promise<void>): Promise<void> {
   if (options.adminToken ?? io().env.ADMIN_TOKEN) return await run(peopleOfGateway(options));
   const config = loadConfig({ env: io().env });
-  const book = await openBook(config);
+  const book = await openBookBeside(config);
   try {
     await run(peopleOfBook(book, config.server.publicUrl ?? urlOf(options)));
   } finally {

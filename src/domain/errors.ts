@@ -207,8 +207,9 @@ export class GatewayError extends Error {
 
   /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` and `details` if there are some. */
   body(): { error: ErrorBody } {
-    const { message, param, code, metadata, details, resetsAtS } = this;
-    const error = { message, type: ERRORS[code][1], param, code };
+    const { message, param, code, metadata, details, resetsAtS, statusCode } = this;
+    const type = code === 'invalid_credentials' && statusCode === 403 ? 'permission_error' : ERRORS[code][1];
+    const error = { message, type, param, code };
     return {
       error: {
         ...error,

@@ -210,10 +210,14 @@ async function discover(
     else openId.ClientSecretBasic(clientSecret)(server, ...rest);
   };
   try {
-    return await openId.discovery(new URL(issuer), clientId, undefined, authenticate, {
+    const found = await openId.discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout,
       execute,
     });
+    const { authorization_endpoint: authorize, token_endpoint: token } = found.serverMetadata();
+    if (!authorize || !token)
+      throw new Error('the metadata has no authorization_endpoint or no token_endpoint');
+    return found;
   } catch (error) {
     throw new SignInError('provider_unavailable', `discovery failed: ${reasonOf(error)}`);
   }

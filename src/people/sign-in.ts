@@ -98,15 +98,17 @@ export class SignIn {
   }
 }
 
-/** `statusCode`: 403 where a person is signed in. */
-export function wrongCredentials(statusCode = 401): GatewayError {
+export function wrongCredentials(): GatewayError {
+  return new GatewayError('invalid_credentials', 'The e-mail address or the password is wrong.');
+}
+
+/** Of a person who is signed in. */
+export function wrongPassword(): GatewayError {
   return new GatewayError(
     'invalid_credentials',
-    'The e-mail address or the password is wrong.',
-    null,
+    'The current password is wrong.',
+    'current_password',
     undefined,
-    {
-      statusCode,
-    },
+    { statusCode: 403 },
   );
 }

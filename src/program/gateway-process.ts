@@ -93,7 +93,8 @@ function boundUrl(host: string, url: string): string {
 async function startOne(config: Config, logger: Logger): Promise<Running> {
   const setupCode = takeSetupCode();
   const served = await serve(config, logger, { beforeListening: trimStartupHeap, setupCode });
-  const link = await setupLink(served.book, config.server.publicUrl ?? served.url, setupCode);
+  const publicUrl = config.server.publicUrl ?? served.url;
+  const link = config.people.passwords ? await setupLink(served.book, publicUrl, setupCode) : undefined;
   if (isDemo) {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url, setupLink: link });

@@ -24,7 +24,7 @@ t.test('each change of a key is one entry, with who, what and where', async (t) 
   await owner.delete(path);
   const { body } = await owner.get<Page>(`${PATH}?target=key:${made.body.id}`);
   const actor = { type: 'key', id: keyId };
-  const target = { type: 'key', id: String(made.body.id), name: 'app 2' };
+  const target = { type: 'key', id: made.body.id, name: 'app 2' };
   t.match(body.entries, [
     { action: 'key.delete', actor, target, before: { is_active: true }, after: { is_active: false } },
     { action: 'key.end_grace', before: null, after: null },

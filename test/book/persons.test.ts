@@ -1,5 +1,5 @@
 import type { Book } from '../../src/book/book.ts';
-import { PersonEmailTaken } from '../../src/book/persons.ts';
+import { LastOperator, PersonEmailTaken } from '../../src/book/persons.ts';
 import { type Actor, SYSTEM } from '../../src/domain/actor.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { DEMO_EMAIL } from '../../src/domain/people.ts';
@@ -148,9 +148,12 @@ eachBook(
     await book.updatePerson(id, { email: 'ada.now@example.com', name: 'Ada Now' }, actor(id), NOW);
     await book.createSetupLink('ada@example.com', 'link', SYSTEM, NOW);
     const offer = { role: 'member', canCreateKeys: true, spendingLimits: [], secretHash: 'i' } as const;
-    const invitation = { ...offer, email: 'ADA.earlier@example.com', name: 'Ada Now' };
+    const invitation = { ...offer, email: 'ADA.earlier@example.com', name: 'Countess' };
     await book.createInvitation(accountId, invitation, { by: SYSTEM, roles: new Set(['member']) }, NOW);
     const other = await book.createPerson('grace@example.com', 'g', SYSTEM, NOW);
+    t.type(await rejection(book.erasePerson(id, SYSTEM, NOW, true)), LastOperator);
+    const byToken = { type: 'operator', id: null, ip: '198.51.100.1', requestId: 'r' } as const;
+    await book.updatePerson(id, { isOperator: false }, byToken, NOW);
     t.ok(await book.erasePerson(id, SYSTEM, NOW));
     t.equal(await book.erasePerson(id + 100, SYSTEM, NOW), undefined);
     const tables = [];
@@ -165,9 +168,11 @@ eachBook(
     ])
       tables.push(...(await run(`select * from ${table}`)));
     const text = JSON.stringify(tables);
-    t.notMatch(text, /ada|203\.0\.113/i);
+    t.notMatch(text, /ada|countess|203\.0\.113/i);
+    t.match(text, byToken.ip, 'the address of another one stays');
     t.match(text, 'grace@example.com');
-    t.match(await book.person(id), { id, email: '', isActive: false, isOperator: false });
+    t.equal(await book.person(id), undefined);
+    t.equal(await book.updatePerson(id, { isActive: true }, SYSTEM, NOW), undefined, 'it does not come back');
     t.same(await book.membershipsOf(id), []);
     t.ok(await book.erasePerson(other.id, SYSTEM, NOW), 'another one is erased too');
   },

@@ -114,7 +114,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
 async function tellingBook(t: Test, { engine, place }: BookFixture, tell: (query: CompiledQuery) => void) {
   const dialect: Dialect =
     engine === 'sqlite'
-      ? await openSqlite(place.dataDir, false)
+      ? await openSqlite(place.dataDir, 'own')
       : postgresDialect(place.databaseUrl ?? '', {
           statementTimeoutMs: 5_000,
           readOnly: false,

@@ -4,7 +4,11 @@ import { SqliteThread } from '../../src/book/sqlite.ts';
 
 test('statements sent along with one that SQLite rolls back do not run alone', async (t) => {
   const folder = t.testdir();
-  const thread = await SqliteThread.open({ book: join(folder, 'book'), lock: join(folder, 'lock') });
+  const thread = await SqliteThread.open({
+    book: join(folder, 'book'),
+    lock: join(folder, 'lock'),
+    readOnly: false,
+  });
   t.teardown(() => thread.close());
   const sums = async () => (await thread.query('select credits from sums', [])).rows;
   await thread.query('create table ledger (entry text)', []);

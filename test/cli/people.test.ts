@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { openBook } from '../../src/book/open-book.ts';
 import { Browser, PASSWORD } from '../helper/clients/browser.ts';
 import { startGatewayForCommands, tollgate } from '../helper/start/command.ts';
 import { newEmail } from '../helper/start/people.ts';
@@ -52,6 +53,9 @@ t.test('without an operator token, the commands change the book itself', async (
   const env = { TOLLGATE_DATA: dataDir, PORT: '4711' };
   const run = (...args: string[]) => tollgate(['person', ...args], env);
   const email = newEmail();
+  // As a running gateway has it.
+  const book = await openBook({ databaseUrl: undefined, dataDir });
+  t.teardown(() => book.close());
   t.match(await run('create', '--operator', email), {
     code: 0,
     output: /^http:\/\/127\.0\.0\.1:4711\/dashboard\/setup#[\w-]{43}\n$/,

@@ -29,7 +29,10 @@ export const Entry = Type.Object(
     target: Type.Object(
       {
         type: Type.Enum(AUDIT_TARGETS, { description: '`route`: a refused request.' }),
-        id: orNull(Type.String(), 'Of a member: of the person. Of a route: method and path.'),
+        id: orNull(
+          Type.Union([Type.Integer(), Type.String()]),
+          'Of a member: of the person. Of a route, a text: method and path.',
+        ),
         name: orNull(Type.String(), NAME),
       },
       { description: 'What it was done to.' },
@@ -56,7 +59,7 @@ export const ENTRY_EXAMPLE: EntryView = {
   at: '2026-11-29T08:00:00.000Z',
   actor: { type: 'person', id: 1, name: 'Ada' },
   action: 'key.update',
-  target: { type: 'key', id: '2', name: 'web app' },
+  target: { type: 'key', id: 2, name: 'web app' },
   before: { rpm_limit: null },
   after: { rpm_limit: 600 },
   ip: '203.0.113.9',

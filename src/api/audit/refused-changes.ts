@@ -40,6 +40,8 @@ export class RefusedChanges {
     const { actor, method, routeOptions } = request;
     if (!actor || SAFE.has(method)) return;
     if (!(error instanceof GatewayError) || !NOTED.has(error.statusCode)) return;
+    // An entry of its own says so already.
+    if (error.code === 'invalid_credentials') return;
     await this.add({
       by: actor,
       action: 'request.refuse',

@@ -46,6 +46,13 @@ export interface CallerParts {
   readonly sessions: SessionsOfRequests;
 }
 
+/** The cookie of a session (people/sessions.ts). */
+const SESSION_COOKIE = /(?:^|; *)(?:__Host-)?tollgate=/;
+
+export function notSignedIn(): GatewayError {
+  return new GatewayError('not_signed_in', 'Sign in first: the request has no session, or it has ended.');
+}
+
 /** What a key that can't manage may do, of itself alone. */
 const OF_ANY_KEY: ReadonlySet<Action> = new Set<Action>([
   'read the ledger',
@@ -68,8 +75,9 @@ export async function callerOf(
   ...actions: readonly [Action, ...Action[]]
 ): Promise<AccountCaller> {
   const { authorization, 'x-api-key': apiKey } = request.headers;
-  const signedIn =
-    authorization === undefined && apiKey === undefined ? await parts.sessions.of(request) : undefined;
+  const isKeyless = authorization === undefined && apiKey === undefined;
+  const signedIn = isKeyless ? await parts.sessions.of(request) : undefined;
+  if (isKeyless && !signedIn && SESSION_COOKIE.test(request.headers.cookie ?? '')) throw notSignedIn();
   const caller = signedIn
     ? personCaller(parts, request, signedIn, actions)
     : await keyCaller(parts, request, actions);

@@ -25,6 +25,7 @@ import {
   PersonSchema,
   personView,
 } from './person-view.ts';
+import { requirePasswords } from './session-caller.ts';
 
 /** Collaborators of the operator's routes for people. */
 export interface PeopleDeps {
@@ -32,7 +33,10 @@ export interface PeopleDeps {
   readonly ledger: Ledger;
   readonly links: LinkParts;
   readonly mailer: Pick<Mailer, 'sendSoon'>;
-  readonly config: { readonly adminToken: string | undefined };
+  readonly config: {
+    readonly adminToken: string | undefined;
+    readonly people: { readonly passwords: boolean };
+  };
 }
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -77,13 +81,14 @@ function createRoute(app: FastifyInstance, deps: PeopleDeps): void {
     body: NewPersonBody.schema,
     response: { 201: LinkAnswer },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'email_taken', ...BODY_REFUSALS],
+      refusals: [...OPERATOR_REFUSALS, 'use_provider', 'email_taken', ...BODY_REFUSALS],
       requests: { operator: { value: { email: 'ada@example.com', is_operator: true } } },
       answer: LINK_EXAMPLE,
     },
   };
   app.post(LIST, { schema }, async (request, reply): Promise<LinkView> => {
     const { email, isOperator } = readBody(NewPersonBody, request.body);
+    requirePasswords({ ways: deps.config.people });
     const { secret, hash } = newSecret();
     const by = operatorOf(request);
     const now = Date.now();
@@ -120,13 +125,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, config }: PeopleDeps)
     const keepOperator = config.adminToken === undefined;
     const changed = await uniquePerson(
       book.updatePerson(personIdOf(request), change, operatorOf(request), Date.now(), keepOperator),
-    ).catch((error: unknown) => {
-      if (!(error instanceof LastOperator)) throw error;
-      throw new GatewayError(
-        'last_operator',
-        'This is the last active operator, and no ADMIN_TOKEN is set. Make another person an operator first.',
-      );
-    });
+    ).catch(refuseLastOperator);
     if (!changed) throw personNotFound();
     await publishKeys(ledger, changed.keys);
     return personView(changed.person);
@@ -142,9 +141,13 @@ function resetRoute(app: FastifyInstance, deps: PeopleDeps): void {
       'Returns a link, which works once and for 24 hours. Until it is used, nothing changes; then all sessions of the person end.',
     params: PersonPath,
     response: { 200: LinkAnswer },
-    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'person_not_found'], answer: LINK_EXAMPLE },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'use_provider', 'person_not_found'],
+      answer: LINK_EXAMPLE,
+    },
   };
   app.post(`${ONE}reset/`, { schema }, async (request): Promise<LinkView> => {
+    requirePasswords({ ways: deps.config.people });
     const { secret, hash } = newSecret();
     const person = await deps.book.createResetLink(
       personIdOf(request),
@@ -169,7 +172,15 @@ async function resetLink(
   return { link, mailed };
 }
 
-function eraseRoute(app: FastifyInstance, { book, ledger }: PeopleDeps): void {
+function refuseLastOperator(error: unknown): never {
+  if (!(error instanceof LastOperator)) throw error;
+  throw new GatewayError(
+    'last_operator',
+    'This is the last active operator, and no ADMIN_TOKEN is set. Make another person an operator first.',
+  );
+}
+
+function eraseRoute(app: FastifyInstance, { book, ledger, config }: PeopleDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'erasePerson',
@@ -179,10 +190,16 @@ function eraseRoute(app: FastifyInstance, { book, ledger }: PeopleDeps): void {
       'log too. Ids stay. It cannot be undone.',
     params: PersonPath,
     response: { 200: Deleted },
-    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'person_not_found'], answer: { deleted: true } },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'person_not_found', 'last_operator'],
+      answer: { deleted: true },
+    },
   };
   app.delete(ONE, { schema }, async (request) => {
-    const keys = await book.erasePerson(personIdOf(request), operatorOf(request), Date.now());
+    const keepOperator = config.adminToken === undefined;
+    const keys = await book
+      .erasePerson(personIdOf(request), operatorOf(request), Date.now(), keepOperator)
+      .catch(refuseLastOperator);
     if (!keys) throw personNotFound();
     await publishKeys(ledger, keys);
     return { deleted: true };

@@ -65,7 +65,7 @@ export function requireRecent({ signedInAt }: SignedIn, purpose: string): void {
 }
 
 /** Throws `use_provider` if people sign in by identity providers only. */
-export function requirePasswords({ ways }: Pick<SessionDeps, 'ways'>): void {
+export function requirePasswords({ ways }: { readonly ways: Pick<WaysView, 'passwords'> }): void {
   if (ways.passwords) return;
   throw new GatewayError('use_provider', 'People sign in with an identity provider here. Use one of them.');
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { readBody } from '../../domain/shape.ts';
-import { wrongCredentials } from '../../people/sign-in.ts';
+import { wrongPassword } from '../../people/sign-in.ts';
 import type { SignedIn } from '../../people/signed-in.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
@@ -191,9 +191,7 @@ async function requireOwn(
     );
   const credentials = { email: person.email, password: currentPassword };
   await checkPassword(deps, request, credentials).catch((error: unknown) => {
-    throw error instanceof GatewayError && error.code === 'invalid_credentials'
-      ? wrongCredentials(403)
-      : error;
+    throw error instanceof GatewayError && error.code === 'invalid_credentials' ? wrongPassword() : error;
   });
 }
 
