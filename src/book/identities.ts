@@ -38,7 +38,7 @@ export interface ProviderSignIn {
   readonly verifiedEmail: string | null;
   /** Memberships by the claim, at most one an account; null: the claim decides nothing. */
   readonly roles: readonly { readonly account: number; readonly role: Role }[] | null;
-  /** Who an identity of nobody becomes, or why it can't become anybody. */
+  /** The new person that an unknown identity becomes, or the reason why it can't. */
   readonly stranger: NewPerson | Error;
   /** SHA-256 (hex) of the secret of an invitation that is accepted with it. */
   readonly invitation: string | undefined;
@@ -249,7 +249,7 @@ async function followClaim(
   const changer: MemberChanger = { by: { type: 'system', id: null, ...from }, roles: new Set(ROLES) };
   const keys: KeyRecord[] = [];
   const idsOf = (isAsked: (accountId: number) => boolean) => accounts.map(({ id }) => id).filter(isAsked);
-  // A deactivated one stays, without its role in the claim too: the next claim would make it anew, and active.
+  // A deactivated membership stays even if the claim no longer gives it: a later claim would create it again, active.
   const isOfClaim = (id: number) =>
     existing.some(
       (row) => row.account_id === id && row.issuer === provider && (row.is_active === 1 || given.has(id)),

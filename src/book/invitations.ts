@@ -39,7 +39,7 @@ export interface ShownInvitation extends Invitation {
   readonly account: { readonly id: number; readonly name: string };
 }
 
-/** Who accepts: a person of the book, or a new one. */
+/** The person who accepts: one of the book, or a new one. */
 export type Accepts = (
   | { readonly person: Pick<Person, 'id' | 'email'> }
   | { readonly newPerson: NewPerson }

@@ -8,7 +8,7 @@ import { type SpendingLimit, wireLimits } from '../domain/spending-limits.ts';
 import { difference, writeAudit } from './audit.ts';
 import { keyRecord, NO_PREVIOUS } from './key-row.ts';
 import { setMemberLimits } from './keys.ts';
-import { lockedMembership, membershipOf } from './membership-row.ts';
+import { activeKeys, lockedMembership, membershipOf } from './membership-row.ts';
 import type { MembershipRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -74,15 +74,7 @@ export function memberQueries(store: Store): BookMembers {
       .innerJoin('persons', 'persons.id', 'memberships.person_id')
       .selectAll('memberships')
       .select(['persons.email', 'persons.name'])
-      .select((eb) =>
-        eb
-          .selectFrom('keys')
-          .select(({ fn }) => fn.count<number>('keys.id').as('count'))
-          .whereRef('keys.account_id', '=', 'memberships.account_id')
-          .whereRef('keys.person_id', '=', 'memberships.person_id')
-          .where('keys.is_active', '=', 1)
-          .as('active_keys'),
-      )
+      .select(activeKeys)
       .where('memberships.account_id', '=', accountId)
       .orderBy('memberships.id');
   return {
@@ -251,12 +243,12 @@ export async function deactivateKeysOf(
   return (await update.returningAll().execute()).map(keyRecord);
 }
 
-function memberOf(row: MembershipRow & { email: string; name: string; active_keys: number | null }): Member {
+function memberOf(row: MembershipRow & { email: string; name: string; active_keys: number }): Member {
   const { email, name } = row;
   return {
     ...membershipOf(row),
     person: { id: row.person_id, email, name },
-    activeKeys: row.active_keys ?? 0,
+    activeKeys: row.active_keys,
   };
 }
 

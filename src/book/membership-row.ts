@@ -1,8 +1,15 @@
+import { sql } from 'kysely';
 import { GatewayError } from '../domain/errors.ts';
 import type { Membership } from '../domain/people.ts';
 import type { SpendingLimit } from '../domain/spending-limits.ts';
 import type { MembershipRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
+
+/** Number of the person's active keys in the account of a membership. */
+export const activeKeys = sql<number>`(
+  select count(*) from keys
+  where keys.account_id = memberships.account_id and keys.person_id = memberships.person_id and keys.is_active = 1
+)`.as('active_keys');
 
 export function membershipOf(row: MembershipRow): Membership {
   return {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Actor } from '../domain/actor.ts';
 import type { Membership, Person } from '../domain/people.ts';
 import { writeAudit } from './audit.ts';
-import { membershipOf } from './membership-row.ts';
+import { activeKeys, membershipOf } from './membership-row.ts';
 import type { MembershipRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -155,22 +155,14 @@ export function sessionQueries(store: Store): BookSessions {
         .innerJoin('accounts', 'accounts.id', 'memberships.account_id')
         .selectAll('memberships')
         .select(sql<string>`coalesce(accounts.name, accounts.email)`.as('account_name'))
-        .select((eb) =>
-          eb
-            .selectFrom('keys')
-            .select(({ fn }) => fn.count<number>('keys.id').as('count'))
-            .whereRef('keys.account_id', '=', 'memberships.account_id')
-            .whereRef('keys.person_id', '=', 'memberships.person_id')
-            .where('keys.is_active', '=', 1)
-            .as('active_keys'),
-        )
+        .select(activeKeys)
         .where('memberships.person_id', '=', personId)
         .orderBy('account_id')
         .execute();
       return rows.map((row) => ({
         ...membershipOf(row),
         accountName: row.account_name,
-        activeKeys: row.active_keys ?? 0,
+        activeKeys: row.active_keys,
       }));
     },
   };

@@ -12,7 +12,7 @@ import { requireOwnOrigin } from './own-origin.ts';
 import { refuseUnknownParameters } from './query.ts';
 import type { Seen } from './seen.ts';
 
-/** Who asks about an account: one of its keys, or a person with a session. */
+/** The caller of an account's route: one of its keys, or a person with a session. */
 export interface AccountCaller {
   readonly accountId: number;
   /** How far it may do what it was asked for. */
@@ -30,7 +30,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set once the caller is known. */
     accountCaller?: AccountCaller;
-    /** Who asks, once known, whatever they may. */
+    /** The key, person or operator that sent the request, once known, allowed or not. */
     actor?: Actor;
     accountOfActor?: number;
   }
@@ -177,7 +177,7 @@ export function actorOf(
   return { type, id, ip: gatekeeper.addressOf(request), requestId: request.id };
 }
 
-/** Who asks on one of the operator's routes. */
+/** The operator, by token or session, on one of the operator's routes. */
 export function operatorOf({ actor }: FastifyRequest): Actor {
   if (!actor) throw new Error('not a route of the operator');
   return actor;

@@ -6,7 +6,7 @@ import { KEY_FIELDS, type KeyField } from '../../domain/key-fields.ts';
 import { carriesRestriction } from '../../domain/key-settings.ts';
 import { type AccountCaller, keyNotFound } from '../http/callers.ts';
 
-/** Who changes keys; undefined: the operator. A person who reaches only their own keys has the role `member`. */
+/** The caller that changes keys; undefined: the operator. A person who reaches only their own keys has the role `member`. */
 type Caller = Pick<AccountCaller, 'accountId' | 'reach' | 'member'> | undefined;
 
 /** A new key as it was asked for. */

@@ -41,7 +41,7 @@ export interface InvitationDeps extends MembersDeps {
   readonly mailer: Mailer;
 }
 
-/** Who asks about the invitations of which account. */
+/** An account, and the caller that sees or changes its invitations. */
 interface Asked {
   readonly accountId: number;
   readonly changer: MemberChanger;

@@ -101,8 +101,8 @@ export const PeopleQuery = section({
 export const PersonSchema = Type.Object(
   {
     id: id('Id of the person.'),
-    email: Type.String({ description: 'E-mail address; empty after an erasure.' }),
-    name: Type.String({ description: 'Name; empty after an erasure.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    name: Type.String({ description: 'Name; can be empty.' }),
     ...fieldSchemas(OPERATOR_FIELDS),
     created_at: time('When the person was created.'),
     last_seen_at: timeOrNull('Last request with a session, to the minute; null: none.'),

@@ -54,7 +54,7 @@ export async function signInWith(
   sessions.setSecret(request, reply, secret);
 }
 
-/** Who an identity of nobody becomes, or why it can't become anybody. */
+/** The new person that an unknown identity becomes, or the reason why it can't. */
 async function strangerOf(
   { book, oidc }: Pick<Deps, 'book' | 'oidc'>,
   { provider, identity, invitation }: Confirmed,

@@ -9,6 +9,7 @@ import type { Sessions } from '../../people/sessions.ts';
 import type { SignIn } from '../../people/sign-in.ts';
 import type { SignedIn } from '../../people/signed-in.ts';
 import type { RefusedChanges } from '../audit/refused-changes.ts';
+import { notSignedIn } from '../http/callers.ts';
 import { requireOwnOrigin } from '../http/own-origin.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import type { WaysView } from './person-view.ts';
@@ -34,8 +35,7 @@ export async function signedInCaller(
   request: FastifyRequest,
 ): Promise<SignedIn> {
   const signedIn = await sessions.of(request);
-  if (!signedIn)
-    throw new GatewayError('not_signed_in', 'Sign in first: the request has no session, or it has ended.');
+  if (!signedIn) throw notSignedIn();
   request.actor = sessions.actorOf(request, signedIn.person.id);
   requireOwnOrigin(request);
   refuseUnknownParameters(request);

@@ -170,9 +170,9 @@ t.test('a person who is signed in links an identity, within 10 minutes of the si
   other.user = newUser('elsewhere.example');
   t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/#/me');
   t.match(await identitiesOf(browser), [{ name: 'other', subject: other.user.sub }]);
-  const anew = new ProviderBrowser(world.url);
-  t.equal(await anew.signIn(other, 'other'), PAGE);
-  t.equal((await sessionOf(anew)).person.id, person.id);
+  const again = new ProviderBrowser(world.url);
+  t.equal(await again.signIn(other, 'other'), PAGE);
+  t.equal((await sessionOf(again)).person.id, person.id);
   t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/#/me', 'again');
   t.equal((await identitiesOf(browser)).length, 1);
   const thief = new ProviderBrowser(world.url).add((await memberOf(world, accountId, 'member')).cookie);

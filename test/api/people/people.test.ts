@@ -129,7 +129,7 @@ t.test('a new person sets a password by the link', async (t) => {
   t.equal((await browser.signIn(email, NEW)).status, 200);
 });
 
-t.test('without ADMIN_TOKEN tokens are 401, and the last active operator stays', async (t) => {
+t.test('without ADMIN_TOKEN every token gets 401, and the last active operator stays', async (t) => {
   const own = await startOwnGateway(t, { config: { adminToken: undefined } });
   for (const token of ['undefined', ADMIN_TOKEN])
     t.same(refusalOf(await apiOf(own, token).get(PEOPLE)), [401, 'invalid_admin_token', null]);
