@@ -13,6 +13,7 @@ import { insertKey, type NewKey } from './keys.ts';
 import { chunks } from './many-rows.ts';
 import { countTowardsRate } from './rates.ts';
 import type { AccountRow } from './schema.ts';
+import { endSessionsOfKeys } from './sessions.ts';
 import { isUniqueViolation, type Store } from './store.ts';
 
 /** Absent call limits are unlimited. */
@@ -110,10 +111,20 @@ export function accountQueries(store: Store): BookAccounts {
   };
 }
 
-/** Yields the ids of all accounts, ascending, in pages. */
-export async function* pagesOfAccounts(db: Store['db'], atOnce: number): AsyncGenerator<number[]> {
+/** Yields the ids of all accounts, ascending, in pages; `emailPart` as in `accounts`. */
+export async function* pagesOfAccounts(
+  db: Store['db'],
+  atOnce: number,
+  emailPart?: string,
+): AsyncGenerator<number[]> {
   for (let after = 0; ; ) {
-    const page = db.selectFrom('accounts').select('id').where('id', '>', after).orderBy('id').limit(atOnce);
+    const page = db
+      .selectFrom('accounts')
+      .select('id')
+      .where('id', '>', after)
+      .$if(emailPart !== undefined, (query) => query.where(hasInIt(emailPart ?? '')))
+      .orderBy('id')
+      .limit(atOnce);
     const ids = (await page.execute()).map(({ id }) => id);
     if (ids.length === 0) return;
     yield ids;
@@ -190,6 +201,8 @@ const updateAccount =
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow();
+        if (columns.is_active === 0)
+          await endSessionsOfKeys(trx, trx.selectFrom('keys').select('id').where('account_id', '=', id));
         const changed = difference(wireAccount(before), wireAccount(after));
         await writeAudit(trx, { by, action: 'account.update', ...whichAccount(id), ...changed }, now);
         return after;

@@ -42,6 +42,13 @@ export interface ClaimedAlert {
   readonly deliveries: readonly PlannedDelivery[];
 }
 
+/** A key whose webhook gets the account's alerts. */
+export interface Receiver {
+  readonly keyId: number;
+  readonly keyName: string;
+  readonly url: string;
+}
+
 /** Queues low-credits alerts and records their deliveries. */
 export interface BookAlerts {
   /** Ids of queued alerts, oldest first. */
@@ -71,6 +78,8 @@ export interface BookAlerts {
     now: number,
     by?: Actor,
   ): Promise<number>;
+  /** Keys that an alert at `now` would be sent to, by id ascending. */
+  receivers(accountId: number, now: number, limit: number): Promise<Receiver[]>;
   /** Alerts of the account, newest first: at most `limit`, and fewer if their deliveries total more than 10,000. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 }
@@ -120,6 +129,13 @@ export function alertQueries(store: Store): BookAlerts {
     },
 
     createTestAlert: createTestAlert(store),
+
+    receivers: (accountId, now, limit) =>
+      receivingKeys(db, accountId, now)
+        .select(['id as keyId', 'name as keyName', 'webhook_url as url'])
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
 
     async alerts(accountId, limit) {
       const alerts = await db
@@ -178,6 +194,16 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
   };
 }
 
+/** Active, unexpired keys with a webhook. */
+function receivingKeys(db: Kysely<BookSchema>, accountId: number, now: number) {
+  return db
+    .selectFrom('keys')
+    .where('account_id', '=', accountId)
+    .where('is_active', '=', 1)
+    .where('webhook_url', '!=', '')
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
+}
+
 /** Most distinct addresses of a test alert, so a test can't flood a third-party server. */
 const TESTED = 20;
 
@@ -187,12 +213,7 @@ const TESTED = 20;
  * test has few, starting with that of the requesting key.
  */
 async function planDeliveries(trx: Trx, alert: Selectable<AlertsTable>, now: number): Promise<void> {
-  const receivers = trx
-    .selectFrom('keys')
-    .where('account_id', '=', alert.account_id)
-    .where('is_active', '=', 1)
-    .where('webhook_url', '!=', '')
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
+  const receivers = receivingKeys(trx, alert.account_id, now);
   const each = receivers.select(['id as key_id', 'webhook_url as url', sql.lit(0).as('place')]);
   const asking = alert.key_id ?? 0;
   const few = receivers

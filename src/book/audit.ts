@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Actor, ActorType } from '../domain/actor.ts';
 import type { AuditAction, AuditTargetType } from '../domain/audit.ts';
-import type { AuditRow, BookSchema } from './schema.ts';
+import type { AuditRow } from './people-tables.ts';
+import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** What was done, and to what. */

@@ -1,7 +1,10 @@
+import type { BookAccountSums } from './account-sums.ts';
 import type { BookAccounts } from './accounts.ts';
 import type { BookAlerts } from './alerts.ts';
+import type { BookAttention } from './attention.ts';
 import type { BookAudit } from './audit.ts';
 import type { BookCalls } from './calls.ts';
+import type { BookCallsSummary } from './calls-summary.ts';
 import type { BookErasure } from './erasure.ts';
 import type { BookGateways } from './gateways.ts';
 import type { BookGrants } from './grants.ts';
@@ -10,6 +13,8 @@ import type { BookInvitations } from './invitations.ts';
 import type { BookKeys } from './keys.ts';
 import type { BookLedger } from './ledger.ts';
 import type { BookMembers } from './members.ts';
+import type { BookNames } from './names.ts';
+import type { BookLinks } from './one-time-links.ts';
 import type { BookPersons } from './persons.ts';
 import type { BookPosting } from './post.ts';
 import type { BookPublication } from './publication.ts';
@@ -28,6 +33,8 @@ import type { BookUsage } from './usage.ts';
  */
 export interface Book
   extends BookAccounts,
+    BookAccountSums,
+    BookAttention,
     BookKeys,
     KeyRotations,
     BookPublication,
@@ -37,6 +44,8 @@ export interface Book
     BookLedger,
     BookUsage,
     BookCalls,
+    BookCallsSummary,
+    BookNames,
     BookRefusals,
     BookRetention,
     BookAlerts,
@@ -44,6 +53,7 @@ export interface Book
     BookMembers,
     BookInvitations,
     BookPersons,
+    BookLinks,
     BookSessions,
     BookIdentities,
     BookErasure,

@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 
 /** Filter values for calls by result: succeeded, refused by the gateway, or any other result. */
 export const CALL_RESULTS = ['ok', 'refused', 'failed'] as const;
-type CallResult = (typeof CALL_RESULTS)[number];
+export type CallResult = (typeof CALL_RESULTS)[number];
 
 /** Position of a call in the list of calls. */
 export interface CallPlace {
@@ -22,7 +22,7 @@ export interface CallQuery {
   /** Absent: all accounts. */
   readonly accountId?: number | undefined;
   readonly keyId?: number | undefined;
-  /** Only calls of this person's keys; with an account. */
+  /** Only calls of this person's keys. */
   readonly personId?: number | undefined;
   /** As named in the request. */
   readonly model?: string | undefined;
@@ -68,14 +68,13 @@ export function callQueries(store: Store): BookCalls {
   >`(select message from call_messages where call_messages.id = ledger.id)`.as('message');
 
   const charged = async (query: CallQuery): Promise<CallRecord[]> => {
-    const { outcome, result, from, to, before } = query;
-    if (result === 'refused' || outcome === 'refused') return [];
-    const where = conditions(query, 'started_at', id);
+    const where = chargedConditions(query);
+    if (!where) return [];
+    const { from, to, before } = query;
+    if (before) where.push(olderThan(sql.ref('started_at'), id, before));
     // SQLite would take it for a second time bound, and prefer the index of all calls to that of a filter.
     const isBounded = from !== undefined || to !== undefined || before !== undefined;
     if (!isBounded) where.push(sql<SqlBool>`started_at is not null`);
-    if (result === 'ok') where.push(sql<SqlBool>`outcome = 'complete'`);
-    if (result === 'failed' || (outcome !== undefined && outcome !== 'complete')) where.push(FAILED);
     const rows = where.reduce(
       (all, one) => all.where(one),
       db.selectFrom('ledger').selectAll().select(message),
@@ -84,10 +83,10 @@ export function callQueries(store: Store): BookCalls {
     return found.map(callOfRow);
   };
 
-  const refused = async ({ outcome = 'refused', ...query }: CallQuery): Promise<CallRecord[]> => {
-    if (query.upstream !== undefined) return [];
-    if ((query.result ?? 'refused') !== 'refused' || outcome !== 'refused') return [];
-    const where = conditions(query, 'created_at', id);
+  const refused = async (query: CallQuery): Promise<CallRecord[]> => {
+    const where = refusedConditions(query);
+    if (!where) return [];
+    if (query.before) where.push(olderThan(sql.ref('created_at'), id, query.before));
     const rows = where.reduce((all, one) => all.where(one), db.selectFrom('refusals').selectAll());
     const found = await rows.orderBy('created_at', 'desc').orderBy(id, 'desc').limit(query.limit).execute();
     return found.map(refusedCall);
@@ -116,11 +115,29 @@ export function callQueries(store: Store): BookCalls {
   };
 }
 
+/** Filters of a query, without its page. */
+export type CallFilter = Omit<CallQuery, 'before' | 'limit'>;
+
+/** Conditions of a query of the ledger; undefined: no call in it matches. */
+export function chargedConditions(query: CallFilter): Expression<SqlBool>[] | undefined {
+  const { outcome, result } = query;
+  if (result === 'refused' || outcome === 'refused') return undefined;
+  const where = conditions(query, 'started_at');
+  if (result === 'ok') where.push(sql<SqlBool>`outcome = 'complete'`);
+  if (result === 'failed' || (outcome !== undefined && outcome !== 'complete')) where.push(FAILED);
+  return where;
+}
+
+/** Conditions of a query of the refused calls; undefined: none of them matches. */
+export function refusedConditions({ outcome, ...query }: CallFilter): Expression<SqlBool>[] | undefined {
+  const isAsked = (query.result ?? 'refused') === 'refused' && (outcome ?? 'refused') === 'refused';
+  return isAsked && query.upstream === undefined ? conditions(query, 'created_at') : undefined;
+}
+
 /** Query conditions for a table with the time received in column `time`. */
 function conditions(
-  { accountId, keyId, personId, model, endpoint, code, upstream, outcome, from, to, before }: CallQuery,
+  { accountId, keyId, personId, model, endpoint, code, upstream, outcome, from, to }: CallFilter,
   time: 'started_at' | 'created_at',
-  id: Expression<string>,
 ): Expression<SqlBool>[] {
   // The index finds calls of a key by account.
   const ofKey = keyId && sql<number>`(select account_id from keys where keys.id = ${keyId})`;
@@ -133,7 +150,6 @@ function conditions(
     ...(personId === undefined ? [] : [ofPerson(accountId, personId)]),
     ...(from === undefined ? [] : [sql<SqlBool>`${at} >= ${from}`]),
     ...(to === undefined ? [] : [sql<SqlBool>`${at} <= ${to}`]),
-    ...(before ? [olderThan(at, id, before)] : []),
   ];
 }
 

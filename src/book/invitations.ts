@@ -8,8 +8,8 @@ import { writeAudit } from './audit.ts';
 import { setMemberLimits } from './keys.ts';
 import { auditView, type MemberChanger, requireRoles } from './members.ts';
 import { insertMembership, membershipOf } from './membership-row.ts';
+import type { InvitationRow } from './people-tables.ts';
 import { makePerson, type NewPerson } from './persons.ts';
-import type { InvitationRow } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Lifetime of an invitation in milliseconds. */

@@ -127,9 +127,10 @@ export function auditKey(
   return writeAudit(trx, { ...done, accountId: key.account_id, target }, now);
 }
 
-/** Whether a row is of a key of this person in the account. */
+/** Whether a row is of a key of this person, in one account or in all. */
 export function ofPerson(accountId: number | undefined, personId: number): RawBuilder<SqlBool> {
-  return sql`key_id in (select id from keys where account_id = ${accountId} and person_id = ${personId})`;
+  const inAccount = accountId === undefined ? sql`` : sql`and account_id = ${accountId}`;
+  return sql`key_id in (select id from keys where person_id = ${personId} ${inAccount})`;
 }
 
 function isAlready(row: KeyRow, change: Updateable<KeysTable>): boolean {

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { type Actor, SYSTEM } from '../domain/actor.ts';
+import { micro } from '../domain/credits.ts';
 import type { KeyRecord, KeySettings } from '../domain/key.ts';
 import { MOST_KEY_BYTES } from '../domain/key-readers.ts';
 import { settingsBytes } from '../domain/key-settings.ts';
+import type { SpendingPeriod } from '../domain/period.ts';
 import type { SpendingLimit } from '../domain/spending-limits.ts';
 import { wireSettings } from '../domain/wire-settings.ts';
 import { difference } from './audit.ts';
@@ -10,6 +12,7 @@ import { auditKey, changeKeyRow, keyRecord, NO_PREVIOUS, settingColumns } from '
 import { chunks } from './many-rows.ts';
 import { requireActiveMember } from './membership-row.ts';
 import type { KeyRow } from './schema.ts';
+import { endSessionsOfKeys } from './sessions.ts';
 import type { Store, Trx } from './store.ts';
 
 /** A new key: settings plus the fields set by the gateway. `hash` is the SHA-256 of the value, hex. */
@@ -51,18 +54,42 @@ export class TooManyKeys extends Error {
 /** A change of a key, or what makes one of the key as it is. */
 export type KeyChange = Partial<KeySettings> | ((key: KeyRecord) => Partial<KeySettings>);
 
+/** The name of a key, and whose it is. */
+export interface KeyName {
+  readonly name: string;
+  readonly accountId: number;
+}
+
+/** Which keys of an account a list has; absent fields match every key. */
+export interface KeyFilter {
+  readonly personId?: number | undefined;
+  /** Text in the name, the description or the start of the value, in any case. */
+  readonly search?: string | undefined;
+  readonly isActive?: boolean | undefined;
+  /** Milliseconds since the epoch: only keys that expire by then. */
+  readonly expiredAt?: number | undefined;
+}
+
+/** An active key with spending limits of its own. */
+export type LimitedKey = Pick<
+  KeyRecord,
+  'id' | 'name' | 'personId' | 'spendingLimit' | 'spendingPeriod' | 'spendingLimits'
+>;
+
 /** Stores the keys of accounts. */
 export interface BookKeys {
   /** The key whose current or previous value has this hash; the record has the expiry of the previous one. */
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
-   * Keys of the account, or those of a person in it, with ids above `after` (default 0), by id ascending, including inactive ones. A page has at
-   * most `limit` keys, at most 500, and fewer if their lists are long, to stay near 1 MiB. Empty: no more keys.
+   * Keys of the account with ids above `after` (default 0), by id ascending, including inactive ones. A page has at most
+   * `limit` keys, at most 500, and fewer if their lists are long, to stay near 1 MiB. Empty: no more keys.
    */
-  keys(accountId: number, after?: number, limit?: number, personId?: number): Promise<KeyRecord[]>;
-  /** Names of keys, by id; unknown ids are omitted. */
-  keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  keys(accountId: number, after?: number, limit?: number, filter?: KeyFilter): Promise<KeyRecord[]>;
+  /** Active keys with spending limits and ids above `after`, by id ascending, at most 500. Empty: no more. */
+  limitedKeys(accountId: number, after: number, personId?: number): Promise<LimitedKey[]>;
+  /** Names and accounts of keys, by id; unknown ids are omitted. */
+  keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, KeyName>>;
   /** Returns those of the ids that the book has. */
   keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
   /** Numbers of keys of these people in the account, including inactive ones, by person; people without one are omitted. */
@@ -87,13 +114,6 @@ export interface BookKeys {
     by?: Actor,
     action?: 'key.update' | 'key.delete',
   ): Promise<KeyRecord | undefined>;
-  /** `setMemberLimits` in a transaction of its own. */
-  setMemberLimits(
-    accountId: number,
-    personId: number,
-    limits: readonly SpendingLimit[],
-    now: number,
-  ): Promise<KeyRecord[]>;
   /** Whether any active key blocks a country: only then is country data worth its memory. */
   anyBlockedCountries(): Promise<boolean>;
 }
@@ -120,15 +140,37 @@ export function keyQueries(store: Store): BookKeys {
       return row && keyRecord(row);
     },
 
-    async keys(accountId, after = 0, limit = PAGE, personId = undefined) {
+    async keys(accountId, after = 0, limit = PAGE, filter = {}) {
       const rows = await db
         .selectFrom('keys')
         .selectAll()
         .where('account_id', '=', accountId)
-        .where('id', 'in', pageIds(accountId, after, Math.min(limit, PAGE), personId))
+        .where('id', 'in', pageIds(accountId, after, Math.min(limit, PAGE), filter))
         .orderBy('id')
         .execute();
       return rows.map(keyRecord);
+    },
+
+    async limitedKeys(accountId, after, personId) {
+      let limited = db
+        .selectFrom('keys')
+        .select(['id', 'name', 'person_id', 'spending_limit', 'spending_period', 'spending_limits'])
+        .where('account_id', '=', accountId)
+        .where('id', '>', after)
+        .where('is_active', '=', 1)
+        .where((where) =>
+          where.or([where('spending_limit', 'is not', null), where('spending_limits', '!=', '[]')]),
+        );
+      if (personId !== undefined) limited = limited.where('person_id', '=', personId);
+      const rows = await limited.orderBy('id').limit(PAGE).execute();
+      return rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        personId: row.person_id,
+        spendingLimit: row.spending_limit === null ? null : micro(row.spending_limit),
+        spendingPeriod: row.spending_period as SpendingPeriod,
+        spendingLimits: JSON.parse(row.spending_limits) as SpendingLimit[],
+      }));
     },
 
     async keysAmong(ids) {
@@ -141,10 +183,14 @@ export function keyQueries(store: Store): BookKeys {
     },
 
     async keyNames(ids) {
-      const found = new Map<number, string>();
+      const found = new Map<number, KeyName>();
       for (const chunk of chunks(ids)) {
-        const rows = await db.selectFrom('keys').select(['id', 'name']).where('id', 'in', chunk).execute();
-        for (const { id, name } of rows) found.set(id, name);
+        const rows = await db
+          .selectFrom('keys')
+          .select(['id', 'name', 'account_id as accountId'])
+          .where('id', 'in', chunk)
+          .execute();
+        for (const { id, name, accountId } of rows) found.set(id, { name, accountId });
       }
       return found;
     },
@@ -207,6 +253,7 @@ export function keyQueries(store: Store): BookKeys {
         if (isActivation && after.person_id !== null) {
           await requireActiveMember(store, trx, accountId, after.person_id);
         }
+        if (before.is_active === 1 && after.is_active === 0) await endSessionsOfKeys(trx, [keyId]);
         const changed = difference(wireSettings(keyRecord(before)), wireSettings(keyRecord(after)));
         await auditKey(trx, { by, action, key: after, ...changed }, now);
       };
@@ -214,9 +261,6 @@ export function keyQueries(store: Store): BookKeys {
       const changed = await changeKeyRow(store, which, now, changeOf, check);
       return changed && keyRecord(changed.after);
     },
-
-    setMemberLimits: (accountId, personId, limits, now) =>
-      store.transaction((trx) => setMemberLimits(trx, accountId, personId, limits, now)),
 
     async anyBlockedCountries() {
       const row = await db
@@ -278,13 +322,26 @@ const PAGE = 500;
 const PAGE_BYTES = 1_048_576;
 
 /** Ids of the next keys whose bytes fit into a page, at least one. */
-function pageIds(accountId: number, after: number, limit: number, personId: number | undefined) {
-  const ofPerson = personId === undefined ? sql`` : sql`and person_id = ${personId}`;
+function pageIds(accountId: number, after: number, limit: number, filter: KeyFilter) {
   return sql<number>`(select id from (
       select id, sum(bytes) over (order by id) - bytes as before from (
-        select id, bytes from keys where account_id = ${accountId} and id > ${after} ${ofPerson} order by id limit ${limit}
+        select id, bytes from keys where account_id = ${accountId} and id > ${after} ${matching(filter)} order by id limit ${limit}
       ) as sizes
     ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
+}
+
+function matching({ personId, search, isActive, expiredAt }: KeyFilter) {
+  const text = `%${search?.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const isFound = sql.join(
+    ['name', 'description', 'prefix'].map(
+      (column) => sql`lower(${sql.ref(column)}) like lower(${text}) escape '\\'`,
+    ),
+    sql` or `,
+  );
+  return sql`${personId === undefined ? sql`` : sql`and person_id = ${personId}`}
+    ${search === undefined ? sql`` : sql`and (${isFound})`}
+    ${isActive === undefined ? sql`` : sql`and is_active = ${Number(isActive)}`}
+    ${expiredAt === undefined ? sql`` : sql`and expires_at <= ${expiredAt}`}`;
 }
 
 /** Inserts a key; the database sets its id and version. */

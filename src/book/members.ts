@@ -8,8 +8,10 @@ import { type SpendingLimit, wireLimits } from '../domain/spending-limits.ts';
 import { difference, writeAudit } from './audit.ts';
 import { keyRecord, NO_PREVIOUS } from './key-row.ts';
 import { setMemberLimits } from './keys.ts';
+import { chunks } from './many-rows.ts';
 import { activeKeys, lockedMembership, membershipOf } from './membership-row.ts';
-import type { MembershipRow } from './schema.ts';
+import type { MembershipRow } from './people-tables.ts';
+import { endSessionsOfKeys } from './sessions.ts';
 import type { Store, Trx } from './store.ts';
 
 /** A membership with its person. */
@@ -17,6 +19,8 @@ export interface Member extends Membership {
   readonly person: Pick<Person, 'id' | 'email' | 'name'>;
   /** Number of the person's active keys in the account. */
   readonly activeKeys: number;
+  /** Last request of the person with a session; null: none. */
+  readonly lastSeenAt: number | null;
 }
 
 /** Absent fields keep their value. */
@@ -50,6 +54,8 @@ export interface BookMembers {
   /** Members of the account, by time, including inactive ones. */
   members(accountId: number): Promise<Member[]>;
   member(accountId: number, personId: number): Promise<Member | undefined>;
+  /** Names of people, or else their e-mail addresses, by id; unknown ids are omitted. */
+  personNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Without a difference, writes nothing. Undefined: no such member. */
   updateMember(
     accountId: number,
@@ -73,7 +79,7 @@ export function memberQueries(store: Store): BookMembers {
       .selectFrom('memberships')
       .innerJoin('persons', 'persons.id', 'memberships.person_id')
       .selectAll('memberships')
-      .select(['persons.email', 'persons.name'])
+      .select(['persons.email', 'persons.name', 'persons.last_seen_at'])
       .select(activeKeys)
       .where('memberships.account_id', '=', accountId)
       .orderBy('memberships.id');
@@ -83,6 +89,18 @@ export function memberQueries(store: Store): BookMembers {
     async member(accountId, personId) {
       const row = await membersOf(accountId).where('person_id', '=', personId).executeTakeFirst();
       return row && memberOf(row);
+    },
+
+    async personNames(ids) {
+      const found = new Map<number, string>();
+      for (const chunk of chunks([...new Set(ids)])) {
+        const people = store.db
+          .selectFrom('persons')
+          .select(['id', 'email', 'name'])
+          .where('id', 'in', chunk);
+        for (const { id, email, name } of await people.execute()) found.set(id, name || email);
+      }
+      return found;
     },
 
     updateMember: (accountId, personId, change, changer, now) =>
@@ -240,15 +258,24 @@ export async function deactivateKeysOf(
     .where('person_id', '=', personId)
     .where('is_active', '=', 1);
   if (accountId !== undefined) update = update.where('account_id', '=', accountId);
-  return (await update.returningAll().execute()).map(keyRecord);
+  const keys = (await update.returningAll().execute()).map(keyRecord);
+  if (keys.length > 0)
+    await endSessionsOfKeys(
+      trx,
+      keys.map(({ id }) => id),
+    );
+  return keys;
 }
 
-function memberOf(row: MembershipRow & { email: string; name: string; active_keys: number }): Member {
+function memberOf(
+  row: MembershipRow & { email: string; name: string; last_seen_at: number | null; active_keys: number },
+): Member {
   const { email, name } = row;
   return {
     ...membershipOf(row),
     person: { id: row.person_id, email, name },
     activeKeys: row.active_keys,
+    lastSeenAt: row.last_seen_at,
   };
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { GatewayError } from '../domain/errors.ts';
 import type { Membership } from '../domain/people.ts';
 import type { SpendingLimit } from '../domain/spending-limits.ts';
-import type { MembershipRow } from './schema.ts';
+import type { MembershipRow } from './people-tables.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Number of the person's active keys in the account of a membership. */

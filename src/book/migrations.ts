@@ -133,7 +133,7 @@ async function addMembersOfKeys(db: Kysely<unknown>): Promise<void> {
     .alterTable('keys')
     .addColumn('member_limits', 'text', (column) => column.notNull().defaultTo('[]'))
     .execute();
-  await sql`create index keys_by_person on keys (account_id, person_id) where person_id is not null`.execute(
+  await sql`create index keys_by_person on keys (person_id, account_id) where person_id is not null`.execute(
     db,
   );
 }

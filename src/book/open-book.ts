@@ -1,9 +1,12 @@
 import { Kysely, sql } from 'kysely';
+import { accountSumQueries } from './account-sums.ts';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
+import { attentionQueries } from './attention.ts';
 import { auditQueries } from './audit.ts';
 import type { Book } from './book.ts';
 import { callQueries } from './calls.ts';
+import { callsSummary } from './calls-summary.ts';
 import { erasureQueries } from './erasure.ts';
 import { gatewayQueries } from './gateways.ts';
 import { grantQueries } from './grants.ts';
@@ -13,6 +16,8 @@ import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger.ts';
 import { memberQueries } from './members.ts';
 import { isCurrent, migrate, requireCurrentSchema } from './migrations.ts';
+import { nameQueries } from './names.ts';
+import { linkQueries } from './one-time-links.ts';
 import { personQueries } from './persons.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
@@ -198,6 +203,8 @@ export async function sqlBook(store: Store): Promise<Book> {
     },
     close: () => store.db.destroy(),
     ...accountQueries(store),
+    ...accountSumQueries(store),
+    ...attentionQueries(store),
     ...keyQueries(store),
     ...rotationQueries(store),
     ...publicationQueries(store),
@@ -212,12 +219,15 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...memberQueries(store),
     ...invitationQueries(store),
     ...personQueries(store),
+    ...linkQueries(store),
     ...sessionQueries(store),
     ...identityQueries(store),
     ...erasureQueries(store),
     ...refusalQueries(store),
     ...retentionQueries(store),
     ...callQueries(store),
+    ...callsSummary(store),
+    ...nameQueries(store),
     ...gatewayQueries(store),
     ...auditQueries(store),
   };

@@ -56,13 +56,16 @@ export async function addPeople(db: Kysely<unknown>, engine: Engine): Promise<vo
   await index(db, 'invitations_by_account', 'invitations', ['account_id']);
   await withId(db.schema.createTable('sessions'), engine)
     .addColumn('secret_hash', 'text', unique)
-    .addColumn('person_id', 'bigint', of('persons'))
+    .addColumn('person_id', 'bigint', (column) => column.references('persons.id'))
+    .addColumn('key_id', 'bigint', (column) => column.references('keys.id'))
+    .addColumn('credential_hash', 'text')
     .addColumn('created_at', 'bigint', required)
     .addColumn('seen_at', 'bigint', required)
     .addColumn('ip', 'text')
     .addColumn('user_agent', 'text')
     .execute();
   await index(db, 'sessions_by_person', 'sessions', ['person_id']);
+  await index(db, 'sessions_by_key', 'sessions', ['key_id']);
   await db.schema
     .createTable('one_time_links')
     .addColumn('secret_hash', 'text', (column) => column.primaryKey())

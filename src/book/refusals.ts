@@ -38,6 +38,8 @@ export interface BookRefusals {
    * few more if gateways write concurrently); one record covers the rest.
    */
   recordRefusals(batch: RefusalBatch, perMinute: number): Promise<void>;
+  /** Those of these keys of an account whose last five or more calls since a time were all refused. */
+  allRefused(accountId: number, keyIds: readonly number[], since: number): Promise<ReadonlySet<number>>;
 }
 
 const MINUTE_MS = 60_000;
@@ -50,7 +52,36 @@ export function refusalQueries(store: Store): BookRefusals {
     async recordRefusals(batch, perMinute) {
       await store.transaction((trx) => record(store, trx, batch, perMinute));
     },
+
+    async allRefused(accountId, keyIds, since) {
+      const found = new Set<number>();
+      for (const ids of chunks(keyIds)) {
+        const rows = await store.db
+          .selectFrom('keys')
+          .select('id')
+          .where('id', 'in', ids)
+          .where(refusedInARow(accountId, since), '>=', REFUSED_IN_A_ROW)
+          .execute();
+        for (const { id } of rows) found.add(id);
+      }
+      return found;
+    },
   };
+}
+
+/** Refused calls that make a key one of which all calls are refused. */
+export const REFUSED_IN_A_ROW = 5;
+
+/** Refused calls of a key since a time and its last call at a provider. Reads as many rows as decide, by index. */
+function refusedInARow(accountId: number, since: number) {
+  const lastCall = sql`(select max(started_at) from ledger
+    where ledger.account_id = ${accountId} and ledger.key_id = keys.id and started_at >= ${since})`;
+  return sql<number>`(select coalesce(sum(repeated), 0) from (
+      select repeated from refusals
+      where refusals.account_id = ${accountId} and refusals.key_id = keys.id
+        and refusals.created_at >= ${since} and refusals.created_at > coalesce(${lastCall}, 0)
+      limit ${sql.lit(REFUSED_IN_A_ROW)}
+    ) as latest)`;
 }
 
 async function record(

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import type { Actor } from '../domain/actor.ts';
 import type { Membership, Person } from '../domain/people.ts';
 import { writeAudit } from './audit.ts';
 import { activeKeys, membershipOf } from './membership-row.ts';
-import type { MembershipRow } from './schema.ts';
+import type { MembershipRow } from './people-tables.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Sessions end after this time without use, and after `MOST_MS` at most. */
@@ -11,6 +11,8 @@ const IDLE_MS = 7 * 86_400_000;
 const MOST_MS = 30 * 86_400_000;
 /** Addresses are known for this time after the last sign-in from there. */
 export const KNOWN_MS = 30 * 86_400_000;
+/** Sessions of a key, or of the operator's token; a new one ends the oldest, so that a leaked key can't fill the book. */
+const MOST_OF_CREDENTIAL = 100;
 /** Uses of a session and of a person are noted at most this often. */
 const NOTED_EVERY_MS = 60_000;
 
@@ -23,17 +25,45 @@ export interface NewSession {
   /** Network of the client, which is then known as the person's. */
   readonly network: string;
   readonly userAgent: string | null;
+  /** Hash of the session that the same browser had, which ends; undefined: none. */
+  readonly replaces?: string | undefined;
 }
 
-/** A session that has not ended, with its person, who is active. */
-export interface OpenSession {
+/** A new session of a key, or of the operator's token. */
+export interface NewCredentialSession {
+  /** SHA-256 (hex). */
+  readonly secretHash: string;
+  /** Null: of the operator's token. */
+  readonly keyId: number | null;
+  /** SHA-256 (hex) of the key's value, or the keyed hash of the token. */
+  readonly credentialHash: string;
+  readonly userAgent: string | null;
+  /** As in NewSession. */
+  readonly replaces?: string | undefined;
+}
+
+interface AnySession {
   readonly id: number;
   readonly createdAt: number;
   readonly seenAt: number;
+}
+
+/** A session of a key or of the operator's token. The caller checks that these still have rights. */
+export interface CredentialSession
+  extends AnySession,
+    Pick<NewCredentialSession, 'keyId' | 'credentialHash'> {
+  readonly person: undefined;
+}
+
+/** A session of a person, who is active. */
+export interface PersonSession extends AnySession {
   readonly person: Person;
   /** The person's active memberships. */
   readonly memberships: readonly Membership[];
 }
+
+/** A session that has not ended. */
+export type OpenSession = PersonSession | CredentialSession;
 
 /** A session in the list of its person. */
 export interface SessionRecord {
@@ -51,10 +81,21 @@ export interface PersonMembership extends Membership {
   readonly activeKeys: number;
 }
 
-/** Sessions of people. Times in milliseconds since the epoch. */
+/** Columns of a person who was joined. */
+interface PresentPerson {
+  readonly person_id: number;
+  readonly email: string;
+  readonly name: string;
+  readonly is_operator: number;
+  readonly person_since: number;
+}
+
+/** Sessions of people, keys and the operator's token. Times in milliseconds since the epoch. */
 export interface BookSessions {
   /** Resolves with the session's id; undefined if the person is not active, or has another password now. */
   createSession(session: NewSession, by: Actor, now: number): Promise<number | undefined>;
+  /** Resolves with the session's id. */
+  createCredentialSession(session: NewCredentialSession, by: Actor, now: number): Promise<number>;
   /** One query. Undefined: none, ended, or its person is not active. */
   session(secretHash: string, now: number): Promise<OpenSession | undefined>;
   /** Notes the use of a session, if the last note is a minute old. */
@@ -62,6 +103,8 @@ export interface BookSessions {
   sessions(personId: number, now: number): Promise<SessionRecord[]>;
   /** Ends one session of a person, or all. Resolves with their number. */
   endSessions(personId: number, sessionId: number | undefined, by: Actor, now: number): Promise<number>;
+  /** Ends a session, if it has not ended. */
+  endSession(sessionId: number, by: Actor, now: number): Promise<void>;
   /** Memberships of a person, also inactive ones, by account. */
   membershipsOf(personId: number): Promise<PersonMembership[]>;
 }
@@ -72,14 +115,17 @@ export function sessionQueries(store: Store): BookSessions {
     createSession: (session, by, now) =>
       store.transaction((trx) => createSession(store, trx, session, by, now)),
 
+    createCredentialSession: (session, by, now) =>
+      store.transaction((trx) => createCredentialSession(trx, session, by, now)),
+
     async session(secretHash, now) {
       const rows = await db
         .selectFrom('sessions')
-        .innerJoin('persons', 'persons.id', 'sessions.person_id')
+        .leftJoin('persons', 'persons.id', 'sessions.person_id')
         .leftJoin('memberships', (join) =>
           join.onRef('memberships.person_id', '=', 'persons.id').on('memberships.is_active', '=', 1),
         )
-        .select(['sessions.id', 'sessions.created_at', 'sessions.seen_at'])
+        .select(['sessions.id', 'sessions.created_at', 'sessions.seen_at', 'key_id', 'credential_hash'])
         .select(['persons.id as person_id', 'email', 'name', 'is_operator', 'last_seen_at'])
         .select('persons.created_at as person_since')
         .select(['account_id', 'role', 'can_create_keys', 'spending_limits'])
@@ -87,11 +133,21 @@ export function sessionQueries(store: Store): BookSessions {
         .where('secret_hash', '=', secretHash)
         .where('sessions.seen_at', '>', now - IDLE_MS)
         .where('sessions.created_at', '>', now - MOST_MS)
-        .where('persons.is_active', '=', 1)
+        .where((where) =>
+          where.or([where('credential_hash', 'is not', null), where('persons.is_active', '=', 1)]),
+        )
         .orderBy('account_id')
         .execute();
       const [first] = rows;
       if (!first) return undefined;
+      const {
+        id,
+        created_at: createdAt,
+        seen_at: seenAt,
+        key_id: keyId,
+        credential_hash: credentialHash,
+      } = first;
+      if (credentialHash !== null) return { id, createdAt, seenAt, person: undefined, keyId, credentialHash };
       const memberships = rows.flatMap((row) =>
         row.account_id === null
           ? []
@@ -104,22 +160,24 @@ export function sessionQueries(store: Store): BookSessions {
               } as unknown as MembershipRow),
             ],
       );
+      // Without a credential, the session has a person, who was joined.
+      const { person_id, email, name, is_operator, person_since } = first as PresentPerson;
       const person = {
-        id: first.person_id,
-        email: first.email,
-        name: first.name,
-        isOperator: first.is_operator === 1,
+        id: person_id,
+        email,
+        name,
+        isOperator: is_operator === 1,
         isActive: true,
-        createdAt: first.person_since,
+        createdAt: person_since,
         lastSeenAt: first.last_seen_at,
       };
-      return { id: first.id, createdAt: first.created_at, seenAt: first.seen_at, person, memberships };
+      return { id, createdAt, seenAt, person, memberships };
     },
 
     async noteUse({ id, seenAt, person }, now) {
       if (seenAt > now - NOTED_EVERY_MS) return;
       await db.updateTable('sessions').set({ seen_at: now }).where('id', '=', id).execute();
-      await noteSeen(db, person.id, now);
+      if (person) await noteSeen(db, person.id, now);
     },
 
     async sessions(personId, now) {
@@ -149,6 +207,12 @@ export function sessionQueries(store: Store): BookSessions {
         return rows.length;
       }),
 
+    endSession: (sessionId, by, now) =>
+      store.transaction(async (trx) => {
+        const ended = trx.deleteFrom('sessions').where('id', '=', sessionId).returning('id');
+        if (await ended.executeTakeFirst()) await auditSession(trx, 'session.end', sessionId, by, now);
+      }),
+
     async membershipsOf(personId) {
       const rows = await db
         .selectFrom('memberships')
@@ -172,7 +236,7 @@ export function sessionQueries(store: Store): BookSessions {
 export async function createSession(
   store: Store,
   trx: Trx,
-  { personId, secretHash, passwordHash, network, userAgent }: NewSession,
+  { personId, secretHash, passwordHash, network, userAgent, replaces }: NewSession,
   by: Actor,
   now: number,
 ): Promise<number | undefined> {
@@ -210,8 +274,71 @@ export async function createSession(
     .onConflict((conflict) => conflict.columns(['person_id', 'ip']).doUpdateSet({ seen_at: now }))
     .execute();
   await noteSeen(trx, personId, now);
+  await endReplaced(trx, replaces, by, now);
   await auditSession(trx, 'session.create', id, by, now);
   return id;
+}
+
+async function createCredentialSession(
+  trx: Trx,
+  { secretHash, keyId, credentialHash, userAgent, replaces }: NewCredentialSession,
+  by: Actor,
+  now: number,
+): Promise<number> {
+  const { id } = await trx
+    .insertInto('sessions')
+    .values({
+      secret_hash: secretHash,
+      key_id: keyId,
+      credential_hash: credentialHash,
+      created_at: now,
+      seen_at: now,
+      ip: by.ip,
+      user_agent: userAgent,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const ofSame =
+    keyId === null ? sql<boolean>`person_id is null and key_id is null` : sql<boolean>`key_id = ${keyId}`;
+  const newest = trx
+    .selectFrom('sessions')
+    .select('id')
+    .where(ofSame)
+    .orderBy('id', 'desc')
+    .limit(MOST_OF_CREDENTIAL);
+  await trx
+    .deleteFrom('sessions')
+    .where(ofSame)
+    .where((where) =>
+      where.or([
+        where('seen_at', '<=', now - IDLE_MS),
+        where('created_at', '<=', now - MOST_MS),
+        where('id', 'not in', newest),
+      ]),
+    )
+    .execute();
+  await endReplaced(trx, replaces, by, now);
+  await auditSession(trx, 'session.create', id, by, now);
+  return id;
+}
+
+/** Ends the session that a browser had, whose cookie the new one overwrites. */
+async function endReplaced(trx: Trx, secretHash: string | undefined, by: Actor, now: number): Promise<void> {
+  if (secretHash === undefined) return;
+  const ended = trx.deleteFrom('sessions').where('secret_hash', '=', secretHash).returning('id');
+  const session = await ended.executeTakeFirst();
+  if (session) await auditSession(trx, 'session.end', session.id, by, now);
+}
+
+/** Ends the sessions of keys, in the transaction that deactivates the keys or their account. */
+export async function endSessionsOfKeys(
+  trx: Trx,
+  ids: readonly number[] | Expression<{ id: number }>,
+): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('key_id', 'in', ids as readonly number[])
+    .execute();
 }
 
 /** Ends the sessions of a person but one, in the transaction that ends the person's last membership, for example. */

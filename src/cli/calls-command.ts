@@ -20,7 +20,9 @@ const REMEMBERED = 2 * PAGE * MAX_PAGES;
 interface CallsOptions extends RemoteOptions {
   readonly account?: number;
   readonly keyId?: number;
+  readonly person?: number;
   readonly model?: string;
+  readonly endpoint?: string;
   readonly code?: string;
   readonly result?: string;
   readonly upstream?: string;
@@ -42,7 +44,9 @@ export function callsCommand(program: Command): void {
     .description('list the calls of a running gateway, newest first, including refused ones')
     .option('--account <id>', 'only calls of this account', id)
     .option('--key-id <id>', 'only calls of this key', id)
+    .option('--person <id>', "only calls of this person's keys", id)
     .option('--model <name>', 'only calls of this model, as the request named it')
+    .option('--endpoint <path>', 'only calls at this path')
     .option('--code <code>', 'only calls with this error code')
     .addOption(new Option('--result <result>', 'only calls with this result').choices([...CALL_RESULTS]))
     .option('--upstream <name>', 'only calls sent to this provider')
@@ -55,8 +59,10 @@ export function callsCommand(program: Command): void {
 }
 
 async function calls(options: CallsOptions): Promise<void> {
-  const { account, keyId, model, code, result, upstream, from, to, limit, before } = options;
-  const filter = { account_id: account, key_id: keyId, model, code, result, upstream, from, to };
+  const { account, keyId, person, model, endpoint, code, result, upstream, from, to, limit, before } =
+    options;
+  const whose = { account_id: account, key_id: keyId, person_id: person };
+  const filter = { ...whose, model, endpoint, code, result, upstream, from, to };
   const api = operatorApi(options);
   if (options.follow) return await follow(api, filter, options);
   const page = await pageOf(api, { ...filter, limit, before });

@@ -6,6 +6,7 @@ import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
 import { showUsage, type UsageOptions, withUsageOptions } from './account-views.ts';
 import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts';
+import { attentionCommand } from './attention-command.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
@@ -51,6 +52,7 @@ function commandLine(): Command {
   pricesCommand(program);
   providersCommand(program);
   callsCommand(program);
+  attentionCommand(program);
   return program;
 }
 

@@ -3,20 +3,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { DIRECT_IMPORTS } from './direct-imports.ts';
 
 const SOURCE = fileURLToPath(new URL('./page', import.meta.url));
 const TARGET = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
-
-/**
- * The page is written for React, as its components are, and run by Preact: the same dozen components of Mantine make a
- * script of 88 KB instead of 126 KB (compressed by brotli).
- */
-const PREACT = {
-  react: 'preact/compat',
-  'react-dom': 'preact/compat',
-  'react-dom/client': 'preact/compat/client',
-  'react/jsx-runtime': 'preact/jsx-runtime',
-};
 
 /**
  * Bundles the page at /dashboard/ into `target`: index.html, and assets with the hash of their content in their names,
@@ -24,10 +14,10 @@ const PREACT = {
  */
 export async function buildPage(target = TARGET): Promise<void> {
   const { outputFiles } = await build({
-    entryPoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'icon.svg')],
+    entryPoints: ['main.tsx', 'style/first.css', 'icon.svg'].map((file) => join(SOURCE, file)),
     tsconfig: join(SOURCE, 'tsconfig.json'),
     bundle: true,
-    alias: PREACT,
+    plugins: [DIRECT_IMPORTS],
     minify: true,
     format: 'esm',
     splitting: true,
@@ -40,10 +30,13 @@ export async function buildPage(target = TARGET): Promise<void> {
     write: false,
     legalComments: 'eof',
   });
-  const assets = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
   const named = (beginning: string, ending: string) =>
-    assets.find(({ name }) => name.startsWith(beginning) && name.endsWith(ending))?.name ?? '';
-  const page = html(named('main-', '.js'), named('main-', '.css'), named('icon-', '.svg'));
+    files.find(({ name }) => name.startsWith(beginning) && name.endsWith(ending))?.name ?? '';
+  // The sheet of main.tsx has those of all scripts that it loads later. Their own are of no use.
+  const sheets = [named('first-', '.css'), named('main-', '.css')] as const;
+  const assets = files.filter(({ name }) => !name.endsWith('.css') || sheets.includes(name));
+  const page = html(named('main-', '.js'), sheets, named('icon-', '.svg'));
   mkdirSync(join(target, 'assets'), { recursive: true });
   for (const { name, contents } of assets) put(join(target, 'assets', name), contents);
   put(join(target, 'index.html'), Buffer.from(page));
@@ -60,7 +53,11 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function html(script: string, style: string, icon: string): string {
+/**
+ * The page. The gateway puts `../` before `assets/` for longer paths (dashboard-routes.ts). Browsers load a sheet that is
+ * disabled only when main.tsx enables it.
+ */
+function html(script: string, [first, pages]: readonly [string, string], icon: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -69,7 +66,8 @@ function html(script: string, style: string, icon: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Tollgate</title>
 <link rel="icon" href="assets/${icon}" type="image/svg+xml">
-<link rel="stylesheet" href="assets/${style}">
+<link rel="stylesheet" href="assets/${first}">
+<link rel="stylesheet" href="assets/${pages}" id="pages-style" disabled>
 <script type="module" src="assets/${script}"></script>
 </head>
 <body>

@@ -1,5 +1,6 @@
 import type { CallerFact } from './caller-facts.ts';
-import type { LimitPeriod, SpendingOwner } from './spending-limits.ts';
+import type { LimitPeriod } from './limit-periods.ts';
+import type { SpendingOwner } from './spending-limits.ts';
 
 /**
  * Every error code that a client can get (specification sections 2, 3, 4, 7): HTTP status, type, and whether the same

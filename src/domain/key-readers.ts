@@ -4,6 +4,7 @@ import { normalizeCountry } from './countries.ts';
 import { MAX_CREDITS, type Micro, microFromCredits } from './credits.ts';
 import { parseActiveHours } from './hours.ts';
 import { SIX_DECIMALS, TEXT_PATTERNS } from './json-patterns.ts';
+import { LIMIT_PERIODS } from './limit-periods.ts';
 import { parseOriginRule } from './origins.ts';
 import { parseTimestamp, SPENDING_PERIODS } from './period.ts';
 import {
@@ -17,7 +18,7 @@ import {
   reader,
   text,
 } from './shape.ts';
-import { LIMIT_PERIODS, type SpendingLimit, type WireLimit } from './spending-limits.ts';
+import type { SpendingLimit, WireLimit } from './spending-limits.ts';
 
 /** Modalities, in the order of answers. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;

@@ -40,6 +40,16 @@ export function isWellFormed(value: unknown, prefix: string): value is string {
   return value.slice(-CHECKSUM_LENGTH) === checksum(value.slice(0, -CHECKSUM_LENGTH));
 }
 
+const AROUND = /[\s"'`]/;
+
+/** A value as it was meant: without the quotes, `Bearer` and white space that were copied with it. */
+export function pastedValue(text: string): string {
+  let end = text.length;
+  // A pattern for the end would take quadratic time.
+  while (end > 0 && AROUND.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end).replace(/^(?:[\s"'`]|Bearer(?!\S))+/i, '');
+}
+
 /** SHA-256 in hex, the only stored form of a key. A plain hash suffices, because the value is random. */
 export function hashKey(value: string): string {
   return hash('sha256', value);

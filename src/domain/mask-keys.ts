@@ -3,7 +3,14 @@ const MASKED_LENGTH = 20;
 
 /** Replaces each key value in a text by its prefix (KEY_PREFIX) and `…`, for logs and records. */
 export function maskKeys(text: string, prefix: string): string {
-  if (!text.includes(prefix)) return text;
-  const value = new RegExp(`${prefix}[0-9A-Za-z]{${MASKED_LENGTH},}`, 'g');
-  return text.replace(value, `${prefix}…`);
+  return text.includes(prefix) ? text.replace(valueAfter(prefix), `${prefix}…`) : text;
+}
+
+/** Whether a text has a key value in it, as opposed to the start that is shown of one. */
+export function hasKey(text: string, prefix: string): boolean {
+  return text.includes(prefix) && valueAfter(prefix).test(text);
+}
+
+function valueAfter(prefix: string): RegExp {
+  return new RegExp(`${prefix}[0-9A-Za-z]{${MASKED_LENGTH},}`, 'g');
 }

@@ -16,6 +16,7 @@ export const MAY = {
   'read the account': READERS,
   'read the ledger': READERS,
   'read usage': { ...READERS, member: 'own' },
+  'read limits': { ...READERS, member: 'own' },
   'read alerts': READERS,
   'rename the account': LEADERS,
   'change the threshold': { ...LEADERS, billing: 'all' },
@@ -25,6 +26,7 @@ export const MAY = {
   'change keys': { ...LEADERS, member: 'own' },
   'explain calls': { ...LEADERS, member: 'own', viewer: 'all' },
   'read calls': { ...READERS, member: 'own' },
+  'read models': { ...READERS, member: 'all' },
   'read members': { ...LEADERS, viewer: 'all' },
   'change members': LEADERS,
   'leave the account': { owner: 'own', admin: 'own', billing: 'own', member: 'own', viewer: 'own' },
@@ -45,3 +47,13 @@ export function rolesThatMay(action: Action): readonly Role[] {
 
 /** Roles that an admin, or a managing key, gives and takes. */
 export const GIVEN_BY_ADMINS: ReadonlySet<Role> = new Set<Role>(['billing', 'member', 'viewer']);
+
+/** What a key that can't manage may do, of itself alone. */
+export const OF_ANY_KEY: ReadonlySet<Action> = new Set<Action>([
+  'read the ledger',
+  'read usage',
+  'read limits',
+  'read keys',
+  'read calls',
+  'read models',
+]);

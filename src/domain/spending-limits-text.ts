@@ -1,5 +1,6 @@
 import { MAX_CREDITS, microFromCredits } from './credits.ts';
-import { LIMIT_PERIODS, type WireLimit } from './spending-limits.ts';
+import { LIMIT_PERIODS } from './limit-periods.ts';
+import type { WireLimit } from './spending-limits.ts';
 
 /** Limits as a user types them on the page and in the CLI: `5h=2, monthly=100`; "" for none. */
 export function limitsText(limits: readonly WireLimit[]): string {

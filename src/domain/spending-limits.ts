@@ -1,20 +1,9 @@
 import { creditsNumber, type Micro, micro } from './credits.ts';
+import type { LimitPeriod } from './limit-periods.ts';
 import { type PeriodStarts, periodEndsAt, type SpendingPeriod, timestamp } from './period.ts';
 
-/** Periods of a spending limit: UTC calendar, five hours from the first call after the last ones, and ever. */
-export const LIMIT_PERIODS = ['5h', 'daily', 'weekly', 'monthly', 'total'] as const;
-export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
 /** A spending limit among the names of call limits, in metrics. */
 export type SpendingLimitName = `spending_${LimitPeriod}`;
-
-/** Adjectives of the periods. */
-export const PERIOD_WORDS = {
-  '5h': 'five-hour',
-  daily: 'daily',
-  weekly: 'weekly',
-  monthly: 'monthly',
-  total: 'total',
-} as const satisfies Record<LimitPeriod, string>;
 
 /**
  * Whose spending a limit bounds: a key's, that of all keys of a person's membership, or an account's. Of two limits that

@@ -5,6 +5,7 @@ import { type AddressMatcher, clientAddress, type ParsedAddress, parseAddress } 
 import { type Caller, headerFacts } from '../domain/caller.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { hashKey, isWellFormed } from '../domain/key-value.ts';
+import { hasKey } from '../domain/mask-keys.ts';
 import { endOfValue } from '../domain/rotation.ts';
 import { type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -50,11 +51,12 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorizes by the current record. Takes one Redis round trip, two for an uncached key, and up to three more for a
+   * Authorizes by the current record: the key of the request, or with `given` (SHA-256, hex, of a value) that of its
+   * session or of a sign-in. Takes one Redis round trip, two for an uncached key, and up to three more for a
    * previous value. Throws the GatewayError of the first check that fails.
    */
-  async authorize(request: FastifyRequest): Promise<CompiledKey> {
-    const { hash, cached } = this.#known(request);
+  async authorize(request: FastifyRequest, given?: string): Promise<CompiledKey> {
+    const { hash, cached } = this.#known(request, given);
     const current = cached && (await this.#parts.ledger.current(cached.key.accountId, cached.key.id));
     // Look up values that the current record does not know: the record may be older than the value.
     const isKnown = current && endOfValue(current.key, hash) > 0;
@@ -126,8 +128,14 @@ export class Gatekeeper {
     );
   }
 
+  /** Beginning of every key. */
+  get keyPrefix(): string {
+    return this.#parts.keyPrefix;
+  }
+
   /** Hash and cached record of the presented key. Throws 401 for values that can't be a key. */
-  #known(request: FastifyRequest): { hash: string; cached: CompiledKey | undefined } {
+  #known(request: FastifyRequest, given?: string): { hash: string; cached: CompiledKey | undefined } {
+    if (given !== undefined) return { hash: given, cached: this.#cache.get(given) };
     const value = presentedKey(request.headers);
     refuseKeyIn(request.url, this.#parts.keyPrefix);
     const hash = hashKey(value);
@@ -230,7 +238,7 @@ function refuseKeyIn(url: string, keyPrefix: string): void {
   const query = url.indexOf('?');
   if (query < 0) return;
   const text = url.slice(query);
-  if (!text.includes(keyPrefix) && !(text.includes('%') && decoded(text).includes(keyPrefix))) return;
+  if (!hasKey(text, keyPrefix) && !(text.includes('%') && hasKey(decoded(text), keyPrefix))) return;
   throw new GatewayError(
     'invalid_request',
     'The address has an API key in it, where proxies log it. Send keys in the Authorization header only, and replace ' +

@@ -6,13 +6,8 @@ import {
   type RefusingLimit,
   type Shortfall,
 } from '../domain/errors.ts';
-import {
-  endsAt,
-  PERIOD_WORDS,
-  resetsAt,
-  SPENDING_OWNERS,
-  type SpendingOwner,
-} from '../domain/spending-limits.ts';
+import { PERIOD_WORDS } from '../domain/limit-periods.ts';
+import { endsAt, resetsAt, SPENDING_OWNERS, type SpendingOwner } from '../domain/spending-limits.ts';
 import type { Admitted, LiveAccount, SpendingState } from '../ledger/ledger.ts';
 import { affordableMaximum, partsOf } from '../metering/token-cost.ts';
 import type { PlannedCall } from './call.ts';

@@ -12,7 +12,8 @@ const FORWARDING = ['x-forwarded-for', 'x-real-ip', 'cf-connecting-ip', 'forward
  */
 export class UnnamedProxy {
   readonly #log: Log;
-  #day = -1;
+  /** When it last warned. */
+  lastAt: number | undefined;
 
   constructor(log: Log) {
     this.#log = log;
@@ -20,17 +21,20 @@ export class UnnamedProxy {
 
   /** `checked`: the address by which the key was checked. */
   note(checked: ParsedAddress, headers: IncomingHttpHeaders, now = Date.now()): void {
-    const day = Math.floor(now / DAY_MS);
-    if (day === this.#day || checked.range() === 'unicast') return;
+    if (dayOf(now) === dayOf(this.lastAt) || checked.range() === 'unicast') return;
     const header = FORWARDING.find((name) => headers[name] !== undefined);
     if (header === undefined) return;
     // The client itself is on a private network if nothing is left of it.
     const [first = ''] = String(headers[header]).split(',', 1);
     if (parseAddress(first.trim())?.toString() === checked.toString()) return;
-    this.#day = day;
+    this.lastAt = now;
     this.#log.warn(
       { address: checked.toString(), header },
       'a key with restrictions of addresses or countries was checked by a private address, probably a proxy: name every proxy in TRUST_PROXY',
     );
   }
+}
+
+function dayOf(ms = -1): number {
+  return Math.floor(ms / DAY_MS);
 }

@@ -138,9 +138,8 @@ export interface LiveAccount extends Reserved {
   readonly balance: Micro;
 }
 
-/** A key, by its id, or a person with keys in the account. */
-export type KeyOrMember = number | { readonly personId: number };
-export type WindowOwner = KeyOrMember | 'account';
+/** A key, by its id, a person with keys in the account, or the account. */
+export type WindowOwner = number | { readonly personId: number } | 'account';
 
 /** The live state of accounts and keys in Redis, and its way into the book. */
 export interface Ledger {
@@ -196,8 +195,8 @@ export interface Ledger {
   flush(accountId: number | 'all', withinMs?: number): Promise<boolean>;
   /** What these have spent, in the given order. */
   windows(accountId: number, owners: readonly WindowOwner[]): Promise<Windows[]>;
-  /** Sums of the holds and of the estimates of the calls in flight of a key or a member. */
-  reserved(accountId: number, owner: KeyOrMember): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
+  /** Sums of the holds and of the estimates of the calls in flight of an owner. */
+  reserved(accountId: number, owner: WindowOwner): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
   /** Call limit states of a key and its account, by Redis' clock. */
   limitStates(accountId: number, keyId: number): Promise<LimitStates>;
   /**

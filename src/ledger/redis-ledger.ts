@@ -12,7 +12,6 @@ import {
   type Admission,
   type Admitted,
   type HoldId,
-  type KeyOrMember,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
@@ -255,7 +254,7 @@ export class RedisLedger implements Ledger {
     );
   }
 
-  async reserved(accountId: number, owner: KeyOrMember): Promise<ReturnType<typeof reserved>> {
+  async reserved(accountId: number, owner: WindowOwner): Promise<ReturnType<typeof reserved>> {
     const { client } = this.#parts;
     // An owner without live state has no holds.
     const [held, slack] = await this.#parts.live.run(accountId, () =>
@@ -265,7 +264,8 @@ export class RedisLedger implements Ledger {
   }
 }
 
-function ownerRedisKey(accountId: number, owner: KeyOrMember): string {
+function ownerRedisKey(accountId: number, owner: WindowOwner): string {
+  if (owner === 'account') return accountRedisKey(accountId);
   return typeof owner === 'number'
     ? keyRedisKey(accountId, owner)
     : memberRedisKey(accountId, owner.personId);

@@ -4,12 +4,8 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/schema.ts';
 import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import {
-  LIMIT_PERIODS,
-  SPENDING_OWNERS,
-  type SpendingLimitName,
-  type SpendingOwner,
-} from '../domain/spending-limits.ts';
+import { LIMIT_PERIODS } from '../domain/limit-periods.ts';
+import { SPENDING_OWNERS, type SpendingLimitName, type SpendingOwner } from '../domain/spending-limits.ts';
 import type { CallMetrics, EndCode } from '../gateway/observers.ts';
 import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 import { registerRead } from './gauges.ts';
@@ -34,7 +30,8 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #added: Histogram;
   readonly #limited: Counter<'owner' | 'limit'>;
   readonly #unknownMembers: Counter<'member'>;
-  readonly #unknownNames = new Set<string>();
+  /** Names of unknown members, with the time of the last report in milliseconds since the epoch. */
+  readonly unknownMembers = new Map<string, number>();
   readonly #undecided: Counter<'reason'>;
   readonly #deliveries: Counter<'status'>;
   /** Caches counters by metric and label, because a prom-client lookup takes a microsecond. */
@@ -128,8 +125,9 @@ export class PrometheusCallMetrics implements CallMetrics {
   }
 
   unknownMember(name: string): void {
-    if (this.#unknownNames.size < MAX_UNKNOWN_NAMES) this.#unknownNames.add(name);
-    this.#unknownMembers.inc({ member: this.#unknownNames.has(name) ? name : 'other' });
+    const isLabel = this.unknownMembers.has(name) || this.unknownMembers.size < MAX_UNKNOWN_NAMES;
+    if (isLabel) this.unknownMembers.set(name, Date.now());
+    this.#unknownMembers.inc({ member: isLabel ? name : 'other' });
   }
 
   undecided(reason: UndecidedReason): void {

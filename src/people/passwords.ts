@@ -1,10 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { isLonger } from '../domain/key-readers.ts';
 import { FairPool } from '../shares/fair-pool.ts';
-
-/** Bounds of a password, in characters. */
-export const PASSWORD = { least: 10, most: 200 } as const;
 
 /** Parameters of scrypt: 16 MiB and about 100 ms a hash (OWASP Password Storage Cheat Sheet). */
 const COST = { N: 16_384, r: 8, p: 5 };
@@ -17,16 +13,6 @@ const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
 
 /** Hash of no password, compared where there is none, so that the time of an answer does not depend on it. */
 const NO_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-
-/** Whether a password has a right length; looked at before anything is computed. */
-export function hasRightLength(password: string): boolean {
-  return password.length >= PASSWORD.least && !isLonger(password, PASSWORD.most) && !isShorter(password);
-}
-
-/** Characters outside the BMP count once, but have two UTF-16 units. */
-function isShorter(password: string): boolean {
-  return password.length < 2 * PASSWORD.least && Array.from(password).length < PASSWORD.least;
-}
 
 /** Hashes passwords by scrypt off the event loop, few at once. Networks of clients take turns. */
 export class Passwords {

@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
-import type { NewSession, OpenSession } from '../book/sessions.ts';
-import type { Actor } from '../domain/actor.ts';
+import type { NewSession, PersonSession } from '../book/sessions.ts';
+import { type Actor, SYSTEM } from '../domain/actor.ts';
 import { type AddressMatcher, clientNetwork } from '../domain/addresses.ts';
 import { hashKey } from '../domain/key-value.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import { wrongCredentials } from './sign-in.ts';
-import type { SignedIn } from './signed-in.ts';
+import type { SignedIn, SignedInKey, SignedInPerson } from './signed-in.ts';
 
 /** Cookie of a session. */
 const COOKIE = 'tollgate';
@@ -22,13 +22,22 @@ export function newSecret(bytes = SECRET_BYTES): { readonly secret: string; read
 }
 
 interface SessionParts {
-  readonly book: Pick<Book, 'session' | 'noteUse' | 'createSession' | 'endSessions'>;
+  readonly book: Pick<
+    Book,
+    'session' | 'noteUse' | 'createSession' | 'createCredentialSession' | 'endSessions' | 'endSession'
+  >;
+  readonly adminToken: string | undefined;
   readonly addressOf: (request: FastifyRequest) => string;
   readonly trustProxy: AddressMatcher | undefined;
 }
 
+/** Whose session begins: a key by the hash of its value, or the operator by ADMIN_TOKEN. */
+export type Credential =
+  | { readonly by: 'key'; readonly keyId: number; readonly keyHash: string }
+  | { readonly by: 'operator' };
+
 /**
- * Sessions of people, by a cookie. Each request reads its session from the book, without a cache: a session that ended
+ * Sessions of people, keys and the operator's token, by a cookie. Each request reads its session from the book, without a cache: a session that ended
  * is over at the next request, at every gateway.
  */
 export class Sessions {
@@ -45,8 +54,36 @@ export class Sessions {
     const now = Date.now();
     const session = await this.#parts.book.session(hashKey(secret), now);
     if (!session) return undefined;
+    const { id: sessionId, person } = session;
+    if (!person && session.keyId === null && !this.#isTokenOf(secret, session.credentialHash))
+      return undefined;
     await this.#parts.book.noteUse(session, now);
-    return signedIn(session);
+    if (person) return signedIn(session);
+    const { keyId, credentialHash } = session;
+    return keyId === null
+      ? { by: 'operator', sessionId }
+      : { by: 'key', sessionId, keyId, keyHash: credentialHash };
+  }
+
+  /** Begins a session of a key or of the operator's token, which have been checked, and sets its cookie. */
+  async startWith(request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<void> {
+    const { secret, session } = this.prepare(request);
+    const { secretHash, userAgent, replaces } = session;
+    const isKey = credential.by === 'key';
+    const keyId = isKey ? credential.keyId : null;
+    const credentialHash = isKey ? credential.keyHash : this.#tokenHash(secret);
+    const by = this.actor(request, credential);
+    await this.#parts.book.createCredentialSession(
+      { secretHash, keyId, credentialHash, userAgent, replaces },
+      by,
+      Date.now(),
+    );
+    this.setSecret(request, reply, secret);
+  }
+
+  /** Ends the session of a key that has ended. */
+  async endOf({ sessionId }: SignedInKey): Promise<void> {
+    await this.#parts.book.endSession(sessionId, SYSTEM, Date.now());
   }
 
   /**
@@ -58,14 +95,14 @@ export class Sessions {
     reply: FastifyReply,
     personId: number,
     passwordHash?: string,
-  ): Promise<SignedIn> {
+  ): Promise<SignedInPerson> {
     const { secret, session } = this.prepare(request);
     const now = Date.now();
     const by = this.actorOf(request, personId);
     const created = { ...session, personId, passwordHash };
     if ((await this.#parts.book.createSession(created, by, now)) === undefined) throw wrongCredentials();
     const begun = await this.#parts.book.session(session.secretHash, now);
-    if (!begun) throw wrongCredentials();
+    if (!begun?.person) throw wrongCredentials();
     this.setSecret(request, reply, secret);
     return signedIn(begun);
   }
@@ -78,7 +115,9 @@ export class Sessions {
     const { secret, hash } = newSecret();
     const network = clientNetwork(this.#parts.addressOf(request));
     const userAgent = request.headers['user-agent']?.slice(0, LONGEST_USER_AGENT) ?? null;
-    return { secret, session: { secretHash: hash, network, userAgent } };
+    const sent = readCookie(request, this.#parts, COOKIE);
+    const replaces = sent ? hashKey(sent) : undefined;
+    return { secret, session: { secretHash: hash, network, userAgent, replaces } };
   }
 
   /** Sets the cookie of a session. */
@@ -87,8 +126,8 @@ export class Sessions {
   }
 
   /** Ends the session of a request and removes its cookie. */
-  async end(request: FastifyRequest, reply: FastifyReply, { sessionId, person }: SignedIn): Promise<void> {
-    await this.#parts.book.endSessions(person.id, sessionId, this.actorOf(request, person.id), Date.now());
+  async end(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn): Promise<void> {
+    await this.#parts.book.endSession(signedIn.sessionId, this.actor(request, signedIn), Date.now());
     this.forget(request, reply);
   }
 
@@ -102,11 +141,32 @@ export class Sessions {
     return { type: 'person', id: personId, ip: this.#parts.addressOf(request), requestId: request.id };
   }
 
+  /** Whoever has a session, as the one who does what a request asks for. */
+  actor(request: FastifyRequest, whose: SignedIn | Credential): Actor {
+    if (whose.by === 'person') return this.actorOf(request, whose.person.id);
+    const id = whose.by === 'key' ? whose.keyId : null;
+    return { type: whose.by, id, ip: this.#parts.addressOf(request), requestId: request.id };
+  }
+
+  /** ADMIN_TOKEN, keyed with the secret of its session: a copy of the book helps nobody to guess it. */
+  #tokenHash(secret: string): string {
+    return createHmac('sha256', secret)
+      .update(this.#parts.adminToken ?? '')
+      .digest('hex');
+  }
+
+  #isTokenOf(secret: string, hash: string): boolean {
+    return (
+      this.#parts.adminToken !== undefined &&
+      timingSafeEqual(Buffer.from(hash), Buffer.from(this.#tokenHash(secret)))
+    );
+  }
+
   #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { value: string; maxAge: number }): void {
     setCookie(request, reply, this.#parts, { name: COOKIE, ...cookie });
   }
 }
 
-function signedIn({ id, createdAt, person, memberships }: OpenSession): SignedIn {
-  return { sessionId: id, person, signedInAt: createdAt, memberships };
+function signedIn({ id, createdAt, person, memberships }: PersonSession): SignedInPerson {
+  return { by: 'person', sessionId: id, person, signedInAt: createdAt, memberships };
 }

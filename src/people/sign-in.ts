@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Book } from '../book/book.ts';
 import { KNOWN_MS } from '../book/sessions.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { hasRightLength } from '../domain/password-length.ts';
 import { emailKey, type Person } from '../domain/people.ts';
-import { hasRightLength, isPassword, type Passwords } from './passwords.ts';
+import { isPassword, type Passwords } from './passwords.ts';
 
 /** Failures within `PER_MS`, after which sign-ins of the person, or from the address, are refused. */
 const MOST_OF_PERSON = 10;
@@ -78,11 +79,12 @@ export class SignIn {
     const first = this.#failures.get(name)?.at(-most);
     const waitMs = first === undefined ? 0 : first + PER_MS - this.#nowMs();
     if (waitMs <= 0) return;
+    const waitS = Math.ceil(waitMs / 1_000);
     throw new GatewayError(
       'rate_limit_exceeded',
-      'Too many sign-ins failed for this person or from your address. Try again in a minute.',
+      `Too many sign-ins failed for this person or from your address. Try again in ${waitS} s.`,
       null,
-      Math.ceil(waitMs / 1_000),
+      waitS,
     );
   }
 

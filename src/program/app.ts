@@ -3,6 +3,7 @@ import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyPluginAsync,
   type FastifyRequest,
   type FastifyServerOptions,
   LogController,
@@ -11,12 +12,14 @@ import { type AccountDeps, accountRoutes } from '../api/account/account-routes.t
 import { auditRoutes } from '../api/audit/audit-routes.ts';
 import type { RefusedChanges } from '../api/audit/refused-changes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
+import { compressAnswers } from '../api/http/compressed-answers.ts';
 import { boundAnswers } from '../api/http/long-answer.ts';
 import type { OperatorTokens } from '../api/http/operator-token.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys/keys-routes.ts';
-import { modelsRoute } from '../api/models/models-route.ts';
+import { accountModelsRoute, modelsRoute } from '../api/models/models-route.ts';
 import { openapi } from '../api/openapi/document.ts';
 import type { AdminDeps } from '../api/operator/admin-account-routes.ts';
+import type { HealthDeps } from '../api/operator/admin-health-route.ts';
 import { adminRoutes } from '../api/operator/admin-routes.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops/ops-routes.ts';
 import { type AcceptanceDeps, acceptanceRoutes } from '../api/people/acceptance-routes.ts';
@@ -59,6 +62,7 @@ export type AppParts = KeysDeps &
   SetupDeps &
   OidcDeps &
   PeopleDeps &
+  HealthDeps &
   OpsDeps & {
     readonly operatorTokens: OperatorTokens;
     readonly refusedChanges: RefusedChanges;
@@ -164,19 +168,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(openapi());
   await app.register(modelRoutes(parts.pipeline));
   await app.register(modelsRoute(parts.pipeline));
-  await app.register(keysRoutes(parts));
-  await app.register(explainRoutes(parts));
-  await app.register(accountRoutes(parts));
-  await app.register(membersRoutes(parts));
-  await app.register(invitationRoutes(parts));
-  await app.register(acceptanceRoutes(parts));
-  await app.register(auditRoutes(parts));
-  await app.register(sessionRoutes(parts));
-  await app.register(oidcRoutes(parts));
-  await app.register(identityRoutes(parts));
-  await app.register(setupRoute(parts));
-  await app.register(resetRoute(parts));
-  await app.register(adminRoutes(parts));
+  await app.register(managementApi(parts));
   await app.register(opsRoutes(parts));
   await app.register(
     lazyPages(async () => {
@@ -185,6 +177,27 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     }),
   );
   return app;
+}
+
+/** The routes below `/api/`. */
+function managementApi(parts: AppParts): FastifyPluginAsync {
+  return async (api) => {
+    await compressAnswers(api);
+    await api.register(keysRoutes(parts));
+    await api.register(explainRoutes(parts));
+    await api.register(accountRoutes(parts));
+    await api.register(accountModelsRoute(parts));
+    await api.register(membersRoutes(parts));
+    await api.register(invitationRoutes(parts));
+    await api.register(acceptanceRoutes(parts));
+    await api.register(auditRoutes(parts));
+    await api.register(sessionRoutes(parts));
+    await api.register(oidcRoutes(parts));
+    await api.register(identityRoutes(parts));
+    await api.register(setupRoute(parts));
+    await api.register(resetRoute(parts));
+    await api.register(adminRoutes(parts));
+  };
 }
 
 /** True for paths that have no CORS, in any spelling that the router takes. */

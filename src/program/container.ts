@@ -34,6 +34,7 @@ import { UnnamedProxy } from '../gateway/unnamed-proxy.ts';
 import { StreamUsage } from '../gateway/upstream/stream-usage.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
+import { gatewayFacts } from '../observability/gateway-facts.ts';
 import {
   registerGauges,
   registerPools,
@@ -99,6 +100,7 @@ const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const OPEN_CALLS = token<OpenCalls>('OpenCalls');
 const TARGET_HEALTH = token<TargetHealth>('TargetHealth');
 const REFUSALS = token<RefusalWriter>('RefusalWriter');
+const UNNAMED_PROXY = token<UnnamedProxy>('UnnamedProxy');
 const OPERATOR_TOKENS = token<OperatorTokens>('OperatorTokens');
 const REFUSED_CHANGES = token<RefusedChanges>('RefusedChanges');
 const PIPELINE = token<PipelineParts>('PipelineParts');
@@ -197,6 +199,7 @@ function registerParts(once: Once, opened: Opened): void {
       operatorTokens: c.resolve(OPERATOR_TOKENS),
       sessions: new Sessions({
         book,
+        adminToken: config.adminToken,
         addressOf: (request) => gatekeeper.addressOf(request),
         trustProxy: trustedProxies(config),
       }),
@@ -210,6 +213,12 @@ function registerParts(once: Once, opened: Opened): void {
       refusedChanges: c.resolve(REFUSED_CHANGES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
+      processFacts: () => ({
+        refusals: c.resolve(REFUSALS),
+        unnamedProxyAt: c.resolve(UNNAMED_PROXY).lastAt,
+        clockSkewMs: opened.ledger.clockSkewMs(),
+      }),
+      gatewayFacts: () => gatewayFacts(opened.ledger, c.resolve(CALL_METRICS)),
     };
   });
 }
@@ -222,13 +231,14 @@ function trustedProxies({ server: { trustProxy } }: Config): AddressMatcher | un
 function registerCalls(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
+  once(UNNAMED_PROXY, () => new UnnamedProxy(logger));
   once(GATEKEEPER, (c) => {
     return new Gatekeeper({
       ledger,
       countries: c.resolve(COUNTRIES),
       keyPrefix: config.keyPrefix,
       trustProxy: trustedProxies(config),
-      unnamedProxy: new UnnamedProxy(logger),
+      unnamedProxy: c.resolve(UNNAMED_PROXY),
       allowMissingOrigin: config.origins.allowMissing,
       cachedBytes: c.resolve(MEMORY).cachedKeyBytes,
     });

@@ -23,11 +23,15 @@ export async function ensureDemoAccount(parts: {
   ledger: Ledger;
   config: Config;
   url: string;
-  /** Where the first person sets up the dashboard; undefined: they have. */
+  /** Where the first person sets up the dashboard; undefined: they have, or nobody may. */
   setupLink?: string | undefined;
+  /** Whether somebody signs in as a person. */
+  hasPeople?: boolean;
 }): Promise<void> {
   const { book, ledger, config, url, setupLink } = parts;
-  const dashboard = (how: string) => setupLink ?? `${url}/dashboard/ (${how})`;
+  const { hasPeople } = parts;
+  const dashboard = (how: string) =>
+    setupLink ?? (hasPeople ? `sign in at ${url}/dashboard/sign-in` : `${url}/dashboard/ (${how})`);
   // Writes the value first, so a start after an interrupted one can continue from there.
   const file = join(config.dataDir, 'demo-key');
   const isFirst = (await book.accounts(0, 1)).length === 0;

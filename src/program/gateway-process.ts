@@ -97,7 +97,15 @@ async function startOne(config: Config, logger: Logger): Promise<Running> {
   const link = config.people.passwords ? await setupLink(served.book, publicUrl, setupCode) : undefined;
   if (isDemo) {
     const { book, ledger, url } = served;
-    await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url, setupLink: link });
+    const hasPeople = await book.hasOperator();
+    await ensureDemoAccount({
+      book,
+      ledger: ledger.ledger,
+      config: served.config,
+      url,
+      setupLink: link,
+      hasPeople,
+    });
   } else if (link) process.stdout.write(`Dashboard  ${link}\n`);
   const { url, replaceCatalog, book } = served;
   const onReloaded = (what: string) => {

@@ -111,13 +111,20 @@ t.test('a bad account is refused by name', async (t) => {
   t.same(refusalOf(await operator.post('/api/admin/accounts/')), [400, 'invalid_json', null]);
 });
 
-t.test('an account is read with its live balance', async (t) => {
+t.test('an account is read with its live balance and what it did lately', async (t) => {
   const { body } = await create({ credits: 5 });
   await (await world.chat(body.key.key)).text();
   await world.settled();
   const { status, body: read } = await operator.get<Account>(`/api/admin/accounts/${body.account.id}/`);
   t.equal(status, 200);
-  t.same(read, { ...body.account, credits_balance: 4 });
+  t.match(read, {
+    ...body.account,
+    credits_balance: 4,
+    spent_30d: '1.000000',
+    lasts_days: 4,
+    refused_24h: 0,
+    last_used_at: /Z$/,
+  });
 });
 
 t.test('accounts are listed by id, in pages', async (t) => {
@@ -154,7 +161,7 @@ t.test('a PATCH changes only the fields it names, and returns the account', asyn
   const changed = { ...body.account, email, name: email, alert_threshold: 2.5 };
   t.same((await operator.patch(path, {})).body, changed);
   t.same((await operator.patch(path, { overdraft: 0.000001 })).body, { ...changed, overdraft: 0.000001 });
-  t.same((await operator.get(path)).body, { ...changed, overdraft: 0.000001 });
+  t.match((await operator.get(path)).body, { ...changed, overdraft: 0.000001 });
 });
 
 t.test('a bad PATCH is refused by name and changes nothing', async (t) => {
@@ -166,7 +173,7 @@ t.test('a bad PATCH is refused by name and changes nothing', async (t) => {
       t.same(refusalOf(answer), [400, 'invalid_field', field], JSON.stringify(value));
     }
   }
-  t.same((await operator.get(path)).body, body.account);
+  t.match((await operator.get(path)).body, body.account);
 });
 
 t.test('an inactive account is refused immediately, until it is active again', async (t) => {

@@ -108,5 +108,6 @@ t.test('1,850 guesses a second went without a line', async (t) => {
   t.same(lines.at(-1), { address: '2001:db8::/64', wrong: 12 });
   t.equal(tokens.refused, 13);
   for (let sent = 0; sent < 20; sent++) codeOf('192.0.2.1', newKeyValue('sk-tg-').value);
-  t.equal(codeOf('192.0.2.1', ADMIN_TOKEN), 'ok', 'keys of owners are no guesses');
+  for (let sent = 0; sent < 20; sent++) codeOf('192.0.2.1', `sk-tg-mistyped${sent}`);
+  t.equal(codeOf('192.0.2.1', ADMIN_TOKEN), 'ok', 'keys of owners are no guesses, nor mistyped ones');
 });

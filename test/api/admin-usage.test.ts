@@ -45,7 +45,7 @@ t.test(
     t.match(body, { group_by: 'account' });
     t.equal(Date.parse(body.to) - Date.parse(body.from), 29 * 86_400_000);
     t.same(
-      body.rows.map(({ usage: _, email: __, ...row }) => row),
+      body.rows.map(({ usage: _, email: __, account_email: ___, ...row }) => row),
       [
         {
           account_id: first.accountId,
@@ -95,6 +95,38 @@ t.test('by key, model, upstream and day; where nothing has a cost there is no ma
   for (const { rows, total } of [keys, models, days]) {
     t.match(total, { calls: 3, charged: '1.400000', cost: '0.200000' });
     t.ok(rows.length > 0);
+  }
+});
+
+t.test('keys of one name stay apart, each with its account, however the report is grouped', async (t) => {
+  const names = [first, second].map(({ accountId, keyId }) => ({
+    account_id: accountId,
+    account_email: /@/,
+    key_id: keyId,
+    key_name: 'test',
+  }));
+  for (const group of ['key', 'account,key', 'key,account']) {
+    const { rows } = await report(`?group_by=${group}`);
+    t.match(rows, names, group);
+    t.not(rows[0]?.account_email, rows[1]?.account_email, group);
+    const csv = await world.api('GET', `/api/admin/usage/?format=csv&group_by=${group}`, ADMIN_TOKEN);
+    const [head = '', ...lines] = (await csv.text()).trimEnd().split('\r\n');
+    const columns = head.split(',');
+    t.equal(new Set(columns).size, columns.length, 'no column twice');
+    const read = lines.map((line) => {
+      const cells = line.split(',');
+      return Object.fromEntries(columns.map((column, at) => [column, cells[at]]));
+    });
+    t.same(
+      read.map(({ account_id, account_email, key_id, key_name }) => [
+        account_id,
+        account_email,
+        key_id,
+        key_name,
+      ]),
+      rows.map((row) => [String(row.account_id), row.account_email, String(row.key_id), row.key_name]),
+      group,
+    );
   }
 });
 

@@ -1,7 +1,8 @@
 import t from 'tap';
+import type { AlertListView } from '../../src/api/alerts/alert-view.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
-import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 
@@ -38,7 +39,47 @@ async function outcome(key: string): Promise<Alert> {
 t.test('an account without alerts has an empty list', async (t) => {
   const { key } = await world.account();
   const { status, body } = await apiOf(world, key).get('/api/account/alerts/');
-  t.same([status, body], [200, { alerts: [] }]);
+  t.same([status, body], [200, { receivers: [], alerts: [] }]);
+});
+
+t.test('the keys that have webhooks are named before anything was sent', async (t) => {
+  const { key, keyId, accountId } = await world.account({
+    key: { name: 'ops', webhookUrl: 'https://hooks.example/a' },
+  });
+  const api = apiOf(world, key);
+  const webhook = { webhook_url: 'https://hooks.example/b' };
+  const { body: second } = await api.post<{ id: number }>('/api/keys/', { name: 'second', ...webhook });
+  await api.post('/api/keys/', { name: 'off', is_active: false, ...webhook });
+  await api.post('/api/keys/', { name: 'old', expires_at: '2026-01-01T00:00:00Z', ...webhook });
+  const { body } = await api.get<AlertListView>('/api/account/alerts/');
+  t.same(body.receivers, [
+    { key_id: keyId, key_name: 'ops', url: 'https://hooks.example/a', last: null },
+    { key_id: second.id, key_name: 'second', url: 'https://hooks.example/b', last: null },
+  ]);
+  const operator = apiOf(world, ADMIN_TOKEN);
+  t.same((await operator.get(`/api/admin/accounts/${accountId}/alerts/`)).body, body);
+});
+
+t.test('a receiver shows the latest delivery to its address, whichever key had it', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const { key, keyId } = await world.account({ key: { webhookUrl: receiver.url } });
+  const api = apiOf(world, key);
+  const { body: other } = await api.post<{ id: number }>('/api/keys/', {
+    name: 'same address',
+    webhook_url: receiver.url,
+  });
+  await api.post('/api/account/alerts/test/');
+  await receiver.next();
+  const { deliveries } = await outcome(key);
+  const { body } = await api.get<AlertListView>('/api/account/alerts/?limit=1');
+  t.match(
+    body.receivers.map(({ key_id, last }) => [key_id, last]),
+    [
+      [keyId, deliveries[0]],
+      [other.id, deliveries[0]],
+    ],
+  );
 });
 
 t.test('the alert of a call is listed as soon as the call is answered', async (t) => {

@@ -88,6 +88,12 @@ t.test('pages, filters and exports', async (t) => {
   t.match(all.body.entries, [{ after: { alert_threshold: 4 } }]);
   for (const query of ['limit=201', 'actor=nobody:1', 'actor=key', 'action=none', 'color=1'])
     t.equal((await owner.get(`${PATH}?${query}`)).status, 400, query);
+  for (const [query, field] of [
+    ['target=key:abc', 'target'],
+    ['actor=person:x', 'actor'],
+    ['from=2026-02-02&to=2026-02-01', 'from'],
+  ] as const)
+    t.same(refusalOf(await owner.get(`${PATH}?${query}`)), [400, 'invalid_field', field], query);
 });
 
 t.test('refused changes: twenty of an actor have an entry each', async (t) => {
@@ -114,4 +120,13 @@ t.test('an account sees its own entries only', async (t) => {
   await apiOf(world, one.key).patch('/api/account/', { alert_threshold: 3 });
   const { body } = await apiOf(world, other.key).get<Page>(`${PATH}?action=account.update`);
   t.same(body.entries, []);
+});
+
+t.test('the operator filters the log of all accounts by one', async (t) => {
+  const [one, other] = [await world.account(), await world.account()];
+  const { body } = await operator.get<Page>(`/api/admin/audit/?account_id=${one.accountId}`);
+  t.ok(body.entries.length > 0);
+  t.ok(body.entries.every(({ account_id }) => account_id === one.accountId));
+  const all = await operator.get<Page>('/api/admin/audit/');
+  t.ok(all.body.entries.some(({ account_id }) => account_id === other.accountId));
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CallPageView, CallView } from '../../src/api/calls/call-view.ts';
+import type { CallPageView, CallView, OperatorCallView } from '../../src/api/calls/call-view.ts';
 import type { UsageReportView } from '../../src/api/usage/usage-view.ts';
 import { dayThatLasts, until } from '../helper/check/until.ts';
 import { type Api, apiOf, refusalOf } from '../helper/clients/api.ts';
@@ -45,7 +45,7 @@ async function ended(answer: Promise<Response>): Promise<string> {
 }
 
 t.test('an answered call shows its ledger entry, request and response', async (t) => {
-  const { key, keyId } = await world.account({ credits: 100 });
+  const { key, keyId } = await world.account({ credits: 100, key: { name: 'application' } });
   const before = Date.now();
   const id = await ended(world.chat(key, {}, AGENT));
   const api = apiOf(world, key);
@@ -54,6 +54,8 @@ t.test('an answered call shows its ledger entry, request and response', async (t
     id,
     created_at: call?.created_at,
     key_id: keyId,
+    key_name: 'application',
+    member: null,
     model: 'flat',
     category: 'text',
     endpoint: '/v1/chat/completions',
@@ -319,20 +321,20 @@ t.test('queries that mean nothing are refused with the parameter', async (t) => 
 });
 
 t.test('the operator lists the calls of all accounts, and narrows them', async (t) => {
-  const one = await world.account({ credits: 100 });
+  const one = await world.account({ credits: 100, key: { name: 'one' } });
   const two = await world.account({ credits: 100 });
+  const email = (await world.book.emails([one.accountId])).get(one.accountId) ?? '';
   const id = await ended(world.chat(one.key));
   const refused = await ended(world.chat(two.key, { model: 'nonesuch' }));
   const list = async (query: string) =>
-    (await operator.get<{ calls: (CallView & { account_id: number })[] }>(`/api/admin/calls/${query}`)).body
-      .calls;
+    (await operator.get<{ calls: OperatorCallView[] }>(`/api/admin/calls/${query}`)).body.calls;
   const found = await until('both calls', async () => {
     const calls = await list('?limit=200');
     return calls.some((call) => call.id === refused) && calls;
   });
   t.match(
     found.find((call) => call.id === id),
-    { account_id: one.accountId, key_id: one.keyId },
+    { account_id: one.accountId, account_email: email, key_name: 'one', key_id: one.keyId },
   );
   t.match(
     found.find((call) => call.id === refused),
@@ -346,6 +348,13 @@ t.test('the operator lists the calls of all accounts, and narrows them', async (
     (await list(`?key_id=${two.keyId}`)).map((call) => call.id),
     [refused],
   );
+  for (const query of ['', `&account_id=${one.accountId}`]) {
+    const csv = await (await world.api('GET', `/api/admin/calls/?format=csv${query}`, ADMIN_TOKEN)).text();
+    const [head = '', line = ''] = csv.split('\r\n');
+    t.match(head, /,account_id,key_name,member_id,member_name,account_email,cost$/);
+    t.equal(csv.includes(email), true, query);
+    if (query !== '') t.ok(line.endsWith(`,${one.accountId},one,,,${email},`), line);
+  }
   t.ok((await list('?upstream=test')).every(({ upstream }) => upstream === 'test'));
   t.same(refusalOf(await operator.get('/api/admin/calls/?account_id=999999')), [
     404,

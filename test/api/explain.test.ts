@@ -1,7 +1,9 @@
 import t from 'tap';
 import type { ExplanationView as Explanation } from '../../src/api/explain/explanation-view.ts';
 import type { CreatedKeyView } from '../../src/api/keys/key-view.ts';
-import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { micro } from '../../src/domain/credits.ts';
+import { type Api, apiOf, refusalOf } from '../helper/clients/api.ts';
+import { memberOf } from '../helper/clients/people.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t, { behave: () => undefined });
@@ -186,6 +188,34 @@ t.test('too few credits', async (t) => {
   });
   t.equal(body.code, 'insufficient_credits');
   t.match(body.checks.at(-1)?.detail, /^The account has 0\.50 credits\..* at least 1\.00\.$/);
+});
+
+t.test("a member learns the verdicts, but neither the account's balance nor its spend", async (t) => {
+  const { key, accountId } = await world.account({
+    credits: 37.25,
+    spendingLimits: [{ period: 'total', credits: micro(23_500_000) }],
+  });
+  await world.chat(key);
+  await world.settled();
+  const member = await memberOf(world, accountId, 'member');
+  const { body: own } = await member.post<CreatedKeyView>('/api/keys/', { name: 'own' });
+  const told = async (reader: Api) =>
+    (await reader.post<Explanation>(`/api/keys/${own.id}/explain/`, { model: 'flat' })).body;
+  const [ofOwner, ofMember] = [await told(apiOf(world, key)), await told(member)];
+  t.match(JSON.stringify(ofOwner), /36\.25 credits.*/);
+  t.match(JSON.stringify(ofOwner), /of which 1\.00 are spent/);
+  t.notMatch(JSON.stringify(ofMember), /36\.25|are spent|in flight hold/);
+  t.same(
+    ofMember.checks.map(({ check, passed }) => [check, passed]),
+    ofOwner.checks.map(({ check, passed }) => [check, passed]),
+  );
+  const dry = await world.account({ credits: 0.5 });
+  const poor = await memberOf(world, dry.accountId, 'member');
+  const { body: theirs } = await poor.post<CreatedKeyView>('/api/keys/', { name: 'theirs' });
+  const { body } = await poor.post<Explanation>(`/api/keys/${theirs.id}/explain/`, { model: 'flat' });
+  t.equal(body.code, 'insufficient_credits');
+  t.match(body.checks.at(-1), { passed: false, detail: /too few credits/ });
+  t.notMatch(JSON.stringify(body), /0\.50/);
 });
 
 t.test('earlier spend counts against the limit', async (t) => {

@@ -1,12 +1,19 @@
 import { test } from 'tap';
-import { createdKeyView, keyView } from '../../src/api/keys/key-view.ts';
+import { createdKeyView, type KeyUse, keyView } from '../../src/api/keys/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import { NO_WINDOWS } from '../../src/domain/spending-limits.ts';
 import { keyRecord } from '../domain/key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-const UNUSED = { windows: NO_WINDOWS, lastUsedAt: undefined };
+const UNUSED: KeyUse = {
+  windows: NO_WINDOWS,
+  memberWindows: undefined,
+  account: { limits: [], windows: NO_WINDOWS },
+  lastUsedAt: undefined,
+  isAllRefused: false,
+  member: null,
+};
 
 test('a key shows the fields of the specification in its order, then later ones', async (t) => {
   const view = keyView(
@@ -29,6 +36,7 @@ test('a key shows the fields of the specification in its order, then later ones'
       previousValidUntil: NOW + 1,
     }),
     {
+      ...UNUSED,
       windows: { ...NO_WINDOWS, week: periodStarts(NOW).week, weekSpent: micro(12_345_678) },
       lastUsedAt: NOW - 1_000,
     },
@@ -62,6 +70,8 @@ test('a key shows the fields of the specification in its order, then later ones'
       max_parallel_requests: 5,
       restrictions_locked: false,
       person_id: null,
+      member: null,
+      status: 'active',
       limits: [
         {
           of: 'key',
@@ -91,6 +101,28 @@ test('a limit of zero is not no limit, and an expiry at the epoch not never', as
   const view = keyView(keyRecord({ spendingLimit: micro(0), expiresAt: 0 }), UNUSED, NOW);
   t.equal(view.spending_limit, 0);
   t.equal(view.expires_at, '1970-01-01T00:00:00.000Z');
+});
+
+test('a status is what becomes of the next call, by the reason that refuses first', async (t) => {
+  const one = [{ period: 'total' as const, credits: micro(1_000_000) }];
+  const spent = { ...NO_WINDOWS, totalSpent: micro(1_000_000) };
+  const member = { personId: 3, memberSpendingLimits: one };
+  for (const [status, settings, use] of [
+    ['active', {}, {}],
+    ['active', { spendingLimits: one }, {}],
+    ['active', {}, { windows: spent }],
+    ['all_refused', {}, { isAllRefused: true }],
+    ['limit_reached', { spendingLimit: micro(0) }, { isAllRefused: true }],
+    ['limit_reached', { spendingLimits: one }, { windows: spent }],
+    ['active', member, { memberWindows: NO_WINDOWS }],
+    ['limit_reached', member, { memberWindows: spent }],
+    ['limit_reached', {}, { account: { limits: one, windows: spent } }],
+    ['active', { expiresAt: NOW + 1 }, {}],
+    ['expired', { expiresAt: NOW, spendingLimit: micro(0) }, {}],
+    ['inactive', { expiresAt: NOW, isActive: false }, {}],
+  ] as const) {
+    t.equal(keyView(keyRecord(settings), { ...UNUSED, ...use }, NOW).status, status, status);
+  }
 });
 
 test('a previous value is not shown once its time is over', async (t) => {

@@ -85,6 +85,8 @@ t.test(
       last_used_at: null,
       restrictions_locked: false,
       person_id: null,
+      member: null,
+      status: 'active',
       previous_valid_until: null,
     });
   },

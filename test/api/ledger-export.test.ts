@@ -81,7 +81,7 @@ t.test('CSV: a header, then the whole ledger in lines that end in CRLF', async (
     first,
     new RegExp(`^export-${CHARGES - 1},charge,[^,]+,${owner.keyId},flat,text,/v1/chat/completions,200,`),
   );
-  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,{23,}$/);
+  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,{23,}test,,$/);
 });
 
 t.test('an export is cut at limit, and filtered as the pages are', async (t) => {
@@ -121,6 +121,8 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
     type: 'charge',
     created_at: '2026-01-01T00:00:00.000Z',
     key_id: 1,
+    key_name: '=key',
+    member: { id: 2, name: '@ada' },
     model: '=HYPERLINK("http://x")',
     category: 'text',
     endpoint: '+1+1',
@@ -142,7 +144,7 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
   t.match(
     csvEntry(entry),
     '"a""b,c",charge,2026-01-01T00:00:00.000Z,1,"\'=HYPERLINK(""http://x"")",text,\'+1+1,499,client_left,true,' +
-      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more""","{""audioSecond"":0.0001,""request"":0}",2,\'@first,7,false,,,,,,,,,,,"[{""target"":""@first"",""status"":200,""ms"":7}]"',
+      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more""","{""audioSecond"":0.0001,""request"":0}",2,\'@first,7,false,,,,,,,,,,,"[{""target"":""@first"",""status"":200,""ms"":7}]",,\'=key,2,\'@ada',
   );
   for (const model of ['@x', '-x', '\tx', '\rx', '-1-1']) {
     t.match(csvEntry({ ...entry, model }), `'${model}`, JSON.stringify(model));

@@ -34,6 +34,8 @@ t.test('a charge has every field of specification section 7', async (t) => {
     type: 'charge',
     created_at: entry?.created_at,
     key_id: owner.keyId,
+    key_name: entry?.key_name,
+    member: null,
     model: 'flat',
     category: 'text',
     endpoint: '/v1/chat/completions',
@@ -90,6 +92,8 @@ t.test('a top-up has no call to speak of', async (t) => {
       {
         type: 'top_up',
         key_id: null,
+        key_name: null,
+        member: null,
         model: null,
         category: null,
         endpoint: null,

@@ -1,3 +1,4 @@
+import { RESTRICTED } from '../../src/api/people/credential-session.ts';
 import type { Book } from '../../src/book/book.ts';
 import { RATES } from '../../src/book/rates.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
@@ -7,12 +8,12 @@ import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { ROLES, type Role } from '../../src/domain/roles.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { invited, memberOf } from '../helper/clients/people.ts';
+import { cookieOf, invited, memberOf, send } from '../helper/clients/people.ts';
 import type { Described } from '../helper/documented/api-document.ts';
 import type { DocumentedRequest } from '../helper/documented/documented-request.ts';
 import { headersOfNewPerson, ownerOf, sessionHeaders } from '../helper/documented/documented-sessions.ts';
 import type { Behavior } from '../helper/stand-ins/scripted-provider.ts';
-import type { InProcessGateway, TestAccount } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from '../helper/start/gateway-in-process.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 import { newEmail, personOn } from '../helper/start/people.ts';
 
@@ -25,30 +26,47 @@ type Provoke = (
 
 const NOBODY = '999999999';
 
-const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => ({
-  ...request,
-  headers: { ...request.headers, authorization: `Bearer ${key}` },
-});
+/** Sends a key, or the operator's token: to sign in, in the body. */
+const withKey = (
+  request: DocumentedRequest,
+  key: string,
+  { operationId }: Partial<Described> = {},
+): DocumentedRequest =>
+  operationId === 'signIn'
+    ? { ...request, body: { type: 'application/json', example: { key } } }
+    : { ...request, headers: { ...request.headers, authorization: `Bearer ${key}` } };
 
 let clients = 0;
 
 /** A wrong operator token from a new address, because an address has few wrong tokens a minute. */
-function withWrongToken(request: DocumentedRequest): DocumentedRequest {
+function withWrongToken(request: DocumentedRequest, operation: Described): DocumentedRequest {
   clients++;
-  const headers = { 'x-forwarded-for': `203.0.113.${clients % 256}`, authorization: 'Bearer not-the-token' };
-  return { ...request, headers: { ...request.headers, ...headers } };
+  const headers = { ...request.headers, 'x-forwarded-for': `203.0.113.${clients % 256}` };
+  return withKey({ ...request, headers }, 'not-the-token', operation);
 }
 
 /** Changes the request to carry another, new key of the account, which has `settings`. */
 const keyWith =
   (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
-  async (request, { world, caller }) => {
+  async (request, { world, caller }, operation) => {
     const { value, prefix, hash } = newKeyValue(world.config.keyPrefix);
     const record = { ...OPEN_KEY, ...settings, prefix, hash };
     const key = await world.book.createKey(caller.accountId, record, Date.now());
     await world.ledger.ledger.publishKey(key, hash);
-    return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
+    return withKey({ ...request, headers: { ...request.headers, ...headers } }, value, operation);
   };
+
+/** Asks a provider to link an identity, which needs a session. */
+const asked = (request: DocumentedRequest, { operationId }: Described): DocumentedRequest =>
+  operationId === 'useProvider' && request.body
+    ? { ...request, body: { ...request.body, example: { link: true } } }
+    : request;
+
+/** The session of the operator's token. */
+async function headersOfToken({ url }: InProcessGateway) {
+  const signIn = await send({ url }, 'POST', '/api/session/', { key: ADMIN_TOKEN });
+  return sessionHeaders(cookieOf(signIn));
+}
 
 /** Uses up the rotations of an account's minute. */
 async function rotatedOften(book: Book, accountId: number): Promise<void> {
@@ -178,7 +196,7 @@ const otherModel = (operation: Described) =>
 
 export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   missing_api_key: (request) => ({ ...request, headers: {} }),
-  invalid_api_key: (request) => withKey(request, 'sk-tg-nobody-has-this-key'),
+  invalid_api_key: (request, _by, operation) => withKey(request, 'sk-tg-nobody-has-this-key', operation),
   inactive_api_key: keyWith({ isActive: false }),
   expired_api_key: keyWith({ expiresAt: 1 }),
   outside_active_hours: (...given) => keyWith({ activeHours: otherHours() })(...given),
@@ -186,15 +204,15 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   // An address of Google's, in the United States.
   country_blocked: keyWith({ blockedCountries: ['US'] }, { 'x-forwarded-for': '8.8.8.8' }),
   origin_not_allowed: keyWith({ allowedOrigins: ['https://app.example.com'] }),
-  async inactive_account(request, { world }) {
+  async inactive_account(request, { world }, operation) {
     const { key, accountId } = await world.account();
     await world.api('PATCH', `/api/admin/accounts/${accountId}/`, world.config.adminToken ?? '', {
       is_active: false,
     });
-    return withKey(request, key);
+    return withKey(request, key, operation);
   },
   management_not_allowed: keyWith({ canManage: false }),
-  invalid_admin_token: (request) => withWrongToken(request),
+  invalid_admin_token: (request, _by, operation) => withWrongToken(request, operation),
   invalid_json: raw('{"name":'),
   unsupported_media_type: raw('name=x', 'text/plain'),
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
@@ -222,6 +240,8 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   async not_permitted(request, { world, caller }, operation) {
     if (operation.path.startsWith('/api/admin/'))
       return { ...request, headers: await headersOfNewPerson(world) };
+    if (!operation.path.startsWith('/api/account/') && !operation.path.startsWith('/api/keys/'))
+      return { ...asked(request, operation), headers: await headersOfToken(world) };
     const { cookie } = await memberOf(world, caller.accountId, roleWithout(operation) ?? 'viewer');
     return { ...request, headers: sessionHeaders(cookie) };
   },
@@ -303,7 +323,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     const { world } = by;
     if (operation.path.startsWith('/api/session/')) return await failedOften(request, by, operation);
     if (operation.path === '/metrics' || operation.path.startsWith('/api/admin/')) {
-      const wrong = withWrongToken(request);
+      const wrong = withWrongToken(request, operation);
       for (let sent = 0; sent < 10; sent++) {
         await fetch(`${world.url}/metrics`, { headers: wrong.headers });
       }
@@ -371,6 +391,8 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
 export function isProvokedElsewhere(operation: Described, code: ErrorCode): boolean {
   const { method, path, operationId } = operation;
   if (!path.startsWith('/api/')) return false;
+  // By the session of a key that its restrictions keep out (test/api/people/key-sessions.test.ts).
+  if (operationId === 'readSession') return RESTRICTED.includes(code);
   if (code === 'last_owner') return operationId === 'updateMember';
   if (code === 'not_permitted' && !path.startsWith('/api/admin/'))
     return method === 'GET' && roleWithout(operation) === undefined;

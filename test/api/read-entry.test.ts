@@ -6,7 +6,7 @@ import type { Book } from '../../src/book/book.ts';
 /** Asks for an entry that the book does not have. `isFlushed` says whether the journal was drained in time. */
 function askedFor({ isFlushed }: { isFlushed: boolean }) {
   const book = { entry: async () => undefined } as unknown as Book;
-  const request = { params: { entry_id: 'req_1' } } as unknown as FastifyRequest;
+  const request = { params: { entry_id: 'req_1' }, query: {} } as unknown as FastifyRequest;
   const reader = { accountId: 1, onlyKeyId: undefined, owner: 1 };
   return readEntry({ book, ledger: { flush: async () => isFlushed } }, reader, request);
 }

@@ -139,14 +139,15 @@ t.test('a 402 shows it no balance, and shows a managing key the balance', async 
   t.match(told, /could cost 1\./, 'what its own call may cost');
 });
 
-t.test('GET /api/key/ shows a key its settings and the rest of its limit', async (t) => {
-  const { handed } = await family();
+t.test('GET /api/key/ shows a key its settings, its account and the rest of its limit', async (t) => {
+  const { handed, accountId } = await family();
   for (const path of ['/api/key/', '/api/key']) {
     const { status, body } = await handed.api.get<OwnKeyView>(path);
     t.equal(status, 200);
     const [listed] = (await handed.api.get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
     t.same(body, {
       ...listed,
+      account_id: accountId,
       limit_remaining: '4.000000',
       period_ends_at: periodEndsAt(Date.now(), 'daily'),
     });

@@ -102,7 +102,7 @@ eachBook('a membership that ends takes keys along, whoever activates one at the 
       book.updateKey(account.id, key.id, { isActive: true }, NOW),
       keyOf(book, account.id, id),
     ]);
-    const keys = await book.keys(account.id, 0, undefined, id);
+    const keys = await book.keys(account.id, 0, undefined, { personId: id });
     t.ok(keys.some((one) => one.id === other.id) && keys.every(({ isActive }) => !isActive), name);
     t.equal(await codeOf(book.updateKey(account.id, key.id, { isActive: true }, NOW)), 'member_inactive');
     t.equal(await codeOf(keyOf(book, account.id, id)), 'member_inactive');
@@ -213,7 +213,7 @@ eachBook('keys of a person are listed in pages', async (t, book) => {
     await book.createKey(account.id, newKey(), NOW);
   }
   const page = async (after: number, limit?: number) =>
-    (await book.keys(account.id, after, limit, id)).map((key) => key.id);
+    (await book.keys(account.id, after, limit, { personId: id })).map((key) => key.id);
   t.same(await page(0), made);
   t.same(await page(made[0] ?? 0, 1), [made[1]]);
 });

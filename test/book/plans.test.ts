@@ -50,11 +50,21 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   for (const filter of [{}, { upstream: 'openai' }, { keyId }, { result: 'failed' }] as const) {
     await book.calls({ limit: 51, ...filter, before });
   }
+  for (const filter of CALL_FILTERS) await book.summarizeCalls({ accountId, ...filter }, NOW);
+  for (const filter of [{}, { keyId }, { personId: 1 }, { upstream: 'openai' }, { from: NOW }])
+    await book.summarizeCalls(filter, NOW);
+  await book.namesOfKeys([keyId]);
   await book.call(accountId, 'none');
   await book.call(undefined, 'none');
   await book.recordRefusals({ calls: [refusedCall(accountId, keyId)], repeated: [], counts: [] }, 20);
   await book.forgetRecords({ since: NOW - 1, rows: 0, sinceHour: 1 });
   await book.lastCalls(accountId, [keyId]);
+  await book.allRefused(accountId, [keyId], NOW - 1);
+  await book.receivers(accountId, NOW, 200);
+  await book.limitedKeys(accountId, 0);
+  await book.limitedKeys(accountId, 0, 1);
+  await book.keys(accountId, 0, 10, { personId: 1, search: 'web', isActive: true, expiredAt: NOW });
+  await book.personNames([1]);
   await book.ledger({ accountId, limit: 100, fromDay: TODAY - 30, toDay: TODAY });
   await book.entry(accountId, 'none');
   for (const by of ['day', 'key', 'model'] as const) {
@@ -75,6 +85,15 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.account(accountId);
   await book.accounts(0, 100);
   await book.accounts(0, 100, 'owner');
+  await book.accountSums([accountId], NOW);
+  for await (const _ of book.allAccountSums(NOW, 'owner'));
+  await book.accountsAmong([accountId]);
+  await book.refusedRuns(accountId, NOW - 1);
+  await book.refusedRuns(accountId, NOW - 1, { keyId, personId: 1 });
+  await book.watchedKeys(accountId, { from: NOW, to: NOW + 1 });
+  await book.lastDeliveries({ accountId });
+  await book.lastDeliveries({ since: NOW });
+  await book.providerCalls('openai', NOW);
   await book.keys(accountId);
   await book.key(accountId, keyId);
   await book.keyByHash('none');
@@ -155,7 +174,8 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
 const FEW =
   /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|alerts_due|grants_pending|keys_country_rule)\b/;
 /** Not tables, but rows that the statement brings or has already read. */
-const OWN_ROWS = /^SCAN (parts|noted|sizes|sums|planned|asked|oldest|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
+const OWN_ROWS =
+  /^SCAN (parts|calls|noted|sizes|sums|planned|asked|oldest|latest|recent|ends|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
 
 function readsWhole(engine: Engine, line: string): boolean {
   const scans = engine === 'sqlite' ? /^SCAN / : /Seq Scan on/;

@@ -28,7 +28,7 @@ t.test('an owner creates, lists and revokes keys with a managing key', async (t)
   const listed = await tollgate(['key', 'list'], asOwner);
   t.match(
     listed.output.split('\n').find((line) => line.startsWith(`${id} `)),
-    / web app +sk-tg-\w{4} +yes +no +0\.000000 +daily +daily=0\.5 +any +never +never$/,
+    / web app +sk-tg-\w{4} +active +no +0\.000000 +daily +daily=0\.5 +any +never +never$/,
   );
   t.notMatch(listed.output, value);
 
@@ -213,7 +213,7 @@ t.test('the operator edits a key of an account and brings it back', async (t) =>
   await json('key', 'revoke', id, ...account);
   t.equal((await gateway.chat(owner.key)).status, 401);
   const back = await tollgate(['key', 'reactivate', id, ...account], env);
-  t.match([back.code, back.output], [0, new RegExp(`^${id} .* yes +no `, 'm')]);
+  t.match([back.code, back.output], [0, new RegExp(`^${id} .* active +no `, 'm')]);
   t.equal((await gateway.chat(owner.key)).status, 200);
   const elsewhere = await tollgate(['key', 'edit', '999999', '--name', 'x', ...account], env);
   t.match([elsewhere.code, elsewhere.errors], [1, /\(key_not_found\)\n$/]);

@@ -1,17 +1,17 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/account/account-view.ts';
 import {
-  changesOf,
-  differencesOf,
   draftOf,
-  isContested,
-  touchedIn,
+  NEW_ACCOUNT,
+  readDraft,
+  readNewAccount,
+  settingWords,
 } from '../../src/dashboard/page/operator/account-draft.ts';
 
 const ACCOUNT: OperatorAccountView = {
   id: 1,
   email: 'owner@example.com',
-  name: 'owner@example.com',
+  name: 'Example Inc.',
   credits_balance: 10,
   credits_held: 0,
   alert_threshold: 100,
@@ -19,69 +19,64 @@ const ACCOUNT: OperatorAccountView = {
   rpm_limit: null,
   tpm_limit: 5_000,
   max_parallel_requests: null,
-  spending_limits: [],
+  spending_limits: [{ period: 'daily', credits: 2 }],
   limits: [],
   is_active: true,
   created_at: '2026-11-01T00:00:00.000Z',
 };
 
-t.test('only touched fields are sent', async (t) => {
+t.test('the draft of a stored account reads as what is stored', async (t) => {
+  const { body, faults } = readDraft(draftOf(ACCOUNT));
+  t.same(faults, {});
+  const { email, name, alert_threshold, overdraft, rpm_limit, tpm_limit, max_parallel_requests } = ACCOUNT;
+  t.same(body, {
+    email,
+    name,
+    alert_threshold,
+    overdraft,
+    rpm_limit,
+    tpm_limit,
+    max_parallel_requests,
+    spending_limits: ACCOUNT.spending_limits,
+  });
+});
+
+t.test('each wrong field has its fault, and the others are read', async (t) => {
   const draft = {
     ...draftOf(ACCOUNT),
-    email: ' owner@example.com ',
-    overdraft: '2.5',
-    rpm_limit: '7',
+    email: ' new@example.com ',
+    overdraft: '-1',
+    rpm_limit: '0',
     tpm_limit: '',
-    spending_limits: 'daily=2, total=50',
+    spending_limits: [{ period: 'total' as const, credits: '1,5' }],
   };
-  const touched = touchedIn(draft, ACCOUNT);
-  t.same(changesOf(draft, touched), {
-    overdraft: 2.5,
-    spending_limits: [
-      { period: 'daily', credits: 2 },
-      { period: 'total', credits: 50 },
-    ],
-    rpm_limit: 7,
-    tpm_limit: null,
-  });
-  t.same(touchedIn(draftOf(ACCOUNT), ACCOUNT), []);
-  t.throws(() => changesOf({ ...draft, overdraft: '-1' }, touched), {
-    message: /^The overdraft must be 0 or more/,
-  });
-  t.throws(() => changesOf({ ...draft, rpm_limit: '0' }, touched), {
-    message: /^The limit must be 1 or more/,
-  });
-  t.throws(() => changesOf({ ...draft, spending_limits: 'daily' }, touched), {
-    message: /^“daily” is no limit such as monthly=100/,
-    param: 'spending_limits',
+  const { body, faults } = readDraft(draft);
+  t.match(body, { email: 'new@example.com', tpm_limit: null });
+  t.match(faults, {
+    overdraft: /^The overdraft must be 0 or more/,
+    rpm_limit: /^The limit must be 1 or more/,
+    spending_limits: /decimal point.*: 1\.5/,
   });
 });
 
-t.test('a field is contested if another operator gave it another value', async (t) => {
-  const daily = (credits: number) => [{ period: 'daily' as const, credits }];
-  const changes = { overdraft: 2, spending_limits: daily(1) };
-  for (const [now, contested] of [
-    [{}, false],
-    [{ alert_threshold: 4 }, false],
-    [{ overdraft: 2 }, false],
-    [{ overdraft: 3 }, true],
-    [{ spending_limits: daily(1) }, false],
-    [{ spending_limits: daily(2) }, true],
-  ] as const) {
-    t.equal(isContested(changes, ACCOUNT, { ...ACCOUNT, ...now }), contested, JSON.stringify(now));
-  }
-});
+t.test(
+  'empty fields of a new account are left out, so that the defaults of the configuration hold',
+  async (t) => {
+    const { body, faults } = readNewAccount({ ...NEW_ACCOUNT, email: 'new@example.com', credits: '12.5' });
+    t.same(faults, {});
+    t.same(JSON.parse(JSON.stringify(body)), {
+      email: 'new@example.com',
+      credits: 12.5,
+      alert_threshold: 100,
+      spending_limits: [],
+    });
+  },
+);
 
-t.test('a conflict shows what you changed, and what only the other changed', async (t) => {
-  const now = { ...ACCOUNT, overdraft: 5, rpm_limit: 5_000 };
-  t.same(differencesOf({ rpm_limit: 7 }, ACCOUNT, now), [
-    { label: 'Overdraft', mine: undefined, theirs: '5.00' },
-    { label: 'Requests per minute', mine: '7', theirs: '5,000' },
-  ]);
-  const limited = { ...ACCOUNT, spending_limits: [{ period: '5h' as const, credits: 1.5 }] };
-  t.same(differencesOf({ spending_limits: [] }, ACCOUNT, limited), [
-    { label: 'Spending limits', mine: 'none', theirs: '5h=1.5' },
-  ]);
-  const [difference] = differencesOf({ rpm_limit: 7 }, ACCOUNT, ACCOUNT);
-  t.equal(difference?.theirs, 'none');
+t.test('settings in words', async (t) => {
+  t.equal(settingWords('overdraft', 5), '5.00');
+  t.equal(settingWords('rpm_limit', 5_000), '5,000');
+  t.equal(settingWords('rpm_limit', null), 'none');
+  t.equal(settingWords('spending_limits', []), 'none');
+  t.equal(settingWords('name', 'Example Inc.'), 'Example Inc.');
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { apiOf } from '../helper/clients/api.ts';
 import { type openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
-import { startOwnGateway } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 
 const world = await startOwnGateway(t);
 
@@ -26,10 +26,10 @@ t.test('a test alert is sent, and its outcomes are shown', async (t) => {
   await page.getByText('No alerts yet').waitFor();
   await page.getByRole('button', { name: 'Send test alert' }).click();
   await page.getByText('Test alert: 1 of 2 delivered.').waitFor();
-  await page.getByRole('row', { name: /Good Delivered 200 after \d+ ms/ }).waitFor();
+  await page.getByRole('row', { name: /^Good Delivered 200 after \d+ ms/ }).waitFor();
   await page
     .getByRole('row', {
-      name: /Refusing Failed The receiver did not return a 2xx status\. 500 after \d+ ms/,
+      name: /^Refusing Failed The receiver did not return a 2xx status\. 500 after \d+ ms/,
     })
     .waitFor();
   t.match(JSON.parse((await receiver.next()).body), { event: 'low_credits' });
@@ -53,8 +53,35 @@ t.test('an alert by a crossing is shown with its balance', async (t) => {
 t.test('without a webhook there is nothing to test', async (t) => {
   const { key } = await world.account();
   const page = await alerts(t, key);
-  await page.getByText('No active key has a webhook URL').waitFor();
+  await page.getByText('No active key has a webhook. Set one on a key first.').waitFor();
   t.ok(await page.getByRole('button', { name: 'Send test alert' }).isDisabled());
+});
+
+t.test('Alerts named nobody before something was sent', async (t) => {
+  const { key } = await world.account({
+    key: { name: 'Watcher', webhookUrl: 'https://hooks.example.com/credits' },
+  });
+  const page = await alerts(t, key);
+  await page
+    .getByRole('region', { name: 'Receivers' })
+    .getByRole('row', { name: /^Watcher https:\/\/hooks\.example\.com\/credits Nothing was sent yet –$/ })
+    .waitFor();
+  await page.getByText('Sends a test alert to one webhook.').waitFor();
+  t.equal(await page.getByText('No alerts yet').count(), 1);
+});
+
+t.test("the operator sees an account's Alerts whole, but not its webhook secret", async (t) => {
+  const { accountId } = await world.account({
+    key: { name: 'Watcher', webhookUrl: 'https://hooks.example.com/' },
+  });
+  const { page, open } = await signedIn(t, world, ADMIN_TOKEN);
+  await open(`accounts/${accountId}/alerts`, 'Alerts');
+  await page
+    .getByRole('region', { name: 'Receivers' })
+    .getByRole('row', { name: /^Watcher/ })
+    .waitFor();
+  t.equal(await page.getByText('Show the secret').count(), 0);
+  t.equal(await page.getByText('Send test alert').count(), 0, 'tests are sent by the people of the account');
 });
 
 t.test('the webhook secret is shown when it is asked for', async (t) => {
@@ -81,11 +108,11 @@ t.test('L13: each reason why an alert was not delivered has its own text', async
   await page.getByRole('button', { name: 'Send test alert' }).click();
   await page.getByText('Test alert: 0 of 2 delivered.').waitFor();
   await page
-    .getByRole('row', { name: /Moved Failed The receiver returned a redirect, .* 302 after \d+ ms/ })
+    .getByRole('row', { name: /^Moved Failed The receiver returned a redirect, .* 302 after \d+ ms/ })
     .waitFor();
   await page
     .getByRole('row', {
-      name: /Gone Failed The receiver refused the connection.* none, given up after \d+ ms/,
+      name: /^Gone Failed The receiver refused the connection[^/]* None, given up after \d+ ms/,
     })
     .waitFor();
 });

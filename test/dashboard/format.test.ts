@@ -1,7 +1,7 @@
 import t from 'tap';
-import { ApiFailure } from '../../src/dashboard/page/api/api-failure.ts';
+import { ApiFailure } from '../../src/dashboard/page/data/api-failure.ts';
 import { exactly, rounded } from '../../src/dashboard/page/format/amount.ts';
-import { callLimitWords } from '../../src/dashboard/page/format/call-limits.ts';
+import { callLimitWords, restrictionWords } from '../../src/dashboard/page/format/call-limits.ts';
 import { COUNTRIES, countryCode, countryName } from '../../src/dashboard/page/format/countries.ts';
 import { callsInWords, credits, isGain } from '../../src/dashboard/page/format/credits.ts';
 import { callDuration } from '../../src/dashboard/page/format/duration.ts';
@@ -9,8 +9,7 @@ import { readAmount } from '../../src/dashboard/page/format/read-amount.ts';
 import { readWhole } from '../../src/dashboard/page/format/read-whole.ts';
 import { dayName, fromLocalInput, moment, toLocalInput } from '../../src/dashboard/page/format/time.ts';
 import { priceWords, shortUsage, usageWords } from '../../src/dashboard/page/format/usage.ts';
-import { restrictionWords, thisPeriod } from '../../src/dashboard/page/format/words.ts';
-import { usageCsv } from '../../src/dashboard/page/usage/usage-csv.ts';
+import { thisPeriod } from '../../src/dashboard/page/format/words.ts';
 
 /** The message and field of the failure that `read` throws. */
 function refusal(read: () => unknown): readonly [message: string, param: string | null] | undefined {
@@ -183,19 +182,4 @@ t.test('a time goes into its field in local time and comes back, to the minute',
   t.equal(moment('2026-11-21T07:36:05Z', 'utc', true), '21 Nov 2026, 07:36:05');
   t.equal(moment('2026-11-21T07:36:05Z', 'utc'), '21 Nov 2026, 07:36');
   t.equal(dayName('2026-11-21'), '21 Nov');
-});
-
-t.test('a report as CSV has the columns of its rows, and no formulas', async (t) => {
-  const usage = { requests: 1, input_tokens: 2 };
-  const sums = { calls: 1, refused: 0, failed: 0, credits: '1.000000' };
-  const rows = [
-    { ...sums, model: '=1+1', usage },
-    { ...sums, model: 'a, "b"', usage: { ...usage, web_searches: 1 } },
-  ];
-  t.same((await usageCsv({ rows }).text()).split('\r\n'), [
-    'model,calls,refused,failed,credits,input_tokens,requests,web_searches',
-    "'=1+1,1,0,0,1.000000,2,1,0",
-    '"a, ""b""",1,0,0,1.000000,2,1,1',
-    '',
-  ]);
 });

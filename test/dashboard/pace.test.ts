@@ -1,12 +1,16 @@
 import t from 'tap';
 import {
   changeOf,
+  changeWords,
   type DaySums,
+  daysInWords,
   daysLeft,
-  endsOf,
   paceOf,
+  percent,
+  resultsOf,
   sumOf,
 } from '../../src/dashboard/page/home/pace.ts';
+import { providerErrors } from '../../src/dashboard/page/operator/provider-errors.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 
@@ -58,11 +62,38 @@ t.test(
   },
 );
 
-t.test('refused and failed calls are shares of all', async (t) => {
+t.test('refused and failed requests are part of all, and parts of a percent are not nothing', async (t) => {
   const rows = [
     { ...day(0, '0.000000', 6), refused: 2, failed: 1 },
     { ...day(1, '0.000000', 1), refused: 1 },
+    { ...day(30, '0.000000', 5), refused: 5 },
   ];
-  t.same(endsOf(rows), { calls: 7, refused: 0.3, failed: 0.1 });
-  t.same(endsOf([]), { calls: 0, refused: 0, failed: 0 });
+  t.same(resultsOf(rows, 30, NOW), { all: 10, ok: 6, refused: 3, failed: 1 });
+  t.same(resultsOf([], 30, NOW), { all: 0, ok: 0, refused: 0, failed: 0 });
+  t.same([percent(0, 0), percent(1, 3), percent(1, 10_000), percent(7, 7)], ['0%', '33.3%', '<0.1%', '100%']);
+  t.same([12, -12, 0, 5_000].map(changeWords), ['▲ 12%', '▼ 12%', '0%', '▲ >999%']);
+  t.same([0.5, 1, 12.9, 1_000].map(daysInWords), [
+    'less than a day',
+    'about 1 day',
+    'about 12 days',
+    'more than 2 years',
+  ]);
 });
+
+t.test(
+  'the provider with the largest share of failed calls comes first, the last hour before the day',
+  async (t) => {
+    const of = (...providers: (readonly [string, number])[]) => ({
+      providers: providers.map(([provider, count]) => ({ provider, count })),
+    });
+    const hour = { calls: of(['calm', 100], ['dying', 4]), failed: of(['calm', 1], ['dying', 4]) };
+    const day = {
+      calls: of(['calm', 200], ['past', 10], ['dying', 9]),
+      failed: of(['past', 10], ['calm', 1], ['dying', 4]),
+    };
+    t.same(
+      providerErrors(hour, day).map(({ provider }) => provider),
+      ['dying', 'calm', 'past'],
+    );
+  },
+);

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { KEY_FIELDS, type KeyField } from '../../src/domain/key-fields.ts';
 import { KEY_FIELD_NAMES, keyField, SHORT_FIELDS_BYTES } from '../../src/domain/key-settings.ts';
+import { LIMIT_PERIODS } from '../../src/domain/limit-periods.ts';
 import { readValue } from '../../src/domain/shape.ts';
-import { LIMIT_PERIODS } from '../../src/domain/spending-limits.ts';
 
 test('names are of one field each', async (t) => {
   const rows = KEY_FIELD_NAMES.map(keyField);

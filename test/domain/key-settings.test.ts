@@ -3,7 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
-import { LIMIT_PERIODS } from '../../src/domain/spending-limits.ts';
+import { LIMIT_PERIODS } from '../../src/domain/limit-periods.ts';
 
 /** What the call throws. Fails if it throws nothing or anything else. */
 function refusal(call: () => unknown): GatewayError {

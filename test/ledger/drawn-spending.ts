@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
+import { LIMIT_PERIODS } from '../../src/domain/limit-periods.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import {
-  LIMIT_PERIODS,
   ownedLimits,
   SPENDING_OWNERS,
   type SpendingLimit,
@@ -19,6 +19,7 @@ import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import { newKey } from '../helper/fixtures/book-records.ts';
 import { admissionOf, chargeOf, type TestLedger } from '../helper/start/ledger.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
+import { limitMember, memberOn } from '../helper/start/members.ts';
 import fc from '../helper/suite/fast-check.ts';
 import {
   type CallModel,
@@ -33,7 +34,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** Redis' time at the beginning of each case: years ahead, so no sweep by the real clock ends a hold. */
 const START = Date.UTC(2040, 0, 30, 21);
 /** The member of the account. */
-const PERSON = 7;
 /** The requests' time limit in test/helper/start/ledger.ts, and the margin of a hold. */
 const HOLD_TTL_MS = 120_000;
 
@@ -191,6 +191,7 @@ class Case {
   readonly #clock: Clock;
   readonly #model = new SpendingModel();
   readonly #keys: KeyRecord[];
+  readonly #personId: number;
   #account: AccountRecord;
   /** Charges, with the index of their key. */
   readonly #charges: { readonly id: string; readonly key: number }[] = [];
@@ -200,12 +201,14 @@ class Case {
     clock: Clock,
     verdicts: Verdicts,
     account: AccountRecord,
+    personId: number,
     keys: KeyRecord[],
   ) {
     this.#verdicts = verdicts;
     this.#world = world;
     this.#clock = clock;
     this.#account = account;
+    this.#personId = personId;
     this.#keys = keys;
   }
 
@@ -214,14 +217,15 @@ class Case {
     clock.now = START;
     clock.lagMs = 0;
     const { account, key } = await world.account({ credits: 1_000_000 });
+    const personId = await memberOn(world.book, account.id);
     const keys: KeyRecord[] = [];
     for (let index = 0; index < MEMBER_KEYS; index++) {
-      const made = newKey({ ...OPEN_KEY, canManage: false, personId: PERSON, memberSpendingLimits: [] });
+      const made = newKey({ ...OPEN_KEY, canManage: false, personId, memberSpendingLimits: [] });
       const record = await world.book.createKey(account.id, made, Date.now());
       await world.open.ledger.publishKey(record, record.hash);
       keys.push(record);
     }
-    const begun = new Case(world, clock, verdicts, account, [...keys, key]);
+    const begun = new Case(world, clock, verdicts, account, personId, [...keys, key]);
     await begun.#rebuild();
     return begun;
   }
@@ -322,7 +326,7 @@ class Case {
     const key = this.#keys[index] as KeyRecord;
     const { book, open } = this.#world;
     if (of === 'member') {
-      for (const changed of await book.setMemberLimits(key.accountId, PERSON, limits, Date.now())) {
+      for (const changed of await limitMember(book, key.accountId, this.#personId, limits)) {
         await open.ledger.publishKey(changed);
         this.#keys[this.#keys.findIndex(({ id }) => id === changed.id)] = changed;
       }
@@ -352,7 +356,7 @@ class Case {
       await raw.flushall();
     }
     const { id } = this.#account;
-    if (what === 'member') await raw.del(memberRedisKey(id, PERSON));
+    if (what === 'member') await raw.del(memberRedisKey(id, this.#personId));
     if (what === 'account' || what === 'account and keys') await raw.del(accountRedisKey(id));
     if (what === 'keys' || what === 'account and keys')
       await raw.del(this.#keys.map((key) => keyRedisKey(id, key.id)));
@@ -384,7 +388,7 @@ class Case {
   #windows() {
     return this.#world.open.ledger.windows(this.#account.id, [
       ...this.#keys.map(({ id }) => id),
-      { personId: PERSON },
+      { personId: this.#personId },
       'account',
     ]);
   }
@@ -401,7 +405,7 @@ class Case {
     }));
     deepStrictEqual(found, wanted, after);
     const { id } = this.#account;
-    const owners = [...this.#keys.map((key) => key.id), { personId: PERSON }];
+    const owners = [...this.#keys.map((key) => key.id), { personId: this.#personId }];
     const reserved = await Promise.all(owners.map((owner) => this.#world.open.ledger.reserved(id, owner)));
     deepStrictEqual(
       reserved,

@@ -1,14 +1,15 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
-import { LIMIT_PERIODS, ownedLimits } from '../../src/domain/spending-limits.ts';
+import { LIMIT_PERIODS } from '../../src/domain/limit-periods.ts';
+import { ownedLimits } from '../../src/domain/spending-limits.ts';
 import { accountRedisKey, holdsRedisKey, memberRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { dayThatLasts } from '../helper/check/until.ts';
 import { newKey } from '../helper/fixtures/book-records.ts';
 import { admissionOf, chargeOf, spend, spentBy, startLedger } from '../helper/start/ledger.ts';
 import { OPEN_KEY } from '../helper/start/ledger-account.ts';
+import { limitMember, memberOn } from '../helper/start/members.ts';
 
-const PERSON = 7;
 const CREDIT = 1_000_000;
 const FAR_MS = 24 * 3_600_000;
 
@@ -23,21 +24,22 @@ async function startMembers(t: Test, settings: Parameters<typeof newKey>[0] = {}
     await open.ledger.publishKey(key, key.hash);
     return key;
   };
-  const keys = [await keyOf(PERSON), await keyOf(PERSON)] as const;
-  const other = await keyOf(8);
+  const personId = await memberOn(book, own.accountId);
+  const keys = [await keyOf(personId), await keyOf(personId)] as const;
+  const other = await keyOf(await memberOn(book, own.accountId));
   const held = async () => {
-    const { held, estimated } = await open.ledger.reserved(own.accountId, { personId: PERSON });
+    const { held, estimated } = await open.ledger.reserved(own.accountId, { personId });
     return [held / CREDIT, estimated / CREDIT];
   };
   const epoch = () => world.raw.hget(accountRedisKey(own.accountId), 'ep');
   /** Sets the member's limits at every gateway. Resolves with the member's keys. */
   const limit = async (credits: number) => {
     const limits = [{ period: 'total', credits: micro(credits * CREDIT) }] as const;
-    const changed = await book.setMemberLimits(own.accountId, PERSON, limits, Date.now());
+    const changed = await limitMember(book, own.accountId, personId, limits);
     for (const key of changed) await open.ledger.publishKey(key);
-    return changed as [KeyRecord, KeyRecord];
+    return changed as readonly [KeyRecord, KeyRecord];
   };
-  return { ...world, own, keys, other, held, epoch, limit };
+  return { ...world, own, personId, keys, other, held, epoch, limit };
 }
 
 test("a member's limit counts all its keys, and neither the account's nor another member's", async (t) => {
@@ -87,13 +89,13 @@ test("an expired or cancelled hold is taken off the member's, also of a call wit
 
 test('a lost Redis, or a lost member, is rebuilt with spend, holds and five hours', async (t) => {
   await dayThatLasts();
-  const { open, raw, keys, own, held, limit } = await startMembers(t);
+  const { personId, open, raw, keys, own, held, limit } = await startMembers(t);
   const [first, second] = await limit(5);
   await spend(open, admissionOf(first, 1), 1);
   await spend(open, admissionOf(second, 2), 2);
   await open.settled();
   await open.ledger.flush('all', 10_000);
-  const member = memberRedisKey(own.accountId, PERSON);
+  const member = memberRedisKey(own.accountId, personId);
   const [hours] = await raw.hmget(member, 'h');
   t.match(await open.ledger.admit(admissionOf(first, 1)), { verdict: 'held' });
   for (const lose of [() => raw.del(member), () => raw.del(accountRedisKey(own.accountId), member)]) {
@@ -128,12 +130,12 @@ test('a refund makes room in the limit of the member', async (t) => {
 });
 
 test('a gateway of an earlier version beside this one knows no members', async (t) => {
-  const { open, raw, own, keys, held } = await startMembers(t);
+  const { open, raw, own, personId, keys, held } = await startMembers(t);
   const { accountId } = own;
   await spend(open, admissionOf(keys[0], 1), 1);
   await open.settled();
   // Its rebuilds restore no members, and its holds name none.
-  await raw.del(memberRedisKey(accountId, PERSON));
+  await raw.del(memberRedisKey(accountId, personId));
   const hold = `2000000 ${Date.now() + 1} ${keys[0].id} ${accountId} 1 2000000 text /v1/chat/completions flat`;
   await raw.hset(holdsRedisKey(accountId % 64), 'earlier', hold);
   t.equal(await spentBy(open.ledger, keys[0], 'total', 'member'), CREDIT);

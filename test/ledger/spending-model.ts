@@ -1,4 +1,5 @@
-import type { LimitPeriod, OwnedLimit } from '../../src/domain/spending-limits.ts';
+import type { LimitPeriod } from '../../src/domain/limit-periods.ts';
+import type { OwnedLimit } from '../../src/domain/spending-limits.ts';
 
 const DAY_MS = 86_400_000;
 export const FIVE_HOURS_MS = 5 * 3_600_000;

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { KeyRecord } from '../../src/domain/key.ts';
-import type { LimitPeriod, OwnedLimit } from '../../src/domain/spending-limits.ts';
+import type { LimitPeriod } from '../../src/domain/limit-periods.ts';
+import type { OwnedLimit } from '../../src/domain/spending-limits.ts';
 import { accountRedisKey, keyRedisKey, memberRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 
 /** What was spent in the last window of each period: the field of a key or member, and the word of an account (lua/post.inc.lua). */

@@ -1,8 +1,9 @@
 import t from 'tap';
 import type { Credentials } from '../../src/book/persons.ts';
 import type { GatewayError } from '../../src/domain/errors.ts';
+import { hasRightLength } from '../../src/domain/password-length.ts';
 import { emailKey } from '../../src/domain/people.ts';
-import { hasRightLength, isPassword, Passwords } from '../../src/people/passwords.ts';
+import { isPassword, Passwords } from '../../src/people/passwords.ts';
 import { SignIn } from '../../src/people/sign-in.ts';
 
 const PASSWORD = 'correct horse battery';

@@ -44,3 +44,17 @@ t.test('a rotated demo key is reported, and its earlier value gets no account', 
     await book.endGrace(id, demo?.id ?? 0, Date.now());
   }
 });
+
+t.test('once people exist, the start says where they sign in', async (t) => {
+  const { book, ledger, url, config } = await startOwnGateway(t);
+  const written = t.capture(process.stdout, 'write', () => true);
+  for (const [hasPeople, wanted] of [
+    [false, `Dashboard  ${url}/dashboard/ (sign in with that key)\n`],
+    [true, `Dashboard  sign in at ${url}/dashboard/sign-in\n`],
+  ] as const) {
+    await ensureDemoAccount({ book, ledger: ledger.ledger, config, url, hasPeople });
+    const output = written().map(({ args }) => String(args[0]));
+    t.ok(output.join('').includes(wanted), wanted);
+    t.equal(output.join('').includes('/dashboard/sign-in'), hasPeople);
+  }
+});

@@ -4,11 +4,13 @@ import type { AccountRecord } from '../../domain/key.ts';
 import { reachOf } from '../../domain/roles.ts';
 import { readBody } from '../../domain/shape.ts';
 import { type AlertRouteDeps, alertRoutes } from '../alerts/alert-routes.ts';
+import { attentionRoute } from '../attention/attention-routes.ts';
 import { type CallsRouteDeps, callsRoutes } from '../calls/calls-routes.ts';
 import { type AccountCaller, beforeTheBody, callerOf, notPermitted } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseTooOften } from '../http/rates.ts';
 import { type LedgerRouteDeps, ledgerRoutes } from '../ledger/ledger-routes.ts';
+import { limitsRoute } from '../limits/limits-routes.ts';
 import { BODY_REFUSALS, BY_ACCOUNT, MANAGING_REFUSALS } from '../openapi/operation.ts';
 import { usageRoute } from '../usage/usage-routes.ts';
 import {
@@ -30,9 +32,11 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
     speakJson(app);
     readRoute(app, deps);
     updateRoute(app, deps);
+    attentionRoute(app, deps);
     ledgerRoutes(app, deps);
     callsRoutes(app, deps);
     usageRoute(app, deps);
+    limitsRoute(app, deps);
     alertRoutes(app, deps);
   };
 }

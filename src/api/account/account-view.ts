@@ -15,6 +15,7 @@ import {
   fieldSchema,
   fieldSchemas,
   maybe,
+  oneOf,
   optional,
   patched,
   reader,
@@ -32,15 +33,16 @@ import { LIMIT_EXAMPLE, Limit, type LimitView, limitViews } from '../keys/limit-
 import { EntryPath } from '../ledger/entry-view.ts';
 import {
   balance,
-  CURSOR,
   callLimits,
   credits,
   creditsField,
   DEFAULT_PAGE_LIMIT,
+  exactCredits,
   id,
   orNull,
   PAGE_LIMIT,
   time,
+  timeOrNull,
 } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
@@ -160,17 +162,79 @@ export const ADMIN_ACCOUNT_EXAMPLE = {
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
+/** What an account did lately, in the list of accounts. */
+const USE = {
+  spent_30d: exactCredits('Spent in the last 30 UTC days, today included.'),
+  lasts_days: orNull(
+    Type.Number({ minimum: 0 }),
+    'Days that the balance lasts at the pace of the last 7 days; null: nothing was spent.',
+  ),
+  refused_24h: Type.Integer({
+    minimum: 0,
+    description: 'Calls refused for want of credits in the last 24 hours.',
+  }),
+  out_of_credits: Type.Boolean({
+    description: 'Whether some of those calls came after the last top-up.',
+  }),
+  last_used_at: timeOrNull('Time of the latest call, settled or refused; null: none.'),
+};
+
+export const ListedAccount = Type.Object(
+  { ...AdminAccount.properties, ...USE },
+  { title: 'ListedAccount', description: 'The account, with what it did lately.' },
+);
+
+export const LISTED_ACCOUNT_EXAMPLE = {
+  ...ADMIN_ACCOUNT_EXAMPLE,
+  spent_30d: '12.089000',
+  lasts_days: 144.8,
+  refused_24h: 0,
+  out_of_credits: false,
+  last_used_at: '2026-11-21T08:00:00.000Z',
+};
+
 export const AdminAccountPage = Type.Object(
   {
-    accounts: Type.Array(AdminAccount),
+    accounts: Type.Array(ListedAccount),
     next: orNull(Type.String(), 'Send it as `after` for the next page; null: no more.'),
   },
-  { title: 'AdminAccountPage', description: 'Accounts by ascending id.' },
+  { title: 'AdminAccountPage', description: 'Accounts in the order asked for.' },
+);
+
+/** Values by which accounts are sorted. */
+export const ACCOUNT_SORTS = ['id', 'balance', 'spend', 'lasts', 'refused', 'last_used'] as const;
+export type AccountSort = (typeof ACCOUNT_SORTS)[number];
+const SORTS = ACCOUNT_SORTS.flatMap((sort) => [sort, `-${sort}`] as const);
+
+/** Position of an account in a sorted list: its value, null for none, and its id. */
+export interface AccountPlace {
+  readonly value: number | null;
+  readonly id: number;
+}
+
+const ACCOUNT_CURSOR = /^(?:(-?\d{1,20}(?:\.\d{1,10})?|none):)?([1-9]\d{0,15})$/;
+
+const PLACE = text(
+  'must be the value of "next" from the previous page',
+  (given): AccountPlace | undefined => {
+    const [, value, id] = ACCOUNT_CURSOR.exec(given) ?? [];
+    if (id === undefined) return undefined;
+    return {
+      value: value === undefined ? Number(id) : value === 'none' ? null : Number(value),
+      id: Number(id),
+    };
+  },
+  { pattern: ACCOUNT_CURSOR.source, examples: ['1024'] },
 );
 
 export const AccountsQuery = section({
   limit: optional(PAGE_LIMIT, DEFAULT_PAGE_LIMIT, 'Number of accounts per page.'),
-  after: maybe(CURSOR, '`next` of the previous page.'),
+  after: maybe(PLACE, '`next` of the previous page, with the same `sort`.'),
+  sort: optional(
+    oneOf(...SORTS),
+    'id',
+    'Order, with `-` descending. Accounts without the value come last; of equal ones, the lower id first.',
+  ),
   email: maybe(
     text(
       `must be a string of 1 to ${LONGEST_EMAIL} characters`,
@@ -284,6 +348,8 @@ export type CreditsBody = Sent<typeof Credits>;
 export type AccountView = Static<typeof Account>;
 /** An account as the operator sees it. */
 export type OperatorAccountView = Static<typeof AdminAccount>;
+/** An account in the operator's list. */
+export type ListedAccountView = Static<typeof ListedAccount>;
 /** A page of `GET /api/admin/accounts/`. */
 export type AccountPageView = Static<typeof AdminAccountPage>;
 /** Response to account creation. */

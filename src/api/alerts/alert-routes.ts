@@ -11,7 +11,9 @@ import {
   type AlertListView,
   AlertQuery,
   alertView,
+  MOST_RECEIVERS,
   QueuedAlert,
+  receiverViews,
 } from './alert-view.ts';
 
 export interface AlertRouteDeps extends WriteParts {
@@ -34,7 +36,8 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     ...docs,
     operationId: 'listAlerts',
     summary: 'List low-credits alerts',
-    description: 'Returns alerts, including test alerts, with the outcome of each delivery.',
+    description:
+      'Returns the keys whose webhooks get alerts, and alerts, including test alerts, with the outcome of each delivery.',
     querystring: AlertQuery.schema,
     response: { 200: AlertList },
     'x-docs': { may: ['read alerts'], refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
@@ -45,7 +48,10 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   });
 }
 
-/** Newest alerts of an account, up to the query's `limit`. */
+/** Alerts that `last` of receivers looks at, however few alerts are asked for. */
+const LOOKED_AT = 20;
+
+/** Receivers and newest alerts of an account, up to the query's `limit`. */
 export async function readAlerts(
   { book, ledger }: { readonly book: Book; readonly ledger: Pick<Ledger, 'flush'> },
   accountId: number,
@@ -53,8 +59,14 @@ export async function readAlerts(
 ): Promise<AlertListView> {
   const { limit } = readQuery(AlertQuery, request.query);
   await ledger.flush(accountId);
-  const alerts = await book.alerts(accountId, limit);
-  return { alerts: alerts.map(alertView) };
+  const [receivers, alerts] = await Promise.all([
+    book.receivers(accountId, Date.now(), MOST_RECEIVERS),
+    book.alerts(accountId, Math.max(limit, LOOKED_AT)),
+  ]);
+  return {
+    receivers: receiverViews(receivers, alerts),
+    alerts: alerts.slice(0, limit).map(alertView),
+  };
 }
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {

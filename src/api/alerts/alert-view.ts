@@ -1,4 +1,4 @@
-import type { Alert } from '../../book/alerts.ts';
+import type { Alert, Delivery, Receiver as ReceivingKey } from '../../book/alerts.ts';
 import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../book/schema.ts';
 import { creditsNumber, MAX_CREDITS } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
@@ -6,7 +6,7 @@ import { optional, section } from '../../domain/shape.ts';
 import { DEFAULT_PAGE_LIMIT, id, orNull, PAGE_LIMIT, time, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
-const Delivery = Type.Object(
+const DeliverySchema = Type.Object(
   {
     key_id: id('Key whose `webhook_url` this is.'),
     url: Type.String({ description: 'Address of the receiver.' }),
@@ -29,8 +29,27 @@ const Delivery = Type.Object(
   { title: 'Delivery', description: 'One POST to the webhook of one key.' },
 );
 
+const Receiver = Type.Object(
+  {
+    key_id: id('Key that has the webhook.'),
+    key_name: Type.String({ description: 'Name of the key.' }),
+    url: Type.String({ description: 'Its `webhook_url`.' }),
+    last: orNull(
+      DeliverySchema,
+      'The latest delivery to the address, by any key; null: none among the newest alerts.',
+    ),
+  },
+  { title: 'Receiver', description: 'A key whose webhook gets the next alert.' },
+);
+
+/** Most receivers in a list; an account can have ten thousand. */
+export const MOST_RECEIVERS = 200;
+
 export const AlertList = Type.Object(
   {
+    receivers: Type.Array(Receiver, {
+      description: `Active keys with a webhook, by id: at most ${MOST_RECEIVERS}.`,
+    }),
     alerts: Type.Array(
       Type.Object(
         {
@@ -42,33 +61,41 @@ export const AlertList = Type.Object(
             description: 'Balance in the alert, in credits.',
           }),
           test: Type.Boolean({ description: 'Whether it is a test alert.' }),
-          deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
+          deliveries: Type.Array(DeliverySchema, { description: 'One for each key that had a webhook_url.' }),
         },
         { title: 'Alert' },
       ),
     ),
   },
-  { title: 'AlertList', description: 'Alerts with the outcome of each delivery, newest first.' },
+  { title: 'AlertList', description: 'Who gets alerts, and alerts with each delivery, newest first.' },
 );
 
+const DELIVERY_EXAMPLE = {
+  key_id: 1,
+  url: 'https://hooks.example.com/credits',
+  status: 'delivered' as const,
+  http_status: 204,
+  error: null,
+  duration_ms: 38,
+  attempted_at: '2026-11-21T08:00:00.120Z',
+};
+
 export const ALERT_LIST_EXAMPLE = {
+  receivers: [
+    {
+      key_id: 1,
+      key_name: 'default',
+      url: 'https://hooks.example.com/credits',
+      last: DELIVERY_EXAMPLE,
+    },
+  ],
   alerts: [
     {
       id: 3,
       created_at: '2026-11-21T08:00:00.000Z',
       credits_balance: 99.994876,
       test: false,
-      deliveries: [
-        {
-          key_id: 1,
-          url: 'https://hooks.example.com/credits',
-          status: 'delivered',
-          http_status: 204,
-          error: null,
-          duration_ms: 38,
-          attempted_at: '2026-11-21T08:00:00.120Z',
-        },
-      ],
+      deliveries: [DELIVERY_EXAMPLE],
     },
   ],
 };
@@ -88,6 +115,8 @@ export const AlertQuery = section({
 export type AlertListView = Static<typeof AlertList>;
 /** A low-credits alert, or a test of one (specification section 7). */
 export type AlertView = AlertListView['alerts'][number];
+/** A key whose webhook gets the next alert, and how the latest delivery to its address ended. */
+export type ReceiverView = AlertListView['receivers'][number];
 /** Response to a test request. */
 export type QueuedAlertView = Static<typeof QueuedAlert>;
 /** One POST of an alert to the webhook of one key. */
@@ -99,14 +128,30 @@ export function alertView(alert: Alert): AlertView {
     created_at: timestamp(alert.createdAt),
     credits_balance: creditsNumber(alert.creditsBalance),
     test: alert.test,
-    deliveries: alert.deliveries.map((delivery) => ({
-      key_id: delivery.keyId,
-      url: delivery.url,
-      status: delivery.status,
-      http_status: delivery.httpStatus,
-      error: delivery.error,
-      duration_ms: delivery.durationMs,
-      attempted_at: timestamp(delivery.attemptedAt),
-    })),
+    deliveries: alert.deliveries.map(deliveryView),
   };
+}
+
+function deliveryView(delivery: Delivery): DeliveryView {
+  return {
+    key_id: delivery.keyId,
+    url: delivery.url,
+    status: delivery.status,
+    http_status: delivery.httpStatus,
+    error: delivery.error,
+    duration_ms: delivery.durationMs,
+    attempted_at: timestamp(delivery.attemptedAt),
+  };
+}
+
+/** Receivers with the latest delivery to the address of each; `alerts`: newest first. */
+export function receiverViews(receivers: readonly ReceivingKey[], alerts: readonly Alert[]): ReceiverView[] {
+  const latest = new Map<string, Delivery>();
+  for (const { deliveries } of alerts) {
+    for (const delivery of deliveries) if (!latest.has(delivery.url)) latest.set(delivery.url, delivery);
+  }
+  return receivers.map(({ keyId, keyName, url }) => {
+    const last = latest.get(url);
+    return { key_id: keyId, key_name: keyName, url, last: last ? deliveryView(last) : null };
+  });
 }

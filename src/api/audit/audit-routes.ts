@@ -1,16 +1,10 @@
-import type {
-  FastifyInstance,
-  FastifyPluginAsync,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchema,
-} from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifySchema } from 'fastify';
 import type { BookAudit } from '../../book/audit.ts';
 import { ACTOR_TYPES } from '../../domain/actor.ts';
 import { AUDIT_ACTIONS, AUDIT_TARGETS } from '../../domain/audit.ts';
-import { maybe, number, oneOf, optional, readQuery, section, text } from '../../domain/shape.ts';
+import { maybe, number, oneOf, optional, type Parsed, readQuery, section, text } from '../../domain/shape.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { when } from '../calls/read-calls.ts';
+import { requireOrder, when } from '../calls/calls-query.ts';
 import { type CallerParts, callerOf } from '../http/callers.ts';
 import { FORMATS, listAnswer } from '../http/export-formats.ts';
 import { speakJson } from '../http/json-routes.ts';
@@ -30,16 +24,18 @@ const PAGE_LIMIT = { min: 1, max: 200, usual: 50 };
 /** `<type>:<id>`; without an id, as for the operator, `<type>:`. */
 function typeAndId(types: readonly string[]) {
   return text(
-    `must be <type>:<id>, with a type among ${types.join(', ')}`,
+    `must be <type>:<id>, with a type among ${types.join(', ')} and its number as the id`,
     (given) => {
       const [, type = '', id = ''] = /^([a-z]+):([^\0]{0,300})$/.exec(given) ?? [];
-      return types.includes(type) ? { type, id } : undefined;
+      // Only routes have names for ids.
+      const isRight = types.includes(type) && (type === 'route' || /^\d{0,15}$/.test(id));
+      return isRight ? { type, id } : undefined;
     },
     { examples: [`${types[0]}:1`] },
   );
 }
 
-const AuditFilters = section({
+const FILTERS = {
   limit: {
     ...maybe(
       number(PAGE_LIMIT.min, PAGE_LIMIT.max),
@@ -54,6 +50,12 @@ const AuditFilters = section({
   target: maybe(typeAndId(AUDIT_TARGETS), 'Only what was done to this: `<type>:<id>`.'),
   action: maybe(oneOf(...AUDIT_ACTIONS), 'Only this action.'),
   format: optional(oneOf(...FORMATS), 'json', '`csv` and `jsonl` stream all entries, as files to save.'),
+};
+
+const AuditFilters = section(FILTERS);
+const AllAuditFilters = section({
+  ...FILTERS,
+  account_id: maybe(number(1), 'Only entries of this account.'),
 });
 
 const AuditAnswer = listAnswer('audit', Page, {
@@ -83,7 +85,7 @@ export function auditRoutes(deps: AuditDeps & CallerParts): FastifyPluginAsync {
     speakJson(app);
     app.get('/api/account/audit/', { schema }, async (request, reply) => {
       const { accountId } = await callerOf(deps, request, 'read the audit log');
-      return readAudit(deps, accountId, request, reply);
+      return readAudit(deps, { ...readQuery(AuditFilters, request.query), accountId }, reply);
     });
   };
 }
@@ -96,27 +98,28 @@ export function adminAuditRoute(app: FastifyInstance, deps: AuditDeps): void {
     operationId: 'listAuditEntriesOfAll',
     summary: 'List or export the whole audit log',
     description: 'Returns the answer of `/api/account/audit/` for all accounts, with sign-ins.',
-    querystring: AuditFilters.schema,
+    querystring: AllAuditFilters.schema,
     response: { 200: AuditAnswer },
     'x-docs': { refusals: OPERATOR_REFUSALS, answer: { entries: [ENTRY_EXAMPLE], next: null } },
   };
-  app.get('/api/admin/audit/', { schema }, (request, reply) => readAudit(deps, undefined, request, reply));
+  app.get('/api/admin/audit/', { schema }, (request, reply) =>
+    readAudit(deps, { accountId: undefined, ...readQuery(AllAuditFilters, request.query) }, reply),
+  );
 }
 
 async function readAudit(
   { book, pools }: AuditDeps,
-  accountId: number | undefined,
-  request: FastifyRequest,
+  asked: Parsed<typeof AuditFilters> & { readonly accountId: number | undefined },
   reply: FastifyReply,
 ) {
-  const { format, limit: asked, ...filters } = readQuery(AuditFilters, request.query);
-  const filter = { ...filters, accountId };
+  const { format, limit: most, ...filter } = asked;
+  requireOrder(filter);
   if (format !== 'json') {
     return await sendExport(pools, reply, {
       name: 'audit',
       format,
-      owner: accountId ?? OPERATOR,
-      limit: asked ?? Number.POSITIVE_INFINITY,
+      owner: filter.accountId ?? OPERATOR,
+      limit: most ?? Number.POSITIVE_INFINITY,
       before: filter.before,
       read: (before, limit) => book.auditEntries({ ...filter, before, limit }),
       placeOf: ({ id }) => id,
@@ -125,7 +128,7 @@ async function readAudit(
       csvLine: csvEntry,
     });
   }
-  const limit = asked ?? PAGE_LIMIT.usual;
+  const limit = most ?? PAGE_LIMIT.usual;
   const found = await book.auditEntries({ ...filter, limit: limit + 1 });
   const entries = found.slice(0, limit);
   const last = entries.at(-1);

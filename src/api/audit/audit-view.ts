@@ -39,6 +39,7 @@ export const Entry = Type.Object(
     ),
     before: orNull(Fields, 'The fields that changed, as they were. Never secrets.'),
     after: orNull(Fields, 'The fields that changed, as they are then.'),
+    account_id: orNull(Type.Integer(), 'Account in which it was done; null: in none, as sign-ins.'),
     ip: orNull(Type.String(), 'Address of the client.'),
     request_id: orNull(Type.String(), '`x-request-id` of the request.'),
   },
@@ -62,6 +63,7 @@ export const ENTRY_EXAMPLE: EntryView = {
   target: { type: 'key', id: 2, name: 'web app' },
   before: { rpm_limit: null },
   after: { rpm_limit: 600 },
+  account_id: 1,
   ip: '203.0.113.9',
   request_id: 'req_7Qm2xX4cRn9sKd1V6t',
 };
@@ -75,6 +77,7 @@ export function entryView(entry: AuditEntry): EntryView {
     target: entry.target,
     before: entry.before,
     after: entry.after,
+    account_id: entry.accountId,
     ip: entry.ip,
     request_id: entry.requestId,
   };
@@ -83,7 +86,18 @@ export function entryView(entry: AuditEntry): EntryView {
 export function csvHeader(): string {
   const ofWho = ['actor_type', 'actor_id', 'actor_name'];
   const ofWhat = ['target_type', 'target_id', 'target_name'];
-  return csvLine(['id', 'at', ...ofWho, 'action', ...ofWhat, 'before', 'after', 'ip', 'request_id']);
+  return csvLine([
+    'id',
+    'at',
+    ...ofWho,
+    'action',
+    ...ofWhat,
+    'before',
+    'after',
+    'ip',
+    'request_id',
+    'account_id',
+  ]);
 }
 
 export function csvEntry({ actor, target, before, after, ...entry }: EntryView): string {
@@ -101,5 +115,6 @@ export function csvEntry({ actor, target, before, after, ...entry }: EntryView):
     after && JSON.stringify(after),
     entry.ip,
     entry.request_id,
+    entry.account_id,
   ]);
 }

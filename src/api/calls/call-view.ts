@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../book/calls.ts';
+import type { KeyNames } from '../../book/names.ts';
 import { CALLER_FACTS, eachFact } from '../../domain/caller-facts.ts';
 import { creditsString, micro } from '../../domain/credits.ts';
 import { type Cell, csvLine } from '../../domain/csv.ts';
@@ -10,7 +11,7 @@ import { USAGE_NAMES } from '../../domain/units.ts';
 import { type Seen, seesAll } from '../http/seen.ts';
 import { RefusingLimit } from '../keys/limit-view.ts';
 import { Attempt, attemptsView, UsageSchema, usageView } from '../ledger/entry-view.ts';
-import { exactCredits, id, orNull, time, words } from '../openapi/fields.ts';
+import { exactCredits, id, KeyMember, KeyName, orNull, time, words } from '../openapi/fields.ts';
 import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 
 export const CALL_OUTCOMES = [...OUTCOMES, 'refused'] as const;
@@ -46,6 +47,8 @@ const CALL = {
   id: Type.String({ description: '`x-request-id` of the call, and the id of its ledger entry.' }),
   created_at: time('When the call arrived.'),
   key_id: orNull(Type.Integer(), 'The key that called.'),
+  key_name: KeyName,
+  member: KeyMember,
   model: text(
     'Name of the model, or an unknown name as the request gave it; null: refused before the body was read.',
   ),
@@ -84,7 +87,12 @@ export const Call = Type.Object(CALL, { title: 'Call', description: 'A model cal
 
 /** A call in the operator's list of all accounts. */
 export const OperatorCall = Type.Object(
-  { ...CALL, account_id: id('The account of the key.') },
+  {
+    ...CALL,
+    account_id: id('The account of the key.'),
+    account_email: text("The account's e-mail address."),
+    cost: orNull(exactCredits('Cost of the call at the provider.'), 'Null: unknown, or refused.'),
+  },
   { title: 'OperatorCall', description: 'A model call of any account and its outcome.' },
 );
 
@@ -92,6 +100,8 @@ export const CALL_EXAMPLE: Static<typeof Call> = {
   id: 'req_7Qm2xX4cRn9sKd1V6t',
   created_at: '2026-11-21T14:03:00.000Z',
   key_id: 2,
+  key_name: 'backend',
+  member: null,
   model: 'demo-chat',
   category: 'text',
   endpoint: '/v1/chat/completions',
@@ -150,6 +160,7 @@ const ERROR = [
 const LAST = ['user_agent', 'repeated'] as const;
 const JSON_CELLS = ['attempts', 'detail'] as const;
 const USED = Object.values(USAGE_NAMES);
+const NAMES = ['key_name', 'member_id', 'member_name'] as const;
 
 /** CSV header; `isOperators` adds the account. */
 export function callsCsvHeader(isOperators: boolean): string {
@@ -160,6 +171,8 @@ export function callsCsvHeader(isOperators: boolean): string {
     ...JSON_CELLS,
     ...USED,
     ...(isOperators ? ['account_id'] : []),
+    ...NAMES,
+    ...(isOperators ? ['account_email', 'cost'] : []),
   ]);
 }
 
@@ -169,6 +182,8 @@ export function callsCsvLine(call: AnyCall): string {
   for (const name of JSON_CELLS) cells.push(call[name] && JSON.stringify(call[name]));
   for (const name of USED) cells.push(call.usage[name]);
   if ('account_id' in call) cells.push(call.account_id);
+  cells.push(call.key_name, call.member?.id, call.member?.name);
+  if ('account_email' in call) cells.push(call.account_email, call.cost);
   return csvLine(cells);
 }
 
@@ -179,15 +194,24 @@ export type OperatorCallView = Static<typeof OperatorCall>;
 
 const NOTHING_CHARGED = creditsString(micro(0));
 
+/** A call with the names of its key. */
+export interface NamedCall {
+  readonly record: CallRecord;
+  /** Undefined: the book no longer has the key. */
+  readonly names: KeyNames | undefined;
+}
+
 /** Shows a call to a reader. Who sees only own keys doesn't get the account's balance. */
-export function callView(record: CallRecord, reader: Seen): CallView {
+export function callView({ record, names }: NamedCall, reader: Seen): CallView {
   const common = { id: record.id, created_at: timestamp(record.createdAt) };
+  const named = { key_name: names?.name ?? null, member: names?.member ?? null };
   if (record.refused) {
     const { keyId, model, category, endpoint, streamed, status, code, message, param, ...rest } =
       record.refused;
     return {
       ...common,
       key_id: keyId,
+      ...named,
       model,
       category,
       endpoint,
@@ -213,6 +237,7 @@ export function callView(record: CallRecord, reader: Seen): CallView {
   return {
     ...common,
     key_id: entry.keyId,
+    ...named,
     model: entry.model,
     category: entry.category,
     endpoint: entry.endpoint,
@@ -236,9 +261,16 @@ export function callView(record: CallRecord, reader: Seen): CallView {
 }
 
 /** Adds the account, for the operator. */
-export function operatorCallView(record: CallRecord): OperatorCallView {
-  const { accountId } = record.refused ?? record.entry;
-  return { ...callView(record, { onlyKeyId: undefined }), account_id: accountId };
+export function operatorCallView(call: NamedCall, emails: ReadonlyMap<number, string>): OperatorCallView {
+  const { accountId } = call.record.refused ?? call.record.entry;
+  const view = callView(call, { onlyKeyId: undefined });
+  const cost = call.record.refused ? undefined : call.record.entry.cost;
+  return {
+    ...view,
+    account_id: accountId,
+    account_email: emails.get(accountId) ?? null,
+    cost: cost === undefined ? null : creditsString(cost),
+  };
 }
 
 function detailView(detail: RefusalDetail, seesBalance: boolean): NonNullable<CallView['detail']> {

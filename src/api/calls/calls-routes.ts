@@ -11,20 +11,32 @@ import {
   OperatorCall,
   OperatorCallPage,
 } from './call-view.ts';
+import { AllCallsFilters, AllCallsQuery, CallsFilters, CallsQuery } from './calls-query.ts';
 import {
-  AllCallsQuery,
   CallPath,
-  CallsQuery,
   type CallsReading,
   readAllCalls,
   readCall,
   readCallOfAll,
   readCalls,
+  readSummary,
+  readSummaryOfAll,
 } from './read-calls.ts';
+import {
+  CallSummarySchema,
+  OPERATOR_SUMMARY_EXAMPLE,
+  OperatorCallSummarySchema,
+  SUMMARY_EXAMPLE,
+} from './summary-view.ts';
 
 export type CallsRouteDeps = CallsReading & CallerParts;
 
-const OPERATOR_EXAMPLE = { ...CALL_EXAMPLE, account_id: 1 };
+const OPERATOR_EXAMPLE = {
+  ...CALL_EXAMPLE,
+  account_id: 1,
+  account_email: 'owner@example.com',
+  cost: '0.008034',
+};
 
 export const CallsAnswer = listAnswer('calls', CallPage, {
   csv: callsCsvHeader(false) + callsCsvLine(CALL_EXAMPLE),
@@ -59,6 +71,25 @@ export function callsRoutes(app: FastifyInstance, deps: CallsRouteDeps): void {
   app.get('/api/account/calls/', { schema: list }, async (request, reply) => {
     const caller = await callerOf(deps, request, 'read calls');
     return readCalls(deps, readerOf(caller), request, reply);
+  });
+  const summary: FastifySchema = {
+    ...docs,
+    operationId: 'summarizeCalls',
+    summary: 'Sum up calls',
+    description:
+      'Counts the calls that the same query of the list returns: by result, time, error, model, key, member and path. ' +
+      'Without `from`, the buckets begin with the oldest call; without `to`, they end now.',
+    querystring: CallsFilters.schema,
+    response: { 200: CallSummarySchema },
+    'x-docs': {
+      may: ['read calls'],
+      refusals: [...OWNER_REFUSALS, 'key_not_found'],
+      answer: SUMMARY_EXAMPLE,
+    },
+  };
+  app.get('/api/account/calls/summary/', { schema: summary }, async (request) => {
+    const caller = await callerOf(deps, request, 'read calls');
+    return readSummary(deps, readerOf(caller), request);
   });
   const one: FastifySchema = {
     ...docs,
@@ -96,6 +127,20 @@ export function adminCallsRoute(app: FastifyInstance, deps: CallsReading): void 
     },
   };
   app.get('/api/admin/calls/', { schema }, (request, reply) => readAllCalls(deps, request, reply));
+  const summary: FastifySchema = {
+    tags: ['Operator'],
+    security: BY_OPERATOR,
+    operationId: 'summarizeCallsOfAll',
+    summary: 'Sum up the calls of all accounts',
+    description: 'Returns the answer of `/api/account/calls/summary/`, with accounts and providers.',
+    querystring: AllCallsFilters.schema,
+    response: { 200: OperatorCallSummarySchema },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],
+      answer: OPERATOR_SUMMARY_EXAMPLE,
+    },
+  };
+  app.get('/api/admin/calls/summary/', { schema: summary }, (request) => readSummaryOfAll(deps, request));
   const one: FastifySchema = {
     tags: ['Operator'],
     security: BY_OPERATOR,

@@ -1,88 +1,35 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { CALL_RESULTS, type CallPlace, type CallQuery, type CallRecord } from '../../book/calls.ts';
-import { type Catalog, modelOf } from '../../domain/catalog.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
-import { parseDay, parseTimestamp } from '../../domain/period.ts';
-import { maybe, number, oneOf, optional, type Parsed, readQuery, section, text } from '../../domain/shape.ts';
-import { ENDPOINTS } from '../../gateway/endpoints.ts';
+import type { CallFilter, CallPlace, CallRecord } from '../../book/calls.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { type Parsed, readQuery } from '../../domain/shape.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
-import { keyAsked, keyNotFound, type Reader } from '../http/callers.ts';
-import { FORMATS } from '../http/export-formats.ts';
+import { keyAsked, type Reader } from '../http/callers.ts';
 import { OPERATOR, sendExport } from '../http/long-answer.ts';
-import { anyText } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
-import { accountNotFound } from '../operator/admin-account-routes.ts';
 import {
   CALL_EXAMPLE,
-  CALL_OUTCOMES,
+  type CallView,
   callsCsvHeader,
   callsCsvLine,
   callView,
+  type NamedCall,
   operatorCallView,
 } from './call-view.ts';
-
-const CALL_PAGE = { min: 1, max: 200, usual: 50 };
-const DAY_MS = 86_400_000;
-/** Cursor of a page of calls: a time and a call id. */
-const CALL_CURSOR = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
-
-/** A time, in milliseconds since the epoch; a day becomes its start plus `ofDay` milliseconds. */
-export function when(ofDay: number, description: string) {
-  const right = 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with Z or an offset';
-  const read = text(
-    right,
-    (given) => {
-      const day = parseDay(given);
-      return day === undefined ? parseTimestamp(given) : day * DAY_MS + ofDay;
-    },
-    { examples: ['2026-11-21'] },
-  );
-  return maybe(read, `${description} A UTC day, or an ISO 8601 time with an offset.`);
-}
-
-const PLACE = text(
-  'must be the value of "next" from the previous page',
-  (given): CallPlace | undefined => {
-    const [, createdAt, id = ''] = CALL_CURSOR.exec(given) ?? [];
-    return createdAt === undefined ? undefined : { createdAt: Number(createdAt), id };
-  },
-  { pattern: CALL_CURSOR.source, examples: ['1795270980000.req_7Qm2xX4cRn9sKd1V6t'] },
-);
-
-const FILTERS = {
-  limit: {
-    ...maybe(number(CALL_PAGE.min, CALL_PAGE.max), 'Maximum number of calls. Exports return all by default.'),
-    shownDefault: CALL_PAGE.usual,
-  },
-  before: maybe(PLACE, '`next` of the previous page.'),
-  from: when(0, 'Only calls from this time on.'),
-  to: when(DAY_MS - 1, 'Only calls up to this time; a day is included.'),
-  key_id: maybe(number(1), 'Only calls of this key.'),
-  model: maybe(anyText({ examples: ['demo-chat'] }), 'Only calls of this model, as the request named it.'),
-  endpoint: maybe(oneOf(...ENDPOINTS.map(({ path }) => path)), 'Only calls at this path.'),
-  code: maybe(anyText({ examples: ['insufficient_credits'] }), 'Only calls that ended with this error code.'),
-  outcome: maybe(oneOf(...CALL_OUTCOMES), 'Only calls with this outcome.'),
-  result: maybe(
-    oneOf(...CALL_RESULTS),
-    '`ok`: complete; `refused`: by the gateway; `failed`: any other outcome.',
-  ),
-  format: optional(oneOf(...FORMATS), 'json', '`csv` and `jsonl` stream all calls, as files to save.'),
-};
-
-export const CallsQuery = section(FILTERS);
-const OPERATOR_FILTERS = {
-  ...FILTERS,
-  upstream: maybe(anyText({ examples: ['demo'] }), 'Only calls sent to this upstream of the configuration.'),
-};
-export const OperatorCallsQuery = section(OPERATOR_FILTERS);
-export const AllCallsQuery = section({
-  ...OPERATOR_FILTERS,
-  account_id: maybe(number(1), 'Only calls of this account.'),
-});
-
-type Filters = Parsed<typeof OperatorCallsQuery>;
+import {
+  AllCallsFilters,
+  AllCallsQuery,
+  accountFilter,
+  CALL_PAGE,
+  CallsFilters,
+  CallsQuery,
+  filterOfAll,
+  OperatorCallsFilters,
+  type OperatorCallsQuery,
+} from './calls-query.ts';
+import { operatorSummaryView, summaryView } from './summary-view.ts';
 
 export const CallPath = Type.Object({
   call_id: Type.String({ description: 'Id of the call: its `x-request-id`.', examples: [CALL_EXAMPLE.id] }),
@@ -106,31 +53,53 @@ export async function readCalls(
   reply: FastifyReply,
   query: typeof CallsQuery | typeof OperatorCallsQuery = CallsQuery,
 ) {
-  const filters = readQuery(query, request.query);
-  const keyId = await keyAsked(reading.book, filters.keyId, reader);
-  const filter = {
-    ...filterOf(filters, reading.catalog()),
-    accountId: reader.accountId,
-    keyId,
-    personId: reader.onlyPersonId,
-  };
+  const page = readQuery(query, request.query);
+  const filter = await accountFilter(reading, reader, page);
   await reading.ledger.flush(reader.accountId);
-  return await answer(reading, { filters, filter, owner: reader.owner }, reply, (record) =>
-    callView(record, reader),
+  const asked = { page, filter, owner: reader.owner, isOfAll: false };
+  return await answer(reading, asked, reply, async (records) =>
+    (await named(reading.book, records)).map((call) => callView(call, reader)),
   );
 }
 
 /** Queries the calls of all accounts, for the operator. */
 export async function readAllCalls(reading: CallsReading, request: FastifyRequest, reply: FastifyReply) {
-  const filters = readQuery(AllCallsQuery, request.query);
-  const { accountId, keyId } = filters;
-  if (accountId !== undefined && !(await reading.book.account(accountId))) {
-    throw accountNotFound();
-  }
-  if (keyId !== undefined && !(await reading.book.keysAmong([keyId])).has(keyId)) throw keyNotFound();
-  const filter = { ...filterOf(filters, reading.catalog()), accountId, keyId };
+  const page = readQuery(AllCallsQuery, request.query);
+  const filter = await filterOfAll(reading, page);
   await reading.ledger.flush('all');
-  return await answer(reading, { filters, filter, owner: OPERATOR }, reply, operatorCallView);
+  const asked = { page, filter, owner: OPERATOR, isOfAll: true };
+  return await answer(reading, asked, reply, (records) => operatorViews(reading.book, records));
+}
+
+/** Sums an account's calls. */
+export async function readSummary(reading: CallsReading, reader: Reader, request: FastifyRequest) {
+  return summaryView(await summaryFor(reading, reader, request, CallsFilters));
+}
+
+/** Sums an account's calls, for the operator. */
+export async function readSummaryOfAccount(reading: CallsReading, reader: Reader, request: FastifyRequest) {
+  const summary = await summaryFor(reading, reader, request, OperatorCallsFilters);
+  return operatorSummaryView(summary, await reading.book.emails([reader.accountId]));
+}
+
+async function summaryFor(
+  reading: CallsReading,
+  reader: Reader,
+  request: FastifyRequest,
+  query: typeof CallsFilters | typeof OperatorCallsFilters,
+) {
+  const filter = await accountFilter(reading, reader, readQuery(query, request.query));
+  await reading.ledger.flush(reader.accountId);
+  return await reading.book.summarizeCalls(filter, Date.now());
+}
+
+/** Sums the calls of all accounts, for the operator. */
+export async function readSummaryOfAll(reading: CallsReading, request: FastifyRequest) {
+  const { book, ledger } = reading;
+  const filter = await filterOfAll(reading, readQuery(AllCallsFilters, request.query));
+  await ledger.flush('all');
+  const summary = await book.summarizeCalls(filter, Date.now());
+  return operatorSummaryView(summary, await book.emails(summary.accounts.map(({ value }) => value)));
 }
 
 /** Reads the call in the path, of any account. Throws `call_not_found`. */
@@ -138,8 +107,9 @@ export async function readCallOfAll({ book, ledger }: CallsReading, request: Fas
   await ledger.flush('all', CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };
   const record = await book.call(undefined, call_id);
-  if (!record) throw callNotFound();
-  return operatorCallView(record);
+  const [view] = record ? await operatorViews(book, [record]) : [];
+  if (!view) throw callNotFound();
+  return view;
 }
 
 function callNotFound(): GatewayError {
@@ -151,57 +121,66 @@ export async function readCall({ book, ledger }: CallsReading, reader: Reader, r
   await ledger.flush(reader.accountId, CALL_FLUSH_MS);
   const { call_id } = request.params as { call_id: string };
   const record = await book.call(reader.accountId, call_id);
-  const keyId = record && (record.refused ?? record.entry).keyId;
-  if (!record) throw callNotFound();
-  await keyAsked(book, keyId ?? undefined, reader).catch(() => {
+  const [call] = record ? await named(book, [record]) : [];
+  if (!call) throw callNotFound();
+  await keyAsked(book, keyOf(call.record) ?? undefined, reader).catch(() => {
     throw callNotFound();
   });
-  return callView(record, reader);
+  return callView(call, reader);
+}
+
+function keyOf(record: CallRecord): number | null {
+  return (record.refused ?? record.entry).keyId;
+}
+
+async function named(book: Book, records: readonly CallRecord[]): Promise<NamedCall[]> {
+  const names = await book.namesOfKeys(records.flatMap((record) => keyOf(record) ?? []));
+  return records.map((record) => ({ record, names: names.get(keyOf(record) ?? 0) }));
+}
+
+async function operatorViews(book: Book, records: readonly CallRecord[]) {
+  const accounts = new Set(records.map((record) => (record.refused ?? record.entry).accountId));
+  const emails = await book.emails([...accounts]);
+  return (await named(book, records)).map((call) => operatorCallView(call, emails));
 }
 
 interface Asked {
-  readonly filters: Filters;
-  readonly filter: Omit<CallQuery, 'limit'>;
+  readonly page: Pick<Parsed<typeof CallsQuery>, 'limit' | 'before' | 'format'>;
+  readonly filter: CallFilter;
   readonly owner: number;
+  /** The views have the account. */
+  readonly isOfAll: boolean;
 }
 
-async function answer<View extends ReturnType<typeof callView>>(
+async function answer<View extends CallView>(
   { book, pools }: CallsReading,
-  { filters, filter, owner }: Asked,
+  { page, filter, owner, isOfAll }: Asked,
   reply: FastifyReply,
-  viewOf: (record: CallRecord) => View,
+  viewsOf: (records: readonly CallRecord[]) => Promise<View[]>,
 ) {
-  const { format, limit: asked } = filters;
+  const { format, limit: asked, before } = page;
   if (format !== 'json') {
     return await sendExport(pools, reply, {
       name: 'calls',
       format,
       owner,
       limit: asked ?? Number.POSITIVE_INFINITY,
-      before: filter.before,
-      read: (before, limit) => book.calls({ ...filter, before, limit }),
+      before,
+      async read(before: CallPlace | undefined, limit) {
+        const records = await book.calls({ ...filter, before, limit });
+        const views = await viewsOf(records);
+        return views.map((view) => ({ view, createdAt: Date.parse(view.created_at), id: view.id }));
+      },
       placeOf: ({ createdAt, id }): CallPlace => ({ createdAt, id }),
-      viewOf,
-      csvHeader: () => callsCsvHeader(owner === OPERATOR && filter.accountId === undefined),
+      viewOf: ({ view }) => view,
+      csvHeader: () => callsCsvHeader(isOfAll),
       csvLine: callsCsvLine,
     });
   }
   const limit = asked ?? CALL_PAGE.usual;
-  const records = await book.calls({ ...filter, limit: limit + 1 });
+  const records = await book.calls({ ...filter, before, limit: limit + 1 });
   const calls = records.slice(0, limit);
   const last = calls.at(-1);
   const next = last && records.length > limit ? `${last.createdAt}.${last.id}` : null;
-  return { calls: calls.map(viewOf), next };
-}
-
-function filterOf(
-  { limit: _limit, format: _format, keyId: _keyId, model, ...filters }: Filters,
-  catalog: Catalog,
-): Omit<CallQuery, 'limit' | 'accountId' | 'keyId'> {
-  const { from, to } = filters;
-  if (from !== undefined && to !== undefined && from > to) {
-    throw invalidField('from', 'from must not be later than to.');
-  }
-  // Calls by alias are recorded under the model.
-  return { ...filters, model: model && (modelOf(catalog, model)?.slug ?? model) };
+  return { calls: await viewsOf(calls), next };
 }

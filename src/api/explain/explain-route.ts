@@ -21,10 +21,13 @@ import {
   callerOf,
   keyAsked,
   keyNotFound,
+  type Reader,
   readerOf,
   type WriteParts,
 } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
+import { OPERATOR } from '../http/long-answer.ts';
+import { seesAll } from '../http/seen.ts';
 import { KeyPath } from '../keys/key-schema.ts';
 import { keyIdOf } from '../keys/keys.ts';
 import {
@@ -59,7 +62,8 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     summary: 'Explain whether a call would be accepted',
     description:
       'Runs every check for a call with the key, without sending or spending anything. Credits, spend and limits of calls are ' +
-      'the current ones. The hold is the smallest that a call of the model can have.',
+      'the current ones. The hold is the smallest that a call of the model can have. Members do not see the ' +
+      "account's balance and spend.",
     params: KeyPath,
     body: ExplainBody.schema,
     response: { 200: Explanation },
@@ -77,16 +81,17 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
       { schema, onRequest: beforeTheBody(deps, 'explain calls') },
       async (request) => {
         const caller = await callerOf(deps, request, 'explain calls');
-        await keyAsked(deps.book, keyIdOf(request), readerOf(caller));
-        return await explainKey(deps, request, caller.accountId);
+        const reader = readerOf(caller);
+        await keyAsked(deps.book, keyIdOf(request), reader);
+        return await explainKey(deps, request, reader);
       },
     );
   };
 }
 
 /** Predicts the result of a call with the key in the path. */
-async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId: number) {
-  const subject = await subjectOf(deps, accountId, keyIdOf(request));
+async function explainKey(deps: ExplainDeps, request: FastifyRequest, reader: Reader) {
+  const subject = await subjectOf(deps, reader.accountId, keyIdOf(request));
   const call = readBody(ExplainBody, request.body);
   return explain({
     compiled: compileKey(subject),
@@ -97,6 +102,7 @@ async function explainKey(deps: ExplainDeps, request: FastifyRequest, accountId:
     endpoint: ENDPOINTS.find(({ path }) => path === call.endpoint),
     health: deps.health,
     secret: deps.book.secret,
+    isAccountHidden: !seesAll(reader),
     ...(await liveState(deps.ledger, subject)),
   });
 }
@@ -120,7 +126,7 @@ export function adminExplainRoute(app: FastifyInstance, deps: ExplainDeps): void
   };
   app.post('/api/admin/accounts/:account_id/keys/:key_id/explain/', { schema }, async (request) => {
     const { id } = await accountOf(deps.book, request);
-    return await explainKey(deps, request, id);
+    return await explainKey(deps, request, { accountId: id, onlyKeyId: undefined, owner: OPERATOR });
   });
 }
 

@@ -14,9 +14,10 @@ import { type Catalog, type Model, modelOf, targetName } from '../../domain/cata
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
+import { PERIOD_WORDS } from '../../domain/limit-periods.ts';
 import { holdFor } from '../../domain/price.ts';
 import { CALLER_CHECKS, type CompiledKey, MODEL_CHECKS, type Refusal } from '../../domain/rules.ts';
-import { PERIOD_WORDS, type SpendingOwner } from '../../domain/spending-limits.ts';
+import type { SpendingOwner } from '../../domain/spending-limits.ts';
 import type { Usage } from '../../domain/units.ts';
 import { ENDPOINTS, type Endpoint, serves } from '../../gateway/endpoints.ts';
 import { longestWait, sentence } from '../../gateway/limits.ts';
@@ -44,6 +45,8 @@ export interface ExplainedCall {
   readonly secret: string;
   /** Balance and overdraft of the account, and the credits reserved by its calls in flight. */
   readonly account: LiveAccount;
+  /** True if the reader may not see the sums of the account. */
+  readonly isAccountHidden: boolean;
 }
 
 type Reserved = Pick<LiveAccount, 'held' | 'estimated'>;
@@ -170,7 +173,7 @@ const SPENDING_CHECKS = [
 
 /** One check for each owner that has limits, and for the key. */
 function spendingVerdict(
-  { spending, account }: ExplainedCall,
+  { spending, account, isAccountHidden }: ExplainedCall,
   hold: Micro,
   owner: SpendingOwner,
   check: string,
@@ -178,26 +181,31 @@ function spendingVerdict(
   const own = spending.filter(({ of }) => of === owner);
   const [first] = own;
   if (!first) return owner === 'key' ? [{ check, refusal: undefined, fact: 'No limit.' }] : [];
-  const facts = own.map(
-    ({ period, credits, spent, held }) =>
-      `The ${PERIOD_WORDS[period]} limit is ${amount(credits)} credits, of which ${amount(spent)} are spent. Calls in ` +
-      `flight hold ${amount(held)}, and this call would hold at least ${amount(hold)}.`,
-  );
-  const fact = facts.join(' ') + overdraftFact(account.overdraft, first);
+  const isHidden = isAccountHidden && owner === 'account';
+  const facts = own.map(({ period, credits, spent, held }) => {
+    const limit = `The ${PERIOD_WORDS[period]} limit is ${amount(credits)} credits`;
+    if (isHidden) return `${limit}. This call would hold at least ${amount(hold)}.`;
+    return (
+      `${limit}, of which ${amount(spent)} are spent. Calls in ` +
+      `flight hold ${amount(held)}, and this call would hold at least ${amount(hold)}.`
+    );
+  });
   const fits = own.every((limit) =>
     covers(micro(limit.credits - limit.spent), account.overdraft, limit, hold),
   );
+  const fact = facts.join(' ') + (isAccountHidden ? '' : overdraftFact(account.overdraft, first));
   const refusal = fits ? undefined : ({ code: 'spending_limit_exceeded', message: fact } as const);
   return [{ check, refusal, fact }];
 }
 
-function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {
+function creditsVerdict({ account, isAccountHidden }: ExplainedCall, hold: Micro): Verdict {
   const { balance, held, overdraft } = account;
-  const fact =
-    `The account has ${amount(balance)} credits. Calls in flight hold ${amount(held)}, and this call would hold at least ` +
-    `${amount(hold)}.` +
-    overdraftFact(overdraft, account);
   const fits = covers(balance, overdraft, account, hold);
+  const fact = isAccountHidden
+    ? `The account has ${fits ? 'enough' : 'too few'} credits for this call, which would hold at least ${amount(hold)}.`
+    : `The account has ${amount(balance)} credits. Calls in flight hold ${amount(held)}, and this call would hold at least ` +
+      `${amount(hold)}.` +
+      overdraftFact(overdraft, account);
   return {
     check: 'credits',
     refusal: fits ? undefined : { code: 'insufficient_credits', message: fact },

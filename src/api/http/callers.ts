@@ -2,17 +2,17 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { type Action, type Reach, reachOf, rolesThatMay } from '../../domain/roles.ts';
-import type { CheckedKey } from '../../domain/rules.ts';
+import { type Action, OF_ANY_KEY, type Reach, reachOf, rolesThatMay } from '../../domain/roles.ts';
+import type { CheckedKey, CompiledKey } from '../../domain/rules.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
-import type { Membership, SignedIn } from '../../people/signed-in.ts';
+import type { Membership, SignedIn, SignedInKey, SignedInPerson } from '../../people/signed-in.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { BODY_LIMIT_BYTES } from './json-routes.ts';
 import { requireOwnOrigin } from './own-origin.ts';
 import { refuseUnknownParameters } from './query.ts';
 import type { Seen } from './seen.ts';
 
-/** The caller of an account's route: one of its keys, or a person with a session. */
+/** The caller of an account's route: one of its keys, by its value or a session, or a person with a session. */
 export interface AccountCaller {
   readonly accountId: number;
   /** How far it may do what it was asked for. */
@@ -20,6 +20,8 @@ export interface AccountCaller {
   readonly actor: Actor;
   /** Undefined: a person. */
   readonly key: CheckedKey | undefined;
+  /** `key` with its restrictions. */
+  readonly compiled: CompiledKey | undefined;
   /** True for the previous value of a rotated key, in its grace: it may only read. */
   readonly isPrevious: boolean;
   /** Undefined: a key. */
@@ -36,9 +38,11 @@ declare module 'fastify' {
   }
 }
 
-/** Finds the session of a request by its cookie; undefined: none, or it has ended. */
 export interface SessionsOfRequests {
+  /** Finds the session of a request by its cookie; undefined: none, or it has ended. */
   of(request: FastifyRequest): Promise<SignedIn | undefined>;
+  /** Ends the session of a key that has ended. */
+  endOf(session: SignedInKey): Promise<void>;
 }
 
 export interface CallerParts {
@@ -53,20 +57,12 @@ export function notSignedIn(): GatewayError {
   return new GatewayError('not_signed_in', 'Sign in first: the request has no session, or it has ended.');
 }
 
-/** What a key that can't manage may do, of itself alone. */
-const OF_ANY_KEY: ReadonlySet<Action> = new Set<Action>([
-  'read the ledger',
-  'read usage',
-  'read keys',
-  'read calls',
-]);
-
 /** Actions that change nothing, which the previous value of a key may do too. */
 const isReading = (action: Action) => action.startsWith('read') || action === 'explain calls';
 
 /**
  * The caller of an account's route, who may do `action`, one of several. A request with a key is that of the key
- * alone. Throws the errors of checks 1–8, or of the session, then 403, then `invalid_field` for unknown query
+ * alone; a session of a key is as good as the key. Throws the errors of checks 1–8, or of the session, then 403, then `invalid_field` for unknown query
  * parameters.
  */
 export async function callerOf(
@@ -74,27 +70,69 @@ export async function callerOf(
   request: FastifyRequest,
   ...actions: readonly [Action, ...Action[]]
 ): Promise<AccountCaller> {
-  const { authorization, 'x-api-key': apiKey } = request.headers;
-  const isKeyless = authorization === undefined && apiKey === undefined;
-  const signedIn = isKeyless ? await parts.sessions.of(request) : undefined;
-  if (isKeyless && !signedIn && SESSION_COOKIE.test(request.headers.cookie ?? '')) throw notSignedIn();
-  const caller = signedIn
-    ? personCaller(parts, request, signedIn, actions)
-    : await keyCaller(parts, request, actions);
+  const signedIn = await sessionOf(parts, request);
+  const caller =
+    signedIn?.by === 'person'
+      ? personCaller(parts, request, signedIn, actions)
+      : keyCaller(request, await keyOf(parts, request, signedIn), actions);
   request.accountCaller = caller;
   refuseUnknownParameters(request);
   return caller;
 }
 
-async function keyCaller(
-  { gatekeeper }: CallerParts,
+/** The session of a request without a key. Throws `not_signed_in` for one that has ended. */
+async function sessionOf({ sessions }: CallerParts, request: FastifyRequest): Promise<SignedIn | undefined> {
+  const { authorization, 'x-api-key': apiKey, cookie = '' } = request.headers;
+  if (authorization !== undefined || apiKey !== undefined) return undefined;
+  const signedIn = await sessions.of(request);
+  if (!signedIn && SESSION_COOKIE.test(cookie)) throw notSignedIn();
+  return signedIn;
+}
+
+/** The key of a request, by its value or its session. Throws the errors of checks 1–8, or of the session. */
+export async function callingKey(parts: CallerParts, request: FastifyRequest): Promise<CompiledKey> {
+  return await keyOf(parts, request, await sessionOf(parts, request));
+}
+
+async function keyOf(
+  parts: CallerParts,
   request: FastifyRequest,
+  signedIn: SignedIn | undefined,
+): Promise<CompiledKey> {
+  const session = signedIn?.by === 'key' ? signedIn : undefined;
+  const compiled = session
+    ? await keyOfSession(parts, request, session)
+    : await parts.gatekeeper.authorize(request);
+  request.actor = actorOf('key', compiled.key.id, request, parts.gatekeeper);
+  request.accountOfActor = compiled.key.accountId;
+  if (session) requireOwnOrigin(request);
+  return compiled;
+}
+
+/** A key that is as good as ended, as opposed to one that can't be used from here or now. */
+const ENDED = new Set<string>(['invalid_api_key', 'inactive_api_key', 'expired_api_key', 'inactive_account']);
+
+/** The key of a session. A key that has ended ends the session. Throws `not_signed_in`, and the errors of checks 5–8. */
+export async function keyOfSession(
+  { gatekeeper, sessions }: CallerParts,
+  request: FastifyRequest,
+  session: SignedInKey,
+): Promise<CompiledKey> {
+  try {
+    return await gatekeeper.authorize(request, session.keyHash);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !ENDED.has(error.code)) throw error;
+    await sessions.endOf(session);
+    throw notSignedIn();
+  }
+}
+
+function keyCaller(
+  { actor }: FastifyRequest,
+  compiled: CompiledKey,
   actions: readonly Action[],
-): Promise<AccountCaller> {
-  const { key, valueEndsAt } = await gatekeeper.authorize(request);
-  const actor = actorOf('key', key.id, request, gatekeeper);
-  request.actor = actor;
-  request.accountOfActor = key.accountId;
+): AccountCaller {
+  const { key, valueEndsAt } = compiled;
   const isPrevious = valueEndsAt !== undefined;
   const isOfAny = actions.some((action) => OF_ANY_KEY.has(action));
   if (!key.canManage && !isOfAny) {
@@ -114,8 +152,9 @@ async function keyCaller(
   return {
     accountId: key.accountId,
     reach: key.canManage ? 'all' : 'own',
-    actor,
+    actor: actor as Actor,
     key,
+    compiled,
     isPrevious,
     member: undefined,
   };
@@ -124,7 +163,7 @@ async function keyCaller(
 function personCaller(
   { gatekeeper }: CallerParts,
   request: FastifyRequest,
-  { person, memberships }: SignedIn,
+  { person, memberships }: SignedInPerson,
   actions: readonly Action[],
 ): AccountCaller {
   const actor = actorOf('person', person.id, request, gatekeeper);
@@ -140,6 +179,7 @@ function personCaller(
     reach,
     actor,
     key: undefined,
+    compiled: undefined,
     isPrevious: false,
     member,
   };

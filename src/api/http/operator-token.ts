@@ -15,7 +15,7 @@ const MOST_ADDRESSES = 10_000;
 interface TokenParts {
   readonly adminToken: string | undefined;
   readonly metricsToken: string | undefined;
-  /** Well-formed keys are no guesses: owners send them by mistake. */
+  /** Keys are no guesses, not even mistyped ones: owners send them by mistake. */
   readonly keyPrefix: string;
   readonly addressOf: (request: FastifyRequest) => string;
   readonly log: Log;
@@ -53,6 +53,11 @@ export class OperatorTokens {
     this.#require(request, this.#admin ? [this.#admin] : [], 'ADMIN_TOKEN');
   }
 
+  /** Whether a value is ADMIN_TOKEN; another one counts as a guess. Throws 429 after too many. */
+  isOperator(request: FastifyRequest, value: string): boolean {
+    return this.#isOneOf(request, value, this.#admin ? [this.#admin] : []);
+  }
+
   /** Requires ADMIN_TOKEN or METRICS_TOKEN in the same way; 404 if neither is set. */
   requireScraper(request: FastifyRequest): void {
     if (this.#metrics.length === 0)
@@ -60,10 +65,13 @@ export class OperatorTokens {
     this.#require(request, this.#metrics, 'ADMIN_TOKEN or METRICS_TOKEN');
   }
 
-  /** Compares digests of equal length, so that its timing doesn't reveal how much of a guess is right. */
   #require(request: FastifyRequest, expected: readonly Buffer[], names: string): void {
     const [, sent] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (sent === undefined) throw wrongToken(names);
+    if (sent === undefined || !this.#isOneOf(request, sent, expected)) throw wrongToken(names);
+  }
+
+  /** Compares digests of equal length, so that its timing doesn't reveal how much of a guess is right. */
+  #isOneOf(request: FastifyRequest, sent: string, expected: readonly Buffer[]): boolean {
     const from = networkOf(this.#parts.addressOf(request));
     const known = this.#wrong.get(from);
     const wrong = known && this.#nowMs() - known.sinceMs < PER_MS ? known : undefined;
@@ -72,14 +80,21 @@ export class OperatorTokens {
       throw tooManyWrong(PER_MS - (this.#nowMs() - wrong.sinceMs));
     }
     const digest = sha256(sent);
-    if (expected.some((one) => timingSafeEqual(one, digest))) return;
-    if (!isWellFormed(sent, this.#parts.keyPrefix)) {
+    if (expected.some((one) => timingSafeEqual(one, digest))) return true;
+    if (!this.#isKey(sent)) {
       if (wrong) wrong.count++;
       else this.#wrong.set(from, { count: 1, sinceMs: this.#nowMs() });
       this.#refused++;
       this.#report(from);
     }
-    throw wrongToken(names);
+    return false;
+  }
+
+  /** Unless the tokens begin like keys, what begins like a key can't be a guess. */
+  #isKey(sent: string): boolean {
+    const { keyPrefix, adminToken, metricsToken } = this.#parts;
+    const isLikeToken = [adminToken, metricsToken].some((token) => token?.startsWith(keyPrefix));
+    return isLikeToken ? isWellFormed(sent, keyPrefix) : sent.startsWith(keyPrefix);
   }
 
   /** Logs at most one line a minute, with the number of wrong tokens since the one before. */
@@ -105,11 +120,12 @@ function wrongToken(names: string): GatewayError {
 }
 
 function tooManyWrong(waitMs: number): GatewayError {
+  const waitS = Math.ceil(waitMs / 1_000);
   return new GatewayError(
     'rate_limit_exceeded',
-    'Too many wrong operator tokens came from your address. Try again in a minute.',
+    `Too many wrong operator tokens came from your address. Try again in ${waitS} s.`,
     null,
-    Math.ceil(waitMs / 1_000),
+    waitS,
   );
 }
 

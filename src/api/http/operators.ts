@@ -9,15 +9,17 @@ export interface OperatorParts extends CallerParts {
 }
 
 /**
- * Requires the operator: ADMIN_TOKEN, or without an Authorization header the session of a person who is one. Sets
- * `request.actor`. Throws 401 `invalid_admin_token`, 403 `not_permitted` for other people, those of requireOwnOrigin,
+ * Requires the operator: ADMIN_TOKEN, or without an Authorization header a session of the token, or of a person who is
+ * one. Sets `request.actor`. Throws 401 `invalid_admin_token`, 403 `not_permitted` for other people, those of requireOwnOrigin,
  * and 429.
  */
 export async function requireOperator(parts: OperatorParts, request: FastifyRequest): Promise<void> {
   const signedIn = request.headers.authorization === undefined ? await parts.sessions.of(request) : undefined;
-  if (!signedIn) {
-    parts.operatorTokens.requireOperator(request);
+  if (signedIn?.by !== 'person') {
+    // A key is no operator, neither by its session.
+    if (signedIn?.by !== 'operator') parts.operatorTokens.requireOperator(request);
     request.actor = actorOf('operator', null, request, parts.gatekeeper);
+    if (signedIn) requireOwnOrigin(request);
     return;
   }
   request.actor = actorOf('person', signedIn.person.id, request, parts.gatekeeper);

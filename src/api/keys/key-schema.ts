@@ -1,14 +1,18 @@
 import { PATCHED, rowAt, WIRE_NAMES, type WireSettings } from '../../domain/key-settings.ts';
-import { fieldSchemas, maybe, section } from '../../domain/shape.ts';
+import { KEY_STATUSES } from '../../domain/key-status.ts';
+import { fieldSchemas, maybe, oneOf, section } from '../../domain/shape.ts';
 import {
+  anyText,
   balance,
   CURSOR,
   exactCredits,
+  ID_PARAM,
   id,
   orNull,
   PAGE_LIMIT,
   time,
   timeOrNull,
+  words,
 } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
 import { LIMIT_EXAMPLE, Limit } from './limit-view.ts';
@@ -33,6 +37,18 @@ export const Key = Type.Object(
       id('Id of the person.'),
       "Id of the person whose key it is; null: the account's. Never changes.",
     ),
+    member: orNull(
+      Type.Object({
+        id: id('Id of the person.'),
+        name: Type.String({ description: 'Name of the person, or else the e-mail address.' }),
+      }),
+      "The person whose key it is; null: the account's.",
+    ),
+    status: words(
+      KEY_STATUSES,
+      'What becomes of calls with the key. `limit_reached`: a spending limit of the key, its member or its account is spent. ' +
+        '`all_refused`: its last five or more calls of 24 hours were all refused.',
+    ),
     ...others,
     spending_current: exactCredits('Spend in the current period.'),
     created_at: time('When the key was created.'),
@@ -53,6 +69,7 @@ export const Key = Type.Object(
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
+    account_id: id('Id of its account.'),
     limits: Type.Array(Limit, {
       description: "The spending limits that bind the key, its account's too, with what is left of each.",
     }),
@@ -79,6 +96,12 @@ export const KeyList = Type.Object(
 export const KeyListQuery = section({
   limit: maybe(PAGE_LIMIT, 'Number of keys per page. Default: all keys.'),
   after: maybe(CURSOR, '`next` of the previous page: only keys with higher ids.'),
+  search: maybe(
+    anyText({ examples: ['web'] }),
+    'Only keys with this text in their name, description or prefix. ASCII letters match in any case.',
+  ),
+  person_id: maybe(ID_PARAM, 'Only keys of this person.'),
+  status: maybe(oneOf(...KEY_STATUSES), 'Only keys with this status.'),
 });
 
 /** Response to key creation, the only one that shows the value (specification section 2). */
@@ -146,6 +169,8 @@ export const KEY_EXAMPLE = {
   description: 'for the web team',
   prefix: 'sk-tg-24kV',
   person_id: null,
+  member: null,
+  status: 'active' as const,
   allowed_models: ['demo-chat'],
   spending_limit: 10,
   spending_current: '0.020084',
@@ -164,6 +189,7 @@ export const KEY_EXAMPLE = {
 
 export const OWN_KEY_EXAMPLE = {
   ...KEY_EXAMPLE,
+  account_id: 1,
   limit_remaining: '9.979916',
   period_ends_at: '2026-12-01T00:00:00.000Z',
 };

@@ -10,9 +10,10 @@ import {
   type WireName,
   type WireSettings,
 } from '../../domain/key-settings.ts';
+import { keyStatus } from '../../domain/key-status.ts';
 import { periodEndsAt, periodStarts, timestamp } from '../../domain/period.ts';
 import type { Sent } from '../../domain/shape.ts';
-import { limitsOfKey, spentIn, type Windows } from '../../domain/spending-limits.ts';
+import { limitsOfKey, type SpendingLimit, spentIn, type Windows } from '../../domain/spending-limits.ts';
 import { wireValue } from '../../domain/wire-settings.ts';
 import type { Static } from '../openapi/json-type.ts';
 import type { CreatedKey, Key, KeyList, OwnKey, RotatedKey } from './key-schema.ts';
@@ -36,13 +37,22 @@ export type KeyPatchBody = Sent<typeof KeyPatch>;
 /** Use of a key, shown in its view next to its record. */
 export interface KeyUse {
   readonly windows: Windows;
+  /** Of all keys of its person in the account; undefined: the key is the account's. */
+  readonly memberWindows: Windows | undefined;
+  readonly account: { readonly limits: readonly SpendingLimit[]; readonly windows: Windows };
   /** Time of its latest call in the ledger, in milliseconds since the epoch; undefined if none. */
   readonly lastUsedAt: number | undefined;
+  /** Whether the last five or more calls within 24 hours were all refused. */
+  readonly isAllRefused: boolean;
+  /** The person whose key it is. */
+  readonly member: KeyView['member'];
 }
 
 /** View of a key at `redisNow`, in milliseconds of Redis' clock, which decides when the previous value ends. */
-export function keyView(key: KeyRecord, { windows, lastUsedAt }: KeyUse, redisNow: number): KeyView {
+export function keyView(key: KeyRecord, use: KeyUse, redisNow: number): KeyView {
+  const { windows, lastUsedAt, isAllRefused, member } = use;
   const { previousValidUntil } = key;
+  const isLimitReached = hasSpentLimit(key, use, redisNow);
   const spent = spentIn(windows, key.spendingPeriod, periodStarts(redisNow), redisNow);
   return {
     id: key.id,
@@ -53,11 +63,25 @@ export function keyView(key: KeyRecord, { windows, lastUsedAt }: KeyUse, redisNo
       can_manage: { version: key.version },
     }),
     person_id: key.personId,
+    member,
+    status: keyStatus(key, { isLimitReached, isAllRefused }, redisNow),
     limits: limitViews('key', limitsOfKey(key), windows, redisNow),
     last_used_at: lastUsedAt === undefined ? null : timestamp(lastUsedAt),
     previous_valid_until:
       previousValidUntil === null || previousValidUntil <= redisNow ? null : timestamp(previousValidUntil),
   };
+}
+
+/** Whether a limit of the key, its member or its account is spent, so that no call that costs anything is admitted. */
+function hasSpentLimit(key: KeyRecord, { windows, memberWindows, account }: KeyUse, now: number): boolean {
+  const starts = periodStarts(now);
+  const isSpent = (limits: readonly SpendingLimit[], of: Windows | undefined) =>
+    of !== undefined && limits.some(({ period, credits }) => spentIn(of, period, starts, now) >= credits);
+  return (
+    isSpent(limitsOfKey(key), windows) ||
+    isSpent(key.memberSpendingLimits, memberWindows) ||
+    isSpent(account.limits, account.windows)
+  );
 }
 
 const FIELDS = KEY_FIELD_NAMES.map(
@@ -95,6 +119,7 @@ export function ownKeyView(
   const [first] = view.limits;
   return {
     ...view,
+    account_id: key.accountId,
     limits: [...view.limits, ...ofOthers],
     limit_remaining: key.spendingLimit === null ? null : (first?.remaining ?? null),
     period_ends_at: periodEndsAt(redisNow, key.spendingPeriod),

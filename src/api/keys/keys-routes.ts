@@ -3,7 +3,14 @@ import { creditsNumber } from '../../domain/credits.ts';
 import { KeyPatch, NewKey, parseKeyPatch } from '../../domain/key-settings.ts';
 import { accountLimits, liveAmounts } from '../account/account-view.ts';
 import { memberLimits } from '../account/member-limits.ts';
-import { beforeTheBody, callerOf, keyNotFound, readerOf, type WriteParts } from '../http/callers.ts';
+import {
+  beforeTheBody,
+  callerOf,
+  callingKey,
+  keyNotFound,
+  readerOf,
+  type WriteParts,
+} from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import {
@@ -14,7 +21,7 @@ import {
   MANAGING_REFUSALS,
   OWNER_REFUSALS,
 } from '../openapi/operation.ts';
-import { keyUses, keyViewNow, sendKeys } from './key-list.ts';
+import { keyUses, keyViewNow, readKey, sendKeys } from './key-list.ts';
 import {
   CREATED_KEY_EXAMPLE,
   CreatedKey,
@@ -59,6 +66,7 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
     listRoute(app, deps);
+    readRoute(app, deps);
     ownKeyRoute(app, deps);
     createRoute(app, deps);
     changeRoutes(app, deps);
@@ -71,7 +79,8 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
     operationId: 'listKeys',
     summary: 'List keys',
     description:
-      "Returns all keys of the account, including inactive ones. A key that can't manage sees only itself.",
+      'Returns all keys of the account, including inactive ones, or those that match the parameters. ' +
+      "A key that can't manage sees only itself.",
     querystring: KeyListQuery.schema,
     response: { 200: KeyList },
     'x-docs': {
@@ -86,23 +95,44 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   });
 }
 
+function readRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readKey',
+    summary: 'Read a key',
+    description: "A key that can't manage sees only itself.",
+    params: KeyPath,
+    response: { 200: Key },
+    'x-docs': {
+      may: ['read keys'],
+      refusals: [...OWNER_REFUSALS, 'key_not_found'],
+      answer: KEY_EXAMPLE,
+    },
+  };
+  app.get('/api/keys/:key_id/', { schema }, async (request) => {
+    const caller = await callerOf(deps, request, 'read keys');
+    return await readKey(deps, readerOf(caller), request);
+  });
+}
+
 /** `GET /api/key/`: the calling key, with its remaining limit (specification section 2). */
 function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const { book, ledger, gatekeeper } = deps;
+  const { book, ledger } = deps;
   const schema: FastifySchema = {
     ...docs,
     security: BY_KEY,
     operationId: 'readOwnKey',
     summary: 'Read the calling key',
     description:
-      'Returns the settings of the calling key, its spend, what is left of its limit, and the end of the period.',
+      'Returns the settings of the calling key, its spend, what is left of its limit, and the end of the period. The session ' +
+      'of a key serves as the key.',
     response: { 200: OwnKey },
     'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: OWN_KEY_EXAMPLE },
   };
   app.get('/api/key/', { schema }, async (request) => {
     const {
       key: { id, accountId, canManage },
-    } = await gatekeeper.authorize(request);
+    } = await callingKey(deps, request);
     refuseUnknownParameters(request);
     await ledger.flush(accountId);
     const key = await book.key(accountId, id);

@@ -1,7 +1,7 @@
 import { creditsNumber, creditsString, micro } from '../../domain/credits.ts';
+import { LIMIT_PERIODS } from '../../domain/limit-periods.ts';
 import { periodStarts } from '../../domain/period.ts';
 import {
-  LIMIT_PERIODS,
   resetsAt,
   SPENDING_OWNERS,
   type SpendingLimit,
@@ -16,6 +16,15 @@ const of = words(SPENDING_OWNERS, 'Whose spending the limit bounds.');
 const period = words(LIMIT_PERIODS, 'Period of the limit.');
 const limitCredits = credits('Most credits that may be spent in the period.');
 const resets_at = timeOrNull('End of the current period; null: it has none, or has not begun.');
+
+/** Fields of limits in several answers. */
+export const LIMIT_FIELDS = {
+  period,
+  credits: limitCredits,
+  spent: orNull(exactCredits('Spent in the current period.'), 'Null for a reader who may not see it.'),
+  held: orNull(exactCredits('Held by calls in flight.'), 'Null for a reader who may not see it.'),
+  resets_at,
+};
 
 /** A spending limit, with what is left of it (specification section 5). */
 export const Limit = Type.Object(
@@ -47,11 +56,7 @@ export const LIMIT_EXAMPLE: LimitView = {
 export const RefusingLimit = Type.Object(
   {
     of,
-    period,
-    credits: limitCredits,
-    spent: orNull(exactCredits('Spent in the current period.'), 'Null for a reader who may not see it.'),
-    held: orNull(exactCredits('Held by calls in flight.'), 'Null for a reader who may not see it.'),
-    resets_at,
+    ...LIMIT_FIELDS,
   },
   { title: 'RefusingLimit' },
 );

@@ -1,4 +1,6 @@
-import { creditsNumber, creditsString } from '../../domain/credits.ts';
+import type { KeyNames } from '../../book/names.ts';
+import { type ChargePart, chargeParts } from '../../domain/charge-parts.ts';
+import { creditsNumber, creditsString, micro } from '../../domain/credits.ts';
 import { csvLine } from '../../domain/csv.ts';
 import { CATEGORIES } from '../../domain/key.ts';
 import {
@@ -12,7 +14,7 @@ import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
 import { UNIT_NAMES, UNITS, type Unit, USAGE_NAMES, type Usage, type UsageName } from '../../domain/units.ts';
 import { type Seen, seesAll } from '../http/seen.ts';
-import { exactCredits, orNull, time, words } from '../openapi/fields.ts';
+import { exactCredits, KeyMember, KeyName, orNull, time, words } from '../openapi/fields.ts';
 import { type Schema, type Static, Type } from '../openapi/json-type.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
@@ -66,6 +68,8 @@ export const Entry = Type.Object(
     ),
     created_at: time('Time of the entry.'),
     key_id: orNull(Type.Integer(), `The key that called; ${ofCall}`),
+    key_name: KeyName,
+    member: KeyMember,
     model: orNull(Type.String(), `The model; ${ofCall}`),
     category: orNull(Type.Enum(CATEGORIES), `Category of the model; ${ofCall}`),
     endpoint: orNull(Type.String(), `Path of the call; ${ofCall}`),
@@ -119,11 +123,48 @@ export const Entry = Type.Object(
   { title: 'LedgerEntry', description: 'One change of the balance.' },
 );
 
+const Part = Type.Object(
+  {
+    unit: words(
+      [...UNIT_NAMES, 'rounding'],
+      'Unit of `price`; `rounding`: what rounding up to a micro-credit adds, once over all units.',
+    ),
+    used: orNull(Type.Number({ minimum: 0 }), 'Units used; null: rounding.'),
+    price: orNull(Type.Number({ minimum: 0 }), 'Credits for `per` units; null: rounding.'),
+    per: orNull(Type.Integer({ minimum: 1 }), 'Units that the price is for; null: rounding.'),
+    multiplier: orNull(Type.Number(), 'Factor of the service tier, 1 for fees; null: rounding.'),
+    credits: Type.String({
+      pattern: '^-?\\d+\\.\\d{6,24}$',
+      description: 'used x price / per x multiplier, in credits, exact: at least six decimals.',
+    }),
+  },
+  { title: 'ChargePart' },
+);
+
+/** An entry read by its id. */
+export const ReadEntry = Type.Object(
+  {
+    ...Entry.properties,
+    parts: Type.Optional(
+      orNull(Type.Array(Part), `With \`parts=true\`: what adds up to \`sum\` exactly; ${ofCall}`),
+    ),
+    sum: Type.Optional(
+      orNull(
+        exactCredits('The charge: `credits` without its sign.'),
+        `With \`parts=true\`: the charge; ${ofCall}`,
+      ),
+    ),
+  },
+  { title: 'ReadLedgerEntry', description: 'One change of the balance; a charge with its parts.' },
+);
+
 export const ENTRY_EXAMPLE: Static<typeof Entry> = {
   id: 'req_3Jk0vX2bQm8tLw5Z2r',
   type: 'charge',
   created_at: '2026-11-21T08:00:00.000Z',
   key_id: 2,
+  key_name: 'backend',
+  member: null,
   model: 'demo-chat',
   category: 'text',
   endpoint: '/v1/chat/completions',
@@ -143,6 +184,16 @@ export const ENTRY_EXAMPLE: Static<typeof Entry> = {
   streamed: false,
 };
 
+export const READ_ENTRY_EXAMPLE: Static<typeof ReadEntry> = {
+  ...ENTRY_EXAMPLE,
+  parts: [
+    { unit: 'input', used: 8, price: 1, per: 1_000_000, multiplier: 1, credits: '0.000008' },
+    { unit: 'output', used: 17, price: 2, per: 1_000_000, multiplier: 1, credits: '0.000034' },
+    { unit: 'request', used: 1, price: 0.01, per: 1, multiplier: 1, credits: '0.010000' },
+  ],
+  sum: '0.010042',
+};
+
 export const EntryPage = Type.Object(
   {
     entries: Type.Array(Entry),
@@ -157,6 +208,9 @@ export const EntryPath = Type.Object({
 
 /** A ledger entry (specification section 7). */
 export type EntryView = Static<typeof Entry>;
+/** An entry read by its id: a charge with its parts. */
+export type ReadEntryView = Static<typeof ReadEntry>;
+export type ChargePartView = NonNullable<ReadEntryView['parts']>[number];
 /** A page of a ledger, newest first. */
 export type EntryPageView = Static<typeof EntryPage>;
 /** Usage under the names for clients. */
@@ -177,12 +231,14 @@ export function usageView(usage: Usage): UsageView {
 }
 
 /** Shows an entry to a reader. Who sees only own keys doesn't get the account's balance. */
-export function entryView(entry: LedgerEntry, reader: Seen): EntryView {
+export function entryView(entry: LedgerEntry, reader: Seen, names: KeyNames | undefined): EntryView {
   return {
     id: entry.id,
     type: entry.type,
     created_at: timestamp(entry.createdAt),
     key_id: entry.keyId,
+    key_name: names?.name ?? null,
+    member: names?.member ?? null,
     model: entry.model,
     category: entry.category,
     endpoint: entry.endpoint,
@@ -202,6 +258,21 @@ export function entryView(entry: LedgerEntry, reader: Seen): EntryView {
     first_byte_ms: entry.firstByteMs ?? null,
     streamed: entry.streamed ?? null,
   };
+}
+
+/** Shows an entry with the parts of its charge. */
+export function readEntryView(entry: LedgerEntry, reader: Seen, names: KeyNames | undefined): ReadEntryView {
+  const parts = chargeParts(entry);
+  return {
+    ...entryView(entry, reader, names),
+    parts: parts?.map(partView) ?? null,
+    sum: parts ? creditsString(micro(-entry.credits)) : null,
+  };
+}
+
+function partView(part: ChargePart): ChargePartView {
+  if (part.unit === 'rounding') return { used: null, price: null, per: null, multiplier: null, ...part };
+  return { ...part, price: creditsNumber(part.price), multiplier: part.multiplier / TIMES_ONE };
 }
 
 /** A single attempt with the entry's status is not stored. */
@@ -228,7 +299,7 @@ function priceView(price: AppliedUnits): PriceView {
   return Object.fromEntries(Object.entries(price).map(([unit, amount]) => [unit, creditsNumber(amount)]));
 }
 
-type Column = Exclude<keyof EntryView, 'usage'> | UsageName;
+type Column = Exclude<keyof EntryView, 'usage' | 'member'> | 'member_id' | 'member_name' | UsageName;
 
 const NAMES = Object.values(USAGE_NAMES);
 
@@ -273,6 +344,9 @@ const ORDERED = [
   'passes',
   'attempts',
   'first_byte_ms',
+  'key_name',
+  'member_id',
+  'member_name',
 ] as const satisfies readonly Column[];
 const COLUMNS: readonly Column[] = [
   ...ORDERED,
@@ -284,6 +358,8 @@ export const USAGE_CSV_COLUMNS = COLUMNS.filter(isUsage);
 
 const CELLS = COLUMNS.map((column): ((entry: EntryView) => string | number | boolean | null | undefined) => {
   if (isUsage(column)) return ({ usage }) => usage[column];
+  if (column === 'member_id') return ({ member }) => member?.id;
+  if (column === 'member_name') return ({ member }) => member?.name;
   if (column !== 'price' && column !== 'passes' && column !== 'attempts') return (entry) => entry[column];
   return (entry) => entry[column] && JSON.stringify(entry[column]);
 });

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import type { Book } from '../../book/book.ts';
 import type { LedgerQuery } from '../../book/ledger.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
-import { ENTRY_TYPES } from '../../domain/ledger-entry.ts';
+import { ENTRY_TYPES, type LedgerEntry } from '../../domain/ledger-entry.ts';
 import { maybe, oneOf, optional, readQuery, section } from '../../domain/shape.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pools } from '../../shares/pools.ts';
@@ -16,11 +16,13 @@ import {
   csvEntry,
   csvHeader,
   ENTRY_EXAMPLE,
-  Entry,
   EntryPage,
   type EntryPageView,
   EntryPath,
   entryView,
+  READ_ENTRY_EXAMPLE,
+  ReadEntry,
+  readEntryView,
 } from './entry-view.ts';
 
 export const LedgerFilters = section({
@@ -32,6 +34,11 @@ export const LedgerFilters = section({
   from: maybe(DAY, 'First UTC day. A refund belongs to the day of its call. Default: no bound.'),
   to: maybe(DAY, 'Last UTC day, included. Default: no bound.'),
   format: optional(oneOf(...FORMATS), 'json', '`csv` and `jsonl` stream the whole ledger, as files to save.'),
+});
+
+/** What a reader of one entry asks for. */
+export const EntryQuery = section({
+  parts: optional(oneOf('true', 'false'), 'false', '`true`: with the parts that add up to a charge.'),
 });
 
 /** Response of `GET /api/account/ledger/`: a JSON page or one of two exports. */
@@ -79,14 +86,15 @@ function entryRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     operationId: 'readLedgerEntry',
     summary: 'Read a ledger entry',
     description:
-      'Finds the charge of a call by its `x-request-id`, for streams too. ' +
+      'Finds the charge of a call by its `x-request-id`, for streams too. With `parts=true`, the answer has the parts that add up to the charge. ' +
       "A key that can't manage sees only its own entries.",
     params: EntryPath,
-    response: { 200: Entry },
+    querystring: EntryQuery.schema,
+    response: { 200: ReadEntry },
     'x-docs': {
       may: ['read the ledger'],
       refusals: [...OWNER_REFUSALS, 'entry_not_found'],
-      answer: ENTRY_EXAMPLE,
+      answer: READ_ENTRY_EXAMPLE,
     },
   };
   app.get('/api/account/ledger/:entry_id/', { schema }, async (request) => {
@@ -135,9 +143,10 @@ export async function readLedger(
       owner: reader.owner,
       limit: limit ?? Number.POSITIVE_INFINITY,
       before,
-      read: (place, count) => book.ledger({ ...filter, before: place, limit: count }),
+      read: async (place, count) =>
+        entryViews(book, await book.ledger({ ...filter, before: place, limit: count }), reader),
       placeOf: ({ seq }) => seq,
-      viewOf: (entry) => entryView(entry, reader),
+      viewOf: ({ view }) => view,
       csvHeader,
       csvLine: csvEntry,
     });
@@ -154,6 +163,7 @@ export async function readEntry(
   reader: Reader,
   request: FastifyRequest,
 ) {
+  const { parts } = readQuery(EntryQuery, request.query);
   const isWhole = await ledger.flush(reader.accountId, ENTRY_FLUSH_MS);
   const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
   if (entry === undefined && !isWhole) {
@@ -166,7 +176,18 @@ export async function readEntry(
   if (entry === undefined || !isSeen) {
     throw new GatewayError('entry_not_found', 'The ledger has no entry with this id.');
   }
-  return entryView(entry, reader);
+  const names = await book.namesOfKeys(entry.keyId === null ? [] : [entry.keyId]);
+  const name = entry.keyId === null ? undefined : names.get(entry.keyId);
+  return parts === 'true' ? readEntryView(entry, reader, name) : entryView(entry, reader, name);
+}
+
+/** Views of entries with the names of their keys, and their places in the ledger. */
+async function entryViews(book: Book, entries: readonly LedgerEntry[], reader: Reader) {
+  const names = await book.namesOfKeys(entries.flatMap(({ keyId }) => keyId ?? []));
+  return entries.map((entry) => ({
+    seq: entry.seq,
+    view: entryView(entry, reader, entry.keyId === null ? undefined : names.get(entry.keyId)),
+  }));
 }
 
 async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<EntryPageView> {
@@ -176,5 +197,6 @@ async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<Ent
     last !== undefined &&
     entries.length === query.limit &&
     (await book.ledger({ ...query, before: last.seq, limit: 1 })).length > 0;
-  return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
+  const shown = await entryViews(book, entries, reader);
+  return { entries: shown.map(({ view }) => view), next: more ? String(last.seq) : null };
 }

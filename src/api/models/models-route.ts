@@ -7,9 +7,11 @@ import type { Unit } from '../../domain/units.ts';
 import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 import { ENDPOINTS, serves } from '../../gateway/endpoints.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import { type CallerParts, callerOf } from '../http/callers.ts';
+import { speakJson } from '../http/json-routes.ts';
 import { anyText, PAGE_LIMIT } from '../openapi/fields.ts';
 import { Type } from '../openapi/json-type.ts';
-import { BY_KEY, KEY_REFUSALS } from '../openapi/operation.ts';
+import { BY_ACCOUNT, BY_KEY, KEY_REFUSALS, OWNER_REFUSALS } from '../openapi/operation.ts';
 import {
   ALWAYS_PRICED,
   MODEL_EXAMPLE,
@@ -83,6 +85,36 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
         throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');
       }
       return modelView(model);
+    });
+  };
+}
+
+const OF_ACCOUNT: FastifySchema = {
+  tags: ['Account'],
+  security: BY_ACCOUNT,
+  operationId: 'listModelsOfAccount',
+  summary: 'List models and their prices',
+  description:
+    'Returns the models that the caller can use, as `GET /v1/models` does: with a key or its session those of the key, ' +
+    'with the session of a person all.',
+  querystring: ModelsQuery.schema,
+  response: { 200: ModelList },
+  'x-docs': {
+    may: ['read models'],
+    refusals: OWNER_REFUSALS,
+    answer: LIST['x-docs']?.answer,
+  },
+};
+
+/** Route `GET /api/account/models/`: the list for sessions, which `/v1` doesn't take. */
+export function accountModelsRoute(parts: CallerParts & { catalog: () => Catalog }): FastifyPluginAsync {
+  return async (app) => {
+    speakJson(app);
+    app.get('/api/account/models/', { schema: OF_ACCOUNT }, async (request): Promise<ModelListView> => {
+      const { compiled } = await callerOf(parts, request, 'read models');
+      const models = [...parts.catalog().values()];
+      const usable = compiled ? models.filter((model) => !modelRefusalOf(compiled, model)) : models;
+      return modelListView(usable, readQuery(ModelsQuery, request.query));
     });
   };
 }

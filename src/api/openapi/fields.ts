@@ -48,6 +48,14 @@ export function id(description: string) {
   return Type.Integer({ minimum: 1, description, examples: [1] });
 }
 
+/** Name of the key of a row. */
+export const KeyName = orNull(Type.String(), 'Name of the key.');
+/** Person of the key of a row. */
+export const KeyMember = orNull(
+  Type.Object({ id: id('Id of the person.'), name: Type.String() }),
+  "The person whose key it is; null: the key is the account's.",
+);
+
 /** Field of credits as a number that is never negative. */
 export function creditsField(description: string): Field<Micro, number> {
   return required(creditsReader(), `${description} In credits, at most six decimals.`);

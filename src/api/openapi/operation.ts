@@ -111,8 +111,15 @@ export const MANAGING_REFUSALS = [
 
 /** Codes of routes that a person with a session uses for themselves. */
 export const SESSION_REFUSALS = {
-  reading: ['not_signed_in', 'invalid_field', ...FAULTS],
-  changing: ['not_signed_in', 'unsupported_media_type', 'cross_site', 'invalid_field', ...FAULTS],
+  reading: ['not_signed_in', 'not_permitted', 'invalid_field', ...FAULTS],
+  changing: [
+    'not_signed_in',
+    'not_permitted',
+    'unsupported_media_type',
+    'cross_site',
+    'invalid_field',
+    ...FAULTS,
+  ],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Codes of routes that sign somebody in, or lead to it. */

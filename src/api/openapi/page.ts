@@ -19,6 +19,14 @@ const POLICY = [
 export const DOCS_PAGE: FastifySwaggerUiOptions = {
   routePrefix: '/docs',
   staticCSP: POLICY,
+  uiHooks: {
+    onRequest: (request, reply, done) => {
+      const [path, query] = request.url.split('?');
+      if (path !== '/docs') return done();
+      // Its files are relative to the path with the slash, also where a proxy serves it below a path of its own.
+      reply.redirect(query === undefined ? 'docs/' : `docs/?${query}`, 308);
+    },
+  },
   theme: {
     title: 'Tollgate API',
     favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: MARK }],

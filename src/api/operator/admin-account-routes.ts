@@ -15,17 +15,20 @@ import {
   AdminAccount,
   AdminAccountPage,
   AdminAccountPatch,
+  LISTED_ACCOUNT_EXAMPLE,
+  ListedAccount,
   liveAmounts,
   operatorAccountView,
 } from '../account/account-view.ts';
+import { listedAccountView, sortedPage } from '../account/listed-accounts.ts';
+import type { OperatorAttentionDeps } from '../attention/attention-routes.ts';
 import { operatorOf } from '../http/callers.ts';
 import type { KeyCommandDeps } from '../keys/keys.ts';
 import { pathId } from '../openapi/fields.ts';
 import { BODY_REFUSALS, BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
-import type { ProvidersDeps } from './admin-models-routes.ts';
 
 /** Collaborators of the operator's routes. */
-export interface AdminDeps extends KeyCommandDeps, ProvidersDeps {
+export interface AdminDeps extends KeyCommandDeps, OperatorAttentionDeps {
   readonly links: LinkParts;
   readonly mailer: Mailer;
   readonly catalog: () => Catalog;
@@ -73,24 +76,37 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     ...docs,
     operationId: 'listAccounts',
     summary: 'List accounts',
-    description: 'Returns accounts by ascending id, with their current balances.',
+    description:
+      'Returns accounts with their current balances and what they did lately. A list by anything but the id reads the sums of ' +
+      'all accounts; a list by balance is in the order of the database, which is a moment behind.',
     querystring: AccountsQuery.schema,
     response: { 200: AdminAccountPage },
     'x-docs': {
       refusals: OPERATOR_REFUSALS,
-      answer: { accounts: [ADMIN_ACCOUNT_EXAMPLE], next: null },
+      answer: { accounts: [LISTED_ACCOUNT_EXAMPLE], next: null },
     },
   };
   app.get('/api/admin/accounts/', { schema }, async (request): Promise<AccountPageView> => {
-    const { limit, after = 0, email } = readQuery(AccountsQuery, request.query);
-    const found = await book.accounts(after, limit + 1, email);
-    const page = found.slice(0, limit);
-    const accounts = await Promise.all(
-      page.map(async (account) => operatorAccountView(account, await liveAmounts(ledger, account.id))),
-    );
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { accounts, next: last === undefined ? null : String(last.id) };
+    const { limit, after, email, sort } = readQuery(AccountsQuery, request.query);
+    const now = Date.now();
+    const { ids, next } =
+      sort === 'id'
+        ? await pageById(book, after?.id ?? 0, limit, email)
+        : await sortedPage(book.allAccountSums(now, email), sort, after, limit, now);
+    const records = new Map((await book.accountsAmong(ids)).map((account) => [account.id, account]));
+    const sums = new Map((await book.accountSums(ids, now)).map((row) => [row.id, row]));
+    const views = ids.map(async (id) => {
+      const [account, use] = [records.get(id), sums.get(id)];
+      return account && use ? [listedAccountView(account, await liveAmounts(ledger, id), use, now)] : [];
+    });
+    return { accounts: (await Promise.all(views)).flat(), next };
   });
+}
+
+async function pageById(book: Book, after: number, limit: number, email: string | undefined) {
+  const found = (await book.accounts(after, limit + 1, email)).map(({ id }) => id);
+  const ids = found.slice(0, limit);
+  return { ids, next: found.length > limit ? String(ids.at(-1)) : null };
 }
 
 function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
@@ -99,12 +115,15 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     operationId: 'readAccountById',
     summary: 'Read an account',
     params: AccountPath,
-    response: { 200: AdminAccount },
-    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: ADMIN_ACCOUNT_EXAMPLE },
+    response: { 200: ListedAccount },
+    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: LISTED_ACCOUNT_EXAMPLE },
   };
   app.get('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const account = await accountOf(book, request);
-    return operatorAccountView(account, await liveAmounts(ledger, account.id));
+    const now = Date.now();
+    const [sums] = await book.accountSums([account.id], now);
+    if (sums === undefined) throw accountNotFound();
+    return listedAccountView(account, await liveAmounts(ledger, account.id), sums, now);
   });
 }
 

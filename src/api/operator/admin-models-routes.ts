@@ -3,6 +3,7 @@ import type { Book } from '../../book/book.ts';
 import { type Catalog, type Model, placesOf, targetName } from '../../domain/catalog.ts';
 import { periodStarts, timestamp } from '../../domain/period.ts';
 import type { TargetHealth, TargetReport } from '../../gateway/targets/target-health.ts';
+import { attemptsOf, type KnownAttempt } from '../attention/operator-attention.ts';
 import { MODEL_EXAMPLE, OperatorModelList } from '../models/model-view.ts';
 import { operatorModelListView } from '../models/models-route.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
@@ -43,7 +44,7 @@ const PROVIDERS: FastifySchema = {
   summary: 'List providers and the health of their targets',
   description:
     'Returns each model at each of its credentials. `state`, `cause`, `out_until` and `latency_ms` are what the answering ' +
-    'process saw: each learns by itself. Calls and errors are those of all gateways.',
+    'process saw: each learns by itself. Calls, attempts and errors are those of all gateways.',
   response: { 200: ProviderList },
   'x-docs': { refusals: OPERATOR_REFUSALS, answer: PROVIDERS_EXAMPLE },
 };
@@ -53,19 +54,28 @@ const FAILED_CALLS = 200;
 
 export function adminProvidersRoute(app: FastifyInstance, { catalog, health, book }: ProvidersDeps): void {
   app.get('/api/admin/providers/', { schema: PROVIDERS }, async () => {
-    const records = await readRecords(book);
-    const reports = [...placesOf(catalog())].map((model) => withRecord(model, health.report(model), records));
+    const places = [...placesOf(catalog())];
+    const records = await readRecords(book, new Set(places.map(({ upstream }) => upstream.name)));
+    const reports = places.map((model) => withRecord(model, health.report(model), records));
     return providerListView(catalog(), reports);
   });
 }
 
-/** What the book has about targets, by `upstream model`: it does not know which of an upstream's credentials. */
+/** What the book has about targets: calls and errors by `upstream model`, whatever the credential. */
 interface TargetRecords {
   readonly calls: ReadonlyMap<string, number>;
   readonly errors: ReadonlyMap<string, { readonly text: string; readonly at: number }>;
+  /** Attempts of the last 24 hours by `target model`. */
+  readonly attempts: ReadonlyMap<string, readonly KnownAttempt[]>;
 }
 
-async function readRecords(book: ProvidersDeps['book']): Promise<TargetRecords> {
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+async function readRecords(
+  book: ProvidersDeps['book'],
+  upstreams: ReadonlySet<string>,
+): Promise<TargetRecords> {
   const { day: today } = periodStarts(Date.now());
   const calls = new Map<string, number>();
   const sums = book.usageBy({ groups: ['upstream', 'model'], from: today, to: today + 1 });
@@ -83,22 +93,29 @@ async function readRecords(book: ProvidersDeps['book']): Promise<TargetRecords> 
     const name = `${entry.upstream} ${entry.model}`;
     if (!errors.has(name)) errors.set(name, { text, at: entry.createdAt });
   }
-  return { calls, errors };
+  const recent = [];
+  for (const upstream of upstreams) recent.push(...(await book.providerCalls(upstream, Date.now() - DAY_MS)));
+  const attempts = Map.groupBy(attemptsOf(recent), ({ target, model }) => `${target} ${model}`);
+  return { calls, errors, attempts };
 }
 
-/** A process' report with the calls of the record, and the newer of both errors. */
-function withRecord(model: Model, report: TargetReport, { calls, errors }: TargetRecords): TargetReport {
+type TargetRecord = TargetReport & { readonly attempts: readonly KnownAttempt[] };
+
+/** A process' report with the calls and attempts of the record, and the newer of both errors. */
+function withRecord(model: Model, report: TargetReport, records: TargetRecords): TargetRecord {
+  const { calls, errors, attempts } = records;
   const name = `${model.upstream.name} ${model.slug}`;
   const error = errors.get(name);
   const isNewer = error && error.at > (report.lastErrorAt ?? 0);
   return {
     ...report,
     calls: calls.get(name) ?? 0,
+    attempts: attempts.get(`${report.target} ${report.model}`) ?? [],
     ...(isNewer ? { lastError: error.text, lastErrorAt: error.at } : {}),
   };
 }
 
-function providerListView(catalog: Catalog, reports: readonly TargetReport[]): ProviderListView {
+function providerListView(catalog: Catalog, reports: readonly TargetRecord[]): ProviderListView {
   const formats = new Map<string, 'openai' | 'anthropic'>();
   const names = new Map<string, string>();
   for (const { upstream } of placesOf(catalog)) {
@@ -115,18 +132,28 @@ function providerListView(catalog: Catalog, reports: readonly TargetReport[]): P
   };
 }
 
-function targetView(report: TargetReport): ProviderListView['providers'][number]['targets'][number] {
-  const { target, model, state, cause, outUntil, lastError, lastErrorAt, latencyMs, calls } = report;
+function targetView(report: TargetRecord): ProviderListView['providers'][number]['targets'][number] {
+  const { target, model, state, cause, outSince, outUntil, lastError, lastErrorAt, latencyMs, calls } =
+    report;
+  const now = Date.now();
   const time = (at: number | undefined) => (at === undefined ? null : timestamp(at));
   return {
     target,
     model,
     state,
     cause: cause ?? null,
+    out_since: time(outSince),
     out_until: time(outUntil),
     last_error: lastError ?? null,
     last_error_at: time(lastErrorAt),
     latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
+    hour: countsSince(report.attempts, now - HOUR_MS),
+    day: countsSince(report.attempts, now - DAY_MS),
     calls,
   };
+}
+
+function countsSince(attempts: readonly KnownAttempt[], since: number) {
+  const recent = attempts.filter(({ at }) => at >= since);
+  return { attempts: recent.length, failed: recent.filter(({ hasFailed }) => hasFailed).length };
 }

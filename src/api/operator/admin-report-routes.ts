@@ -3,12 +3,15 @@ import { AccountEntryPath, AccountPath } from '../account/account-view.ts';
 import { readAlerts } from '../alerts/alert-routes.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from '../alerts/alert-view.ts';
 import { CALL_EXAMPLE } from '../calls/call-view.ts';
+import { OperatorCallsFilters, OperatorCallsQuery } from '../calls/calls-query.ts';
 import { CallsAnswer } from '../calls/calls-routes.ts';
-import { OperatorCallsQuery, readCalls } from '../calls/read-calls.ts';
+import { readCalls, readSummaryOfAccount } from '../calls/read-calls.ts';
+import { OPERATOR_SUMMARY_EXAMPLE, OperatorCallSummarySchema } from '../calls/summary-view.ts';
 import type { Reader } from '../http/callers.ts';
 import { OPERATOR } from '../http/long-answer.ts';
-import { ENTRY_EXAMPLE, Entry } from '../ledger/entry-view.ts';
-import { LedgerAnswer, LedgerFilters, readEntry, readLedger } from '../ledger/ledger-routes.ts';
+import { ENTRY_EXAMPLE, READ_ENTRY_EXAMPLE, ReadEntry } from '../ledger/entry-view.ts';
+import { EntryQuery, LedgerAnswer, LedgerFilters, readEntry, readLedger } from '../ledger/ledger-routes.ts';
+import { adminLimitsRoute } from '../limits/limits-routes.ts';
 import { BY_OPERATOR, OPERATOR_REFUSALS } from '../openapi/operation.ts';
 import { readUsage } from '../usage/usage-routes.ts';
 import { USAGE_EXAMPLE, UsageQuery, UsageReport } from '../usage/usage-view.ts';
@@ -33,9 +36,13 @@ export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get(`${PATH}calls/`, { schema: ACCOUNT_CALLS }, async (request, reply) =>
     readCalls(deps, await readerOf(request), request, reply, OperatorCallsQuery),
   );
+  app.get(`${PATH}calls/summary/`, { schema: ACCOUNT_SUMMARY }, async (request) =>
+    readSummaryOfAccount(deps, await readerOf(request), request),
+  );
   app.get(`${PATH}usage/`, { schema: USAGE }, async (request) =>
     readUsage(deps, await readerOf(request), request),
   );
+  adminLimitsRoute(app, deps);
   app.get(`${PATH}alerts/`, { schema: ALERTS }, async (request) => {
     const { accountId } = await readerOf(request);
     return readAlerts(deps, accountId, request);
@@ -61,8 +68,9 @@ const ENTRY: FastifySchema = {
   operationId: 'readLedgerEntryOfAccount',
   summary: 'Read a ledger entry of an account',
   params: AccountEntryPath,
-  response: { 200: Entry },
-  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+  querystring: EntryQuery.schema,
+  response: { 200: ReadEntry },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'entry_not_found'], answer: READ_ENTRY_EXAMPLE },
 };
 
 const ACCOUNT_CALLS: FastifySchema = {
@@ -77,6 +85,17 @@ const ACCOUNT_CALLS: FastifySchema = {
     refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
     answer: { calls: [CALL_EXAMPLE], next: null },
   },
+};
+
+const ACCOUNT_SUMMARY: FastifySchema = {
+  ...docs,
+  operationId: 'summarizeCallsOfAccount',
+  summary: 'Sum up the calls of an account',
+  description: 'Returns the answer of `/api/admin/calls/summary/` for the account.',
+  params: AccountPath,
+  querystring: OperatorCallsFilters.schema,
+  response: { 200: OperatorCallSummarySchema },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'key_not_found'], answer: OPERATOR_SUMMARY_EXAMPLE },
 };
 
 const USAGE: FastifySchema = {
@@ -94,6 +113,7 @@ const ALERTS: FastifySchema = {
   ...docs,
   operationId: 'listAlertsOfAccount',
   summary: 'List the low-credits alerts of an account',
+  description: 'Returns the answer of `/api/account/alerts/`.',
   params: AccountPath,
   querystring: AlertQuery.schema,
   response: { 200: AlertList },

@@ -18,6 +18,7 @@ import {
   NewAccount,
   operatorAccountView,
 } from '../account/account-view.ts';
+import { adminAttentionRoute } from '../attention/attention-routes.ts';
 import { adminAuditRoute } from '../audit/audit-routes.ts';
 import { adminCallsRoute } from '../calls/calls-routes.ts';
 import { adminExplainRoute, type ExplainDeps } from '../explain/explain-route.ts';
@@ -26,11 +27,12 @@ import { speakJson } from '../http/json-routes.ts';
 import { OPERATOR } from '../http/long-answer.ts';
 import { type OperatorParts, requireOperator } from '../http/operators.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
-import { sendKeys } from '../keys/key-list.ts';
+import { readKey, sendKeys } from '../keys/key-list.ts';
 import {
   CREATED_KEY_EXAMPLE,
   CreatedKey,
   KEY_EXAMPLE,
+  Key,
   KeyList,
   KeyListQuery,
   NEW_KEY_EXAMPLES,
@@ -44,12 +46,15 @@ import { adminMembersRoute } from '../people/members-routes.ts';
 import { adminPeopleRoutes, type PeopleDeps } from '../people/people-routes.ts';
 import { type AdminDeps, accountOf, adminAccountRoutes, uniqueEmail } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminHealthRoute, type HealthDeps } from './admin-health-route.ts';
 import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
-export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorParts & PeopleDeps): FastifyPluginAsync {
+export function adminRoutes(
+  deps: AdminDeps & ExplainDeps & HealthDeps & OperatorParts & PeopleDeps,
+): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
     // Check the credential before reading the body, so that strangers can't make the gateway parse their bytes.
@@ -63,10 +68,12 @@ export function adminRoutes(deps: AdminDeps & ExplainDeps & OperatorParts & Peop
     adminKeyRoutes(app, deps);
     adminMembersRoute(app, deps);
     adminInvitationRoutes(app, deps);
+    adminAttentionRoute(app, deps);
     adminReportRoutes(app, deps);
     adminUsageRoute(app, deps);
     adminModelsRoute(app, deps);
     adminProvidersRoute(app, deps);
+    adminHealthRoute(app, deps);
     adminCallsRoute(app, deps);
     adminExplainRoute(app, deps);
     adminAuditRoute(app, deps);
@@ -161,6 +168,7 @@ const PATH = '/api/admin/accounts/:account_id/keys/';
  */
 function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);
+  readRoute(app, deps);
   createRoute(app, deps);
   keyChangeRoutes(app, deps, {
     path: `${PATH}:key_id/`,
@@ -206,6 +214,24 @@ function listRoute(app: FastifyInstance, deps: AdminDeps): void {
   app.get(PATH, { schema }, async (request, reply) => {
     const { id } = await accountOf(deps.book, request);
     return sendKeys(deps, request, reply, { accountId: id, onlyKeyId: undefined, owner: OPERATOR });
+  });
+}
+
+function readRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readKeyOfAccount',
+    summary: 'Read a key of an account',
+    params: AccountKeyPath,
+    response: { 200: Key },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],
+      answer: KEY_EXAMPLE,
+    },
+  };
+  app.get(`${PATH}:key_id/`, { schema }, async (request) => {
+    const { id } = await accountOf(deps.book, request);
+    return await readKey(deps, { accountId: id, onlyKeyId: undefined, owner: OPERATOR }, request);
   });
 }
 

@@ -24,7 +24,12 @@ import {
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
 /** Columns added later come last, so that the others keep their place. */
-const LATER_COLUMNS = ['failed', 'refused', 'key_name', 'email'] as const;
+const LATER_COLUMNS = ['failed', 'refused', 'key_name', 'email', 'account_email'] as const;
+
+/** A report by account has its id among the first columns. */
+function laterColumns(groups: readonly UsagePlace[]) {
+  return groups.includes('account') ? LATER_COLUMNS : ([...LATER_COLUMNS, 'account_id'] as const);
+}
 
 /** JSON report, or its rows as CSV. */
 const MarginAnswer = {
@@ -155,7 +160,7 @@ async function* csvChunks({ groups }: Report, parts: AsyncIterable<Part>): Async
 /** CSV header of the operator's usage report: groups, sums, usage. */
 function csvHeaderOf(groups: readonly UsagePlace[]): string {
   const places = groups.map((group) => MARGIN_FIELDS[group]);
-  return csvLine([...places, ...COLUMNS, ...USAGE_CSV_COLUMNS, ...LATER_COLUMNS]);
+  return csvLine([...places, ...COLUMNS, ...USAGE_CSV_COLUMNS, ...laterColumns(groups)]);
 }
 
 /** CSV line of one group. Values that are unknown or not in the report are empty cells. */
@@ -164,6 +169,6 @@ function csvRow(groups: readonly UsagePlace[], row: MarginRowView): string {
     ...groups.map((group) => row[MARGIN_FIELDS[group]]),
     ...COLUMNS.map((column) => row[column]),
     ...USAGE_CSV_COLUMNS.map((name) => row.usage[name]),
-    ...LATER_COLUMNS.map((column) => row[column]),
+    ...laterColumns(groups).map((column) => row[column]),
   ]);
 }

@@ -40,8 +40,11 @@ export const MarginReport = Type.Object(
       Type.Object(
         {
           ...PLACES,
-          account_id: Type.Optional(orNull(Type.Integer(), 'With group_by=account: the account.')),
-          email: Type.Optional(orNull(Type.String(), 'With group_by=account: its email address.')),
+          account_id: Type.Optional(orNull(Type.Integer(), 'With group_by=account or key: the account.')),
+          account_email: Type.Optional(
+            orNull(Type.String(), 'With group_by=account or key: its email address.'),
+          ),
+          email: Type.Optional(orNull(Type.String(), 'With group_by=account: the same.')),
           upstream: Type.Optional(
             orNull(
               Type.String(),
@@ -70,7 +73,7 @@ export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
   from: '2026-10-23',
   to: '2026-11-21',
   group_by: 'account',
-  rows: [{ account_id: 1, email: 'owner@example.com', ...SUMS_EXAMPLE }],
+  rows: [{ account_id: 1, account_email: 'owner@example.com', email: 'owner@example.com', ...SUMS_EXAMPLE }],
   total: SUMS_EXAMPLE,
 };
 
@@ -114,7 +117,23 @@ export function addMargin(sums: MarginSums, row: MarginSums | Omit<MarginRow, 'g
 
 /** The view of one group of a report. */
 export function marginRowView(groups: readonly UsagePlace[], row: UsageByRow, names: Names): MarginRowView {
-  return { ...placesView(groups, row.groups, names), ...marginSumsView(groups, row) };
+  return {
+    ...placesView(groups, row.groups, names),
+    ...accountOf(groups, row, names),
+    ...marginSumsView(groups, row),
+  };
+}
+
+/** The account of a group that has one: keys of several accounts have the same name. */
+function accountOf(
+  groups: readonly UsagePlace[],
+  { groups: values }: UsageByRow,
+  { keys, emails }: Names,
+): Pick<MarginRowView, 'account_id' | 'account_email'> {
+  const idOf = (group: UsagePlace) => values[groups.indexOf(group)];
+  if (!groups.includes('account') && !groups.includes('key')) return {};
+  const id = idOf('account') ?? keys.get(Number(idOf('key')))?.accountId ?? null;
+  return { account_id: id === null ? null : Number(id), account_email: emails.get(Number(id)) ?? null };
 }
 
 /**

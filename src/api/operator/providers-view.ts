@@ -2,6 +2,22 @@ import { OUT_CAUSES } from '../../domain/target-cause.ts';
 import { orNull, timeOrNull, words } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
+/** Newest calls of a provider whose attempts are counted. */
+const COUNTED = 500;
+
+function attempts(span: string) {
+  const number = (description: string) => Type.Integer({ minimum: 0, description });
+  return Type.Object(
+    {
+      attempts: number('Attempts of calls; a call that is handed over counts at each target.'),
+      failed: number('Those in which the provider failed.'),
+    },
+    {
+      description: `Of the last ${span} at all gateways, among the newest ${COUNTED} calls of each provider.`,
+    },
+  );
+}
+
 const TargetView = Type.Object(
   {
     target: Type.String({
@@ -16,6 +32,7 @@ const TargetView = Type.Object(
       words(OUT_CAUSES, 'Why it is out; `credential`: it refuses the credential of the gateway.'),
       'Null: it is up.',
     ),
+    out_since: timeOrNull('When it went out for the cause; null: it is up.'),
     out_until: timeOrNull('When calls try it again; null: it is up.'),
     last_error: orNull(Type.String(), "Its last failure in the provider's words; null: none is known."),
     last_error_at: timeOrNull('When that was.'),
@@ -23,6 +40,8 @@ const TargetView = Type.Object(
       Type.Integer({ minimum: 0 }),
       'Moving average of the time until it begins to answer; null: it has not answered yet.',
     ),
+    hour: attempts('hour'),
+    day: attempts('24 hours'),
     calls: Type.Integer({
       minimum: 0,
       description:
@@ -59,10 +78,13 @@ export const PROVIDERS_EXAMPLE: Static<typeof ProviderList> = {
           model: 'gpt-5-mini',
           state: 'out',
           cause: 'rate_limit',
+          out_since: '2026-11-21T08:00:00.000Z',
           out_until: '2026-11-21T08:00:08.000Z',
           last_error: 'HTTP 429: Rate limit reached for requests',
           last_error_at: '2026-11-21T08:00:00.000Z',
           latency_ms: 412,
+          hour: { attempts: 310, failed: 12 },
+          day: { attempts: 500, failed: 12 },
           calls: 1_204,
         },
       ],

@@ -12,7 +12,7 @@ import type { Person } from '../../domain/people.ts';
 import { timestamp } from '../../domain/period.ts';
 import { type Parsed, readBody } from '../../domain/shape.ts';
 import type { Oidc } from '../../people/oidc.ts';
-import type { SignedIn } from '../../people/signed-in.ts';
+import type { SignedInPerson } from '../../people/signed-in.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import { BODY_REFUSALS, FAULTS, NOBODY, STRANGER_REFUSALS } from '../openapi/operation.ts';
@@ -26,7 +26,13 @@ import {
 import { publishKeys, uniquePerson } from './people-routes.ts';
 import { SESSION_EXAMPLE, SessionSchema, sessionView } from './person-view.ts';
 import { providerNeeded } from './provider-sign-in.ts';
-import { fromOwnOrigin, networkOf, requirePasswords, type SessionDeps } from './session-caller.ts';
+import {
+  fromOwnOrigin,
+  networkOf,
+  personNeeded,
+  requirePasswords,
+  type SessionDeps,
+} from './session-caller.ts';
 
 export interface AcceptanceDeps extends SessionDeps {
   readonly oidc: Pick<Oidc, 'owns'>;
@@ -87,6 +93,7 @@ function acceptRoute(app: FastifyInstance, deps: AcceptanceDeps): void {
       refusals: [
         ...STRANGER_REFUSALS,
         'not_signed_in',
+        'not_permitted',
         'use_provider',
         'invitation_gone',
         'invitation_email',
@@ -102,6 +109,7 @@ function acceptRoute(app: FastifyInstance, deps: AcceptanceDeps): void {
   app.post('/api/invitations/accept/', { schema, onRequest: fromOwnOrigin }, async (request, reply) => {
     const { secret, ...given } = readBody(Acceptance, request.body);
     const signedIn = await deps.sessions.of(request);
+    if (signedIn && signedIn.by !== 'person') throw personNeeded();
     const person = signedIn
       ? await acceptSignedIn(deps, request, hashKey(secret), signedIn, given)
       : await acceptNew(deps, request, reply, hashKey(secret), given);
@@ -115,7 +123,7 @@ async function acceptSignedIn(
   deps: AcceptanceDeps,
   request: FastifyRequest,
   hash: string,
-  { person }: SignedIn,
+  { person }: SignedInPerson,
   given: Given,
 ): Promise<Person> {
   request.actor = deps.sessions.actorOf(request, person.id);

@@ -8,7 +8,7 @@ import { wireLimits } from '../../domain/spending-limits.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { memberLimits } from '../account/member-limits.ts';
 import { LIMIT_EXAMPLE, Limit } from '../keys/limit-view.ts';
-import { id, time } from '../openapi/fields.ts';
+import { id, time, timeOrNull } from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 
 /** What a membership and an invitation to it say about the member. */
@@ -53,6 +53,7 @@ export const MemberSchema = Type.Object(
       description: "Number of the person's active keys in the account.",
     }),
     created_at: time('When the person became a member.'),
+    last_seen_at: timeOrNull('Last request of the person with a session, to the minute; null: none.'),
   },
   { title: 'Member', description: "A person's membership of an account." },
 );
@@ -75,6 +76,7 @@ export const MEMBER_EXAMPLE = {
   limits: [{ ...LIMIT_EXAMPLE, of: 'member' as const }],
   active_keys: 1,
   created_at: '2026-11-21T08:00:00.000Z',
+  last_seen_at: '2026-11-21T09:30:00.000Z',
 };
 
 export const PersonPath = Type.Object({
@@ -103,5 +105,6 @@ export async function memberViews(
     limits: limits[index] ?? [],
     active_keys: member.activeKeys,
     created_at: timestamp(member.createdAt),
+    last_seen_at: member.lastSeenAt === null ? null : timestamp(member.lastSeenAt),
   }));
 }

@@ -44,7 +44,7 @@ interface Parts extends OidcDeps {
 /** Cookie of a sign-in that is under way at a provider. */
 const COOKIE = 'tollgate-sign-in';
 const PATH = '/api/session/oidc/:name/';
-const ME = '#/me';
+const ME = 'me';
 
 /** Signing in with identity providers (docs/people.md). */
 export function oidcRoutes(deps: OidcDeps): FastifyPluginAsync {
@@ -112,6 +112,7 @@ function useRoute(app: FastifyInstance, parts: Parts): void {
         'unknown_endpoint',
         ...STRANGER_REFUSALS,
         'not_signed_in',
+        'not_permitted',
         'sign_in_again',
         'invitation_gone',
         ...BODY_REFUSALS,
@@ -180,7 +181,7 @@ async function link(
   session: string,
 ): Promise<void> {
   const signedIn = await sessions.of(request);
-  if (!signedIn || String(signedIn.sessionId) !== session)
+  if (signedIn?.by !== 'person' || String(signedIn.sessionId) !== session)
     throw new SignInError('sign_in_failed', 'the session that asked for the link has ended');
   const { id } = signedIn.person;
   const linked = book.linkIdentity(id, { issuer, subject, email }, sessions.actorOf(request, id), Date.now());

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { LastOperator, LINK_MS, PersonEmailTaken } from '../../book/persons.ts';
+import { LINK_MS } from '../../book/one-time-links.ts';
+import { LastOperator, PersonEmailTaken } from '../../book/persons.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { readBody, readQuery } from '../../domain/shape.ts';
@@ -62,8 +63,8 @@ function listRoute(app: FastifyInstance, { book }: PeopleDeps): void {
     'x-docs': { refusals: OPERATOR_REFUSALS, answer: { people: [PERSON_EXAMPLE], next: null } },
   };
   app.get(LIST, { schema }, async (request): Promise<PersonPageView> => {
-    const { limit, after = 0 } = readQuery(PeopleQuery, request.query);
-    const found = await book.persons(after, limit + 1);
+    const { limit, after = 0, search } = readQuery(PeopleQuery, request.query);
+    const found = await book.persons(after, limit + 1, search);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { people: page.map(personView), next: last === undefined ? null : String(last.id) };

@@ -1,6 +1,8 @@
 import type { Book } from '../../book/book.ts';
 import type { SessionRecord } from '../../book/sessions.ts';
+import type { KeyRecord } from '../../domain/key.ts';
 import { TYPES } from '../../domain/key-readers.ts';
+import { hasRightLength, PASSWORD } from '../../domain/password-length.ts';
 import type { Person as PersonRecord } from '../../domain/people.ts';
 import { timestamp } from '../../domain/period.ts';
 import {
@@ -16,10 +18,18 @@ import {
 } from '../../domain/shape.ts';
 import { wireLimits } from '../../domain/spending-limits.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { hasRightLength, PASSWORD } from '../../people/passwords.ts';
 import { emailAddress } from '../account/account-view.ts';
 import { memberLimits } from '../account/member-limits.ts';
-import { CURSOR, DEFAULT_PAGE_LIMIT, id, orNull, PAGE_LIMIT, time, timeOrNull } from '../openapi/fields.ts';
+import {
+  anyText,
+  CURSOR,
+  DEFAULT_PAGE_LIMIT,
+  id,
+  orNull,
+  PAGE_LIMIT,
+  time,
+  timeOrNull,
+} from '../openapi/fields.ts';
 import { type Static, Type } from '../openapi/json-type.ts';
 import { MEMBER_EXAMPLE, MemberSchema } from './member-view.ts';
 
@@ -51,10 +61,11 @@ const OPERATOR_FIELDS = {
 /** `POST /api/session/`. */
 export const SignInBody = section(
   {
-    email: required(sent, 'E-mail address of the person.'),
-    password: required(sent, 'Password of the person.'),
+    email: maybe(sent, 'E-mail address of the person.'),
+    password: maybe(sent, 'Password of the person.'),
+    key: maybe(sent, 'An API key, or the operator token, in place of both.'),
   },
-  { title: 'SignIn', description: 'Who signs in.' },
+  { title: 'SignIn', description: 'Who signs in: a person, or the holder of a key.' },
 );
 
 /** `POST /api/setup/`. */
@@ -96,6 +107,10 @@ export const NewPersonBody = section(
 export const PeopleQuery = section({
   limit: optional(PAGE_LIMIT, DEFAULT_PAGE_LIMIT, 'Number of people per page.'),
   after: maybe(CURSOR, '`next` of the previous page.'),
+  search: maybe(
+    anyText({ examples: ['ada'] }),
+    'Only people with this text in their name or e-mail address, in any case.',
+  ),
 });
 
 export const PersonSchema = Type.Object(
@@ -148,7 +163,16 @@ const { role, is_active, can_create_keys, spending_limits, limits, active_keys }
 
 export const SessionSchema = Type.Object(
   {
-    person: PersonSchema,
+    person: orNull(PersonSchema, 'Who is signed in; null: a key, or the operator token.'),
+    key: orNull(
+      Type.Object({
+        id: id('Id of the key.'),
+        name: Type.String({ description: 'Name of the key.' }),
+        can_manage: Type.Boolean({ description: 'Whether it manages keys and the account.' }),
+      }),
+      'The key of the session, which has exactly its rights; null: a person, or the operator token.',
+    ),
+    is_operator: Type.Boolean({ description: 'Whether the session has the admin API.' }),
     memberships: Type.Array(
       Type.Object({
         account: Type.Object(
@@ -165,13 +189,15 @@ export const SessionSchema = Type.Object(
       { description: 'Memberships of the person, by account; inactive ones too.' },
     ),
   },
-  { title: 'Session', description: 'Who is signed in, and the accounts that they belong to.' },
+  { title: 'Session', description: 'Who or what is signed in, and the accounts of a person.' },
 );
 export type SessionView = Static<typeof SessionSchema>;
 
-const { person: _person, created_at: _createdAt, ...membership } = MEMBER_EXAMPLE;
+const { person: _person, created_at: _createdAt, last_seen_at: _lastSeenAt, ...membership } = MEMBER_EXAMPLE;
 export const SESSION_EXAMPLE = {
   person: PERSON_EXAMPLE,
+  key: null,
+  is_operator: true,
   memberships: [{ account: { id: 1, name: 'Example Ltd' }, ...membership }],
 };
 
@@ -236,6 +262,8 @@ export async function sessionView(
   const memberships = await deps.book.membershipsOf(person.id);
   return {
     person: personView(person),
+    key: null,
+    is_operator: person.isOperator,
     memberships: await Promise.all(
       memberships.map(async (member) => {
         // Without limits, Redis need not be asked, nor reachable.
@@ -254,6 +282,14 @@ export async function sessionView(
     ),
   };
 }
+
+/** The session of a key. */
+export function keySessionView({ id, name, canManage }: KeyRecord): SessionView {
+  return { person: null, key: { id, name, can_manage: canManage }, is_operator: false, memberships: [] };
+}
+
+/** The session of the operator's token. */
+export const OPERATOR_SESSION: SessionView = { person: null, key: null, is_operator: true, memberships: [] };
 
 export function sessionListView(sessions: readonly SessionRecord[], current: number): SessionListView {
   return {

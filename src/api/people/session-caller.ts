@@ -7,9 +7,10 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Passwords } from '../../people/passwords.ts';
 import type { Sessions } from '../../people/sessions.ts';
 import type { SignIn } from '../../people/sign-in.ts';
-import type { SignedIn } from '../../people/signed-in.ts';
+import type { SignedInPerson } from '../../people/signed-in.ts';
 import type { RefusedChanges } from '../audit/refused-changes.ts';
 import { notSignedIn } from '../http/callers.ts';
+import type { OperatorTokens } from '../http/operator-token.ts';
 import { requireOwnOrigin } from '../http/own-origin.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import type { WaysView } from './person-view.ts';
@@ -18,7 +19,8 @@ import type { WaysView } from './person-view.ts';
 export interface SessionDeps {
   readonly book: Book;
   readonly ledger: Ledger;
-  readonly gatekeeper: Pick<Gatekeeper, 'addressOf'>;
+  readonly gatekeeper: Gatekeeper;
+  readonly operatorTokens: Pick<OperatorTokens, 'isOperator'>;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly passwords: Passwords;
@@ -27,19 +29,28 @@ export interface SessionDeps {
 }
 
 /**
- * The session of a request. Throws `not_signed_in`, for unsafe methods `unsupported_media_type` and `cross_site`, and
- * `invalid_field` for unknown query parameters.
+ * The session of a person. Throws `not_signed_in`, `not_permitted` for sessions of keys and of the operator's token, for
+ * unsafe methods `unsupported_media_type` and `cross_site`, and `invalid_field` for unknown query parameters.
  */
 export async function signedInCaller(
   { sessions }: Pick<SessionDeps, 'sessions'>,
   request: FastifyRequest,
-): Promise<SignedIn> {
+): Promise<SignedInPerson> {
   const signedIn = await sessions.of(request);
   if (!signedIn) throw notSignedIn();
+  if (signedIn.by !== 'person') throw personNeeded();
   request.actor = sessions.actorOf(request, signedIn.person.id);
   requireOwnOrigin(request);
   refuseUnknownParameters(request);
   return signedIn;
+}
+
+/** For what only a person has, in a session of a key or of the operator's token. */
+export function personNeeded(): GatewayError {
+  return new GatewayError(
+    'not_permitted',
+    'This session is that of a key or of the operator token. Sign in as a person.',
+  );
 }
 
 /** Hook that refuses requests without a session before their body is read. The handler asks again. */
@@ -59,7 +70,7 @@ export async function fromOwnOrigin(request: FastifyRequest): Promise<void> {
 const RECENT_MS = 10 * 60_000;
 
 /** Throws `sign_in_again` unless the person signed in within 10 minutes. `purpose`: such as `set a password`. */
-export function requireRecent({ signedInAt }: SignedIn, purpose: string): void {
+export function requireRecent({ signedInAt }: SignedInPerson, purpose: string): void {
   if (Date.now() - signedInAt <= RECENT_MS) return;
   throw new GatewayError('sign_in_again', `Sign in again, then ${purpose} within 10 minutes.`);
 }

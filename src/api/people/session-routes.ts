@@ -2,17 +2,21 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import { readBody } from '../../domain/shape.ts';
 import { wrongPassword } from '../../people/sign-in.ts';
-import type { SignedIn } from '../../people/signed-in.ts';
+import type { SignedInPerson } from '../../people/signed-in.ts';
+import { notSignedIn } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
+import { requireOwnOrigin } from '../http/own-origin.ts';
 import { refuseUnknownParameters } from '../http/query.ts';
 import { pathId } from '../openapi/fields.ts';
 import {
   BODY_REFUSALS,
   BY_SESSION,
+  FAULTS,
   NOBODY,
   SESSION_REFUSALS,
   STRANGER_REFUSALS,
 } from '../openapi/operation.ts';
+import { CREDENTIAL_REFUSALS, RESTRICTED, signInWithCredential, viewOf } from './credential-session.ts';
 import { Deleted } from './member-view.ts';
 import {
   OwnPersonPatch,
@@ -76,10 +80,11 @@ function signInRoute(app: FastifyInstance, deps: SessionDeps): void {
     ...docs,
     security: NOBODY,
     operationId: 'signIn',
-    summary: 'Sign in with a password',
+    summary: 'Sign in',
     description:
-      'Sets the cookie of a session, which ends after 7 days without use, and after 30 days. Ten failures a minute for a ' +
-      'person, or 30 from an address, get 429.',
+      'With `email` and `password`, or with `key`, an API key or the operator token. Sets the cookie of a session, and ends ' +
+      'the session that the browser had. A session ends after 7 days without use, and after 30 days. Ten failures a minute for a person, or 30 from an address, ' +
+      'get 429. The session of a key or of the token has exactly its rights and restrictions, and ends with it.',
     body: SignInBody.schema,
     response: { 200: SessionSchema },
     'x-docs': {
@@ -88,15 +93,30 @@ function signInRoute(app: FastifyInstance, deps: SessionDeps): void {
         'use_provider',
         'invalid_credentials',
         'rate_limit_exceeded',
+        ...CREDENTIAL_REFUSALS,
         ...BODY_REFUSALS,
       ],
-      requests: { person: { value: { email: 'ada@example.com', password: 'correct horse battery' } } },
+      requests: {
+        person: {
+          summary: 'A person',
+          value: { email: 'ada@example.com', password: 'correct horse battery' },
+        },
+        key: { summary: 'A key, or the operator token', value: { key: 'sk-tg-…' } },
+      },
       answer: SESSION_EXAMPLE,
     },
   };
   app.post('/api/session/', { schema, onRequest: fromOwnOrigin }, async (request, reply) => {
+    const { email, password, key } = readBody(SignInBody, request.body);
+    if (key !== undefined) {
+      if (email !== undefined || password !== undefined)
+        throw invalidField('key', 'Send either key, or email and password.');
+      return await signInWithCredential(deps, request, reply, key);
+    }
     requirePasswords(deps);
-    const { person, passwordHash } = await checkPassword(deps, request, readBody(SignInBody, request.body));
+    if (email === undefined) throw invalidField('email', 'email is missing: the address of the person.');
+    if (password === undefined) throw invalidField('password', 'password is missing.');
+    const { person, passwordHash } = await checkPassword(deps, request, { email, password });
     const signedIn = await deps.sessions.start(request, reply, person.id, passwordHash);
     return await sessionView(deps, signedIn.person);
   });
@@ -108,11 +128,16 @@ function readRoute(app: FastifyInstance, deps: SessionDeps): void {
     operationId: 'readSession',
     summary: 'Read who is signed in',
     response: { 200: SessionSchema },
-    'x-docs': { refusals: SESSION_REFUSALS.reading, answer: SESSION_EXAMPLE },
+    'x-docs': {
+      refusals: ['not_signed_in', ...RESTRICTED, 'invalid_field', ...FAULTS],
+      answer: SESSION_EXAMPLE,
+    },
   };
   app.get('/api/session/', { schema }, async (request) => {
-    const { person } = await signedInCaller(deps, request);
-    return await sessionView(deps, person);
+    const signedIn = await deps.sessions.of(request);
+    if (!signedIn) throw notSignedIn();
+    refuseUnknownParameters(request);
+    return await viewOf(deps, request, signedIn);
   });
 }
 
@@ -123,10 +148,15 @@ function signOutRoute(app: FastifyInstance, deps: SessionDeps): void {
     summary: 'Sign out',
     description: 'Ends the session of the request. It is over at the next request, at every gateway.',
     response: { 200: Deleted },
-    'x-docs': { refusals: SESSION_REFUSALS.changing, answer: { deleted: true } },
+    'x-docs': { refusals: ['not_signed_in', 'invalid_field', ...FAULTS], answer: { deleted: true } },
   };
   app.delete('/api/session/', { schema }, async (request, reply) => {
-    await deps.sessions.end(request, reply, await signedInCaller(deps, request));
+    const signedIn = await deps.sessions.of(request);
+    if (!signedIn) throw notSignedIn();
+    request.actor = deps.sessions.actor(request, signedIn);
+    requireOwnOrigin(request);
+    refuseUnknownParameters(request);
+    await deps.sessions.end(request, reply, signedIn);
     return { deleted: true };
   });
 }
@@ -178,7 +208,7 @@ function updateRoute(app: FastifyInstance, deps: SessionDeps): void {
 async function requireOwn(
   deps: SessionDeps,
   request: Parameters<typeof checkPassword>[1],
-  signedIn: SignedIn,
+  signedIn: SignedInPerson,
   currentPassword: string | undefined,
 ): Promise<void> {
   const { person } = signedIn;

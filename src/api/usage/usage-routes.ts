@@ -121,9 +121,7 @@ function comparePlaces(a: UsageRow['group'], b: UsageRow['group']): number {
   return a < b ? -1 : 1;
 }
 
-const NO_NAMES: ReadonlyMap<number, string> = new Map();
-
-/** Names of the keys and accounts in rows, if the report groups by them. */
+/** Names of the keys in rows, and of their accounts, if the report groups by them. */
 export async function namesIn(
   book: Pick<Book, 'keyNames' | 'emails'>,
   groups: readonly UsagePlace[],
@@ -135,9 +133,8 @@ export async function namesIn(
       ? []
       : [...new Set(rows.map((row) => row.groups[at]).filter((id) => typeof id === 'number'))];
   };
-  const [keys, accounts] = [idsOf('key'), idsOf('account')];
-  return {
-    keys: keys.length > 0 ? await book.keyNames(keys) : NO_NAMES,
-    emails: accounts.length > 0 ? await book.emails(accounts) : NO_NAMES,
-  };
+  const ids = idsOf('key');
+  const keys = await book.keyNames(ids);
+  const accounts = new Set([...idsOf('account'), ...[...keys.values()].map(({ accountId }) => accountId)]);
+  return { keys, emails: await book.emails([...accounts]) };
 }

@@ -1,3 +1,4 @@
+import type { KeyName } from '../../book/keys.ts';
 import type { UsageByRow, UsagePlace, UsageRow } from '../../book/usage.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
@@ -140,7 +141,7 @@ type SumsView = UsageReportView['total'];
 
 /** Names that rows carry beside ids. */
 export interface Names {
-  readonly keys: ReadonlyMap<number, string>;
+  readonly keys: ReadonlyMap<number, KeyName>;
   readonly emails: ReadonlyMap<number, string>;
 }
 
@@ -170,7 +171,7 @@ export function placesView(
   for (const [at, group] of groups.entries()) {
     const value = values[at] ?? null;
     view[MARGIN_FIELDS[group]] = value;
-    if (group === 'key') view.key_name = keys.get(Number(value)) ?? null;
+    if (group === 'key') view.key_name = keys.get(Number(value))?.name ?? null;
     if (group === 'account') view.email = emails.get(Number(value)) ?? null;
   }
   return view;

@@ -35,6 +35,8 @@ export interface TargetReport {
   /** Why it is out. */
   readonly cause: OutCause | undefined;
   readonly outUntil: number | undefined;
+  /** When it went out for the cause. */
+  readonly outSince: number | undefined;
   readonly lastError: string | undefined;
   readonly lastErrorAt: number | undefined;
   /** Moving average of the milliseconds until the head of an answer. */
@@ -57,6 +59,7 @@ class State implements Availability {
   readonly target: string;
   readonly model: string;
   outUntil = 0;
+  outSince: number | undefined;
   cause: OutCause | undefined;
   /** Times it went out since it last answered. */
   outs = 0;
@@ -167,6 +170,7 @@ export class TargetHealth {
     state.cause = cause;
     state.outUntil = Date.now() + outMs;
     if (!isNews) return;
+    state.outSince = Date.now();
     const { target, model } = state;
     const line = cause === 'credential' ? 'target refused the credential of this gateway' : 'target failed';
     this.#log.warn({ target, model, cause, status, error, outMs }, `${line}; calls try other targets first`);
@@ -178,6 +182,7 @@ export class TargetHealth {
     state.generation++;
     state.cause = undefined;
     state.outUntil = 0;
+    state.outSince = undefined;
     state.outs = 0;
     state.lastFailedFor = undefined;
     const { target, model } = state;
@@ -194,7 +199,7 @@ function note(state: State, error: string): void {
   state.lastErrorAt = Date.now();
 }
 
-function reportOf({ target, model, cause, outUntil, ...state }: State): TargetReport {
+function reportOf({ target, model, cause, outUntil, outSince, ...state }: State): TargetReport {
   const { lastError, lastErrorAt, latencyMs, calls, failed } = state;
   const isOut = cause !== undefined;
   return {
@@ -203,6 +208,7 @@ function reportOf({ target, model, cause, outUntil, ...state }: State): TargetRe
     state: isOut ? 'out' : 'up',
     cause,
     outUntil: isOut ? outUntil : undefined,
+    outSince,
     lastError,
     lastErrorAt,
     latencyMs,

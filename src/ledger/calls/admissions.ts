@@ -1,6 +1,7 @@
 import { micro } from '../../domain/credits.ts';
+import type { LimitPeriod } from '../../domain/limit-periods.ts';
 import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
-import type { LimitPeriod, OwnedLimit, SpendingOwner } from '../../domain/spending-limits.ts';
+import type { OwnedLimit, SpendingOwner } from '../../domain/spending-limits.ts';
 import { estimateOf, holdText } from '../journal/entry-text.ts';
 import { type Admission, type Admitted, LedgerUnavailable, type SpendingState } from '../ledger.ts';
 import { limitStatesIn } from '../limits-text.ts';

@@ -1,10 +1,9 @@
 import t from 'tap';
-import type { SessionView } from '../../../src/api/people/person-view.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Role } from '../../../src/domain/roles.ts';
 import { apiOf, refusalOf } from '../../helper/clients/api.ts';
 import { apiWith, invited, memberOf, PASSWORD, send } from '../../helper/clients/people.ts';
-import { ProviderBrowser } from '../../helper/clients/provider-browser.ts';
+import { type PersonSession, ProviderBrowser } from '../../helper/clients/provider-browser.ts';
 import { oidcSettings } from '../../helper/fixtures/oidc-settings.ts';
 import { startOidcProvider } from '../../helper/stand-ins/oidc-provider.ts';
 import {
@@ -52,7 +51,7 @@ async function signIn(browser: ProviderBrowser, sub: string, claims: object): Pr
 }
 
 const sessionOf = async (browser: ProviderBrowser) =>
-  (await browser.send<SessionView>('GET', '/api/session/')).body;
+  (await browser.send<PersonSession>('GET', '/api/session/')).body;
 
 async function rolesOf(browser: ProviderBrowser): Promise<[account: number, role: Role][]> {
   const { memberships } = await sessionOf(browser);

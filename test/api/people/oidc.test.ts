@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap';
 import type { IdentityListView } from '../../../src/api/people/identity-view.ts';
-import type { SessionView } from '../../../src/api/people/person-view.ts';
 import { apiOf, refusalOf } from '../../helper/clients/api.ts';
 import { invited, memberOf, PASSWORD, send } from '../../helper/clients/people.ts';
-import { ProviderBrowser } from '../../helper/clients/provider-browser.ts';
+import { type PersonSession, ProviderBrowser } from '../../helper/clients/provider-browser.ts';
 import { oidcSettings } from '../../helper/fixtures/oidc-settings.ts';
 import { type Lie, startOidcProvider, type User } from '../../helper/stand-ins/oidc-provider.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
@@ -44,7 +43,7 @@ async function signedIn(user = newUser('company.example')): Promise<ProviderBrow
 }
 
 const sessionOf = async (browser: ProviderBrowser) =>
-  (await browser.send<SessionView>('GET', '/api/session/')).body;
+  (await browser.send<PersonSession>('GET', '/api/session/')).body;
 const identitiesOf = async (browser: ProviderBrowser) =>
   (await browser.send<IdentityListView>('GET', IDENTITIES)).body.identities;
 
@@ -168,12 +167,12 @@ t.test('a person who is signed in links an identity, within 10 minutes of the si
   const person = await memberOf(world, accountId, 'member');
   const browser = new ProviderBrowser(world.url).add(person.cookie);
   other.user = newUser('elsewhere.example');
-  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/#/me');
+  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/me');
   t.match(await identitiesOf(browser), [{ name: 'other', subject: other.user.sub }]);
   const again = new ProviderBrowser(world.url);
   t.equal(await again.signIn(other, 'other'), PAGE);
   t.equal((await sessionOf(again)).person.id, person.id);
-  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/#/me', 'again');
+  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/me', 'again');
   t.equal((await identitiesOf(browser)).length, 1);
   const thief = new ProviderBrowser(world.url).add((await memberOf(world, accountId, 'member')).cookie);
   t.equal(await thief.signIn(other, 'other', { link: true }), failed('identity_taken'));
@@ -211,7 +210,7 @@ t.test('the last way to sign in stays', async (t) => {
   const stranger = await signedIn();
   t.same(refusalOf(await stranger.send('DELETE', path)), [404, 'identity_not_found', null]);
   other.user = newUser('elsewhere.example');
-  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/#/me');
+  t.equal(await browser.signIn(other, 'other', { link: true }), '/dashboard/me');
   t.same((await browser.send('DELETE', path)).body, { deleted: true });
   t.match(await identitiesOf(browser), [{ name: 'other' }]);
   const [last] = await identitiesOf(browser);

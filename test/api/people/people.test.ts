@@ -178,3 +178,16 @@ t.test('an erased person leaves ids and nothing else', async (t) => {
   t.same(await own.book.invitations(accountId, Date.now()), []);
   t.same(refusalOf(await admin.delete(`${PEOPLE}999999/`)), [404, 'person_not_found', null]);
 });
+
+t.test('people are found by a part of their name or e-mail address, in any case', async (t) => {
+  const admin = apiOf(world, ADMIN_TOKEN);
+  const person = await personOn(world, { name: 'Zoë 100% Quill', email: 'zq_1@example.com' });
+  const found = async (search: string) => {
+    const query = new URLSearchParams({ search });
+    const { body } = await admin.get<{ people: { id: number }[] }>(`/api/admin/people/?${query}`);
+    return body.people.map(({ id }) => id);
+  };
+  t.same(await found('100% q'), [person.id]);
+  t.same(await found('ZQ_1@'), [person.id]);
+  t.same(await found('zq%1'), [], 'no pattern');
+});

@@ -1,6 +1,10 @@
+import type { PersonView, SessionView } from '../../../src/api/people/person-view.ts';
 import type { OidcProvider } from '../stand-ins/oidc-provider.ts';
 import type { Answer } from './api.ts';
 import { send } from './people.ts';
+
+/** The session of a person. */
+export type PersonSession = SessionView & { readonly person: PersonView };
 
 /** A browser that signs in with identity providers: it keeps cookies, and follows redirects as far as it is told. */
 export class ProviderBrowser {

@@ -2,26 +2,38 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import type { Person } from '../../../src/domain/people.ts';
 import { apiOf } from '../clients/api.ts';
 import { startReceiver } from '../stand-ins/receiver.ts';
-import { ADMIN_TOKEN, type InProcessGateway, startOwnGateway } from '../start/gateway-in-process.ts';
-import { type Dashboard, openDashboard, type View } from './dashboard.ts';
+import { ADMIN_TOKEN, startOwnGateway } from '../start/gateway-in-process.ts';
+import { memberIn, newEmail, personOn } from '../start/people.ts';
+import { openDashboard, type View } from './dashboard.ts';
 
-/** Accounts and keys that fill every page, and one that leaves every page empty. */
-interface Sights {
-  readonly world: InProcessGateway;
-  readonly owner: { readonly accountId: number; readonly keyId: number; readonly key: string };
-  /** Id of a key with every restriction. */
-  readonly limitedId: number;
-  /** The value of a key that can't manage. */
-  readonly reader: string;
-  /** The value of a key whose account has no credits, calls or alerts. */
-  readonly fresh: string;
+/** Accounts, keys and people that fill every page, and an account that leaves every page empty. */
+type Sights = Awaited<ReturnType<typeof makeSights>>;
+
+/**
+ * A page, its title, and a selector of something that shows that its data has loaded. `act` opens a dialog on it, or
+ * changes it otherwise.
+ */
+type Stop = readonly [
+  route: string,
+  title: string,
+  sight: string,
+  act?: (page: Page, sights: Sights) => Promise<void>,
+];
+
+/** Pages in the order in which somebody visits them. `who`: a key, the admin token, or a person; default: nobody. */
+interface Tour {
+  readonly who?: string | Person;
+  /** Path of the routes, if it is not that of the first page. */
+  readonly below?: string;
+  readonly stops: readonly Stop[];
 }
 
 /**
- * Adds tests that open every page of the dashboard in a view. They check each page with axe in the given colour
- * schemes, and that it fits the width.
+ * Adds tests that open every page of the dashboard in a view, as everybody who can sign in. They check each page with
+ * axe in the given colour schemes, and that it fits the width.
  */
 export async function inspectEveryPage(
   t: Test,
@@ -29,20 +41,25 @@ export async function inspectEveryPage(
   schemes: readonly Scheme[] = ['light'],
 ): Promise<void> {
   const sights = await makeSights(t);
-  for (const [who, tour] of Object.entries(TOURS)) {
-    void t.test(`pages of ${who} are accessible, and fit`, async (t) => {
-      const dashboard = await openDashboard(t, sights.world, view);
-      await tour(dashboard, sights, async (what) => {
+  for (const [name, { who, below = '', stops }] of Object.entries(toursOf(sights))) {
+    void t.test(`pages of ${name} are accessible, and fit`, async (t) => {
+      const { page, open, signIn, faults, requests } = await openDashboard(t, sights.world, view);
+      if (who) await signIn(who);
+      for (const [route, title, sight, act] of stops) {
+        await open(`${below}${route}`, title);
+        await page.locator(sight).first().waitFor();
+        await act?.(page, sights);
+        const what = `${route}${act ? ` with ${act.name}` : ''}`;
         for (const [at, scheme] of schemes.entries()) {
-          await showIn(dashboard.page, scheme);
+          await showIn(page, scheme);
           const rules = at === 0 ? ALL_RULES : RULES_OF_COLOUR;
-          t.same(await accessibilityFaults(dashboard.page, rules), [], `${what}: accessible, ${scheme}`);
+          t.same(await accessibilityFaults(page, rules), [], `${what}: accessible, ${scheme}`);
         }
-        const tooWide = await dashboard.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        const tooWide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         t.ok(Number(tooWide) <= 0, `${what}: fits the screen`);
-      });
-      t.same(dashboard.faults, [], 'nothing went wrong in the page');
-      const elsewhere = dashboard.requests.filter((address) => !address.startsWith(`${sights.world.url}/`));
+      }
+      t.same(faults, [], 'nothing went wrong in the page');
+      const elsewhere = requests.filter((address) => !address.startsWith(`${sights.world.url}/`));
       t.same(elsewhere, [], 'nothing was asked from elsewhere');
     });
   }
@@ -60,267 +77,248 @@ const RECOLOURED = `new Promise((go) => requestAnimationFrame(() => requestAnima
   for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
 })`;
 
-async function makeSights(t: Test): Promise<Sights> {
+async function makeSights(t: Test) {
   const world = await startOwnGateway(t);
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
+  const admin = apiOf(world, ADMIN_TOKEN);
 
-  const owner = await world.account({ credits: 100, threshold: 500, key: { webhookUrl: receiver.url } });
-  const { body: limited } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+  const account = await world.account({
+    credits: 100,
+    threshold: 500,
+    email: 'northwind@example.com',
+    key: { name: 'First', webhookUrl: receiver.url },
+  });
+  const api = apiOf(world, account.key);
+  const keyWith = async (settings: object) =>
+    (await api.post<{ id: number; key: string }>('/api/keys/', settings)).body;
+  const limited = await keyWith({
     name: 'Limited',
     description: 'A note that is longer than the column in which it stands, and so is cut off at its end',
     allowed_ips: ['203.0.113.0/24', '2001:db8:1234:5678:9abc:def0:1234:5678'],
     allowed_origins: ['https://a-rather-long-name-of-a-host.department.example.com'],
     blocked_countries: ['GB', 'BO'],
     active_hours: '22:00-06:00',
-    spending_limit: 0.5,
+    spending_limits: [{ period: 'daily', credits: 0.5 }],
     rpm_limit: 100_000_000_000,
     tpm_limit: 100_000_000_000,
     max_parallel_requests: 100_000_000_000,
     expires_at: '2001-01-01T00:00:00Z',
   });
-  await apiOf(world, owner.key).post(`/api/keys/${limited.id}/rotate/`, { grace_seconds: 100_000 });
-  await apiOf(world, ADMIN_TOKEN).patch(`/api/admin/accounts/${owner.accountId}/`, {
+  await api.post(`/api/keys/${limited.id}/rotate/`, { grace_seconds: 100_000 });
+  await admin.patch(`/api/admin/accounts/${account.accountId}/`, {
     rpm_limit: 100_000_000_000,
     tpm_limit: 100_000_000_000,
+    spending_limits: [{ period: 'monthly', credits: 40 }],
   });
-  const { body: reader } = await apiOf(world, owner.key).post<{ key: string }>('/api/keys/', {
-    name: 'Reader',
-    can_manage: false,
-  });
-  for (const model of ['flat', 'renamed']) await (await world.chat(owner.key, { model })).text();
-  await world.settled();
-  await apiOf(world, owner.key).post('/api/account/alerts/test/');
-  await receiver.next();
-  const fresh = await world.account({ credits: 0, threshold: 1 });
-  return { world, owner, limitedId: limited.id, reader: reader.key, fresh: fresh.key };
-}
+  const reader = await keyWith({ name: 'Reader', spending_limits: [{ period: 'daily', credits: 8 }] });
+  const owner = await memberIn(world, account.accountId, { role: 'owner' }, { name: 'Olga' });
+  const limits = [{ period: 'weekly', credits: 12.5 }];
+  const offer = { role: 'member', spending_limits: limits };
+  const member = await memberIn(world, account.accountId, offer, { name: 'Raj' });
+  const mine = await keyWith({ name: 'Mine', person_id: member.id });
+  const operator = await personOn(world, { name: 'Opal', isOperator: true });
 
-/** Checks the current page; `what` names it in the report. */
-type Look = (what: string) => Promise<void>;
-
-async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
-  await look('sign-in');
-  await signIn('sk-tg-wrong');
-  await page.getByText('does not exist').waitFor();
-  await look('sign-in, refused');
-  await signIn(sights.owner.key);
-  await page.locator('.stacked svg').first().waitFor();
-  await look('home with low credits');
-  await page.getByText('View as table').click();
-  await look('home with its table');
-  await page.getByRole('button', { name: 'Send a test call' }).click();
-  await page.getByLabel('Request ID').waitFor();
-  await look('home with the answer to a test call');
-
-  await open('usage', 'Usage');
-  await page.getByRole('region', { name: 'Usage by model' }).waitFor();
-  await look('usage');
-  await page.getByText('Custom').click();
-  await page.getByLabel('From (UTC)').waitFor();
-  await look('usage, choosing days');
-  await open('requests', 'Requests');
-  await page
-    .getByRole('button', { name: / Request / })
-    .first()
-    .click();
-  await page.getByRole('dialog', { name: 'Request' }).getByText('Computed').waitFor();
-  await look('request');
-  await page.keyboard.press('Escape');
-  await open('models', 'Models');
-  await page.getByRole('region', { name: 'Models' }).locator('tbody tr').first().waitFor();
-  await look('models');
-  await page.getByRole('button', { name: 'flat', exact: true }).click();
-  await page.getByRole('dialog', { name: 'flat' }).waitFor();
-  await look('model');
-  await page.keyboard.press('Escape');
-
-  await open('keys', 'Keys');
-  await page.getByRole('link', { name: 'Limited' }).waitFor();
-  await look('keys');
-  await page.getByLabel('Select Reader').check();
-  await page.getByText('1 key selected').waitFor();
-  await look('keys with one selected');
-  await page.locator('.selection').getByRole('button', { name: 'Deactivate' }).click();
-  await page.getByRole('dialog', { name: 'Deactivate 1 key?' }).waitFor();
-  await look('question before selected keys are deactivated');
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await open('keys/new', 'Create key');
-  await page.getByLabel('flat text', { exact: true }).waitFor();
-  await look('new key');
-  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('1.2.3.');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('The name must be').waitFor();
-  await look('new key, refused');
-  await page.getByRole('link', { name: '← Keys' }).click();
-  await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
-  await look('question before leaving');
-  await page.getByRole('button', { name: 'Leave' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-  await open(`keys/${sights.limitedId}`, 'Limited');
-  await page.getByText('No changes.').waitFor();
-  await look('key with every restriction');
-  await page.getByRole('button', { name: 'Deactivate' }).click();
-  await look('question before deactivating');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-  await page.getByLabel('Grace period for the current value').selectOption('own');
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-  await page.getByText('must be a whole number').waitFor();
-  await look('question before rotating, refused');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'End now' }).click();
-  await look('question before the previous value is ended');
-  await page.keyboard.press('Escape');
-
-  await open(`explain/${sights.limitedId}`, 'Explain a call');
-  await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByText('this is the response').waitFor();
-  await look('explanation');
-  await open('billing', 'Billing');
-  await page.getByRole('cell', { name: 'Top-up' }).waitFor();
-  await page
-    .getByRole('button', { name: /Details of/ })
-    .first()
-    .click();
-  await page.getByRole('dialog').getByText('Balance after').waitFor();
-  await look('ledger with the details of an entry');
-  await page.keyboard.press('Escape');
-  await open('alerts', 'Alerts');
-  await page.getByText('Test alert', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Show the secret' }).click();
-  await page.getByRole('button', { name: 'Change alert threshold' }).click();
-  await look('alerts');
-
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route('**/v1/models', async (route) => {
-    await asked;
-    await route.fulfill({ status: 503, body: '{}' });
-  });
-  await open('models', 'Models');
-  await page.getByRole('status', { name: 'Loading…' }).waitFor();
-  await look('models while they load');
-  answer();
-  await page.getByRole('button', { name: 'Try again' }).waitFor();
-  await look('models that failed to load');
-  await page.unroute('**/v1/models');
-
-  await open('keys/new', 'Create key');
-  await page.getByLabel('Name', { exact: true }).fill('New');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByRole('region', { name: 'Snippet for curl' }).waitFor();
-  await look('value of a new key, with how to use it');
-  await page.getByRole('button', { name: 'I have saved it' }).click();
-  await page.getByText('No changes.').waitFor();
-  await open(`keys/${sights.owner.keyId}`, 'Key');
-  await page.getByLabel('Can manage keys').uncheck();
-  await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByRole('dialog', { name: 'Lock yourself out?' }).waitFor();
-  await look('question before a lock-out');
-}
-
-async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
-  await signIn(sights.fresh);
-  await page.getByText('No calls in this range').waitFor();
-  await look('home of an empty account');
-  await open('billing', 'Billing');
-  await page.getByText('The ledger is empty').waitFor();
-  await look('empty ledger');
-  await open('alerts', 'Alerts');
-  await page.getByText('No alerts yet').waitFor();
-  await look('no alerts');
-  await open('keys/999999', 'Key');
-  await page.getByText('Key not found').waitFor();
-  await look('no such key');
-}
-
-async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
-  await signIn(sights.reader);
-  await page.getByText('No calls in this range').waitFor();
-  await look('home of a key');
-  await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
-  await page.getByText('Blocked countries').waitFor();
-  await look('key, read only');
-  await open('requests', 'Requests');
-  await page.getByText('No requests in this range').waitFor();
-  await look('requests of a key');
-}
-
-async function seeOperatorsPages(
-  { page, open, signIn }: Dashboard,
-  sights: Sights,
-  look: Look,
-): Promise<void> {
-  await signIn(ADMIN_TOKEN);
-  await page.getByRole('heading', { name: 'Largest accounts' }).waitFor();
-  await look('home of the operator');
-  await open('accounts', 'Accounts');
-  await page.getByRole('region', { name: 'Accounts' }).waitFor();
-  await look('accounts');
-  await open('requests', 'Requests');
-  await page
-    .getByRole('button', { name: / Request / })
-    .first()
-    .waitFor();
-  await look('requests of all accounts');
-  await open('health', 'Health');
-  await page.getByRole('region', { name: 'Health' }).waitFor();
-  await look('health');
-  await open('accounts/new', 'Create account');
-  await look('new account');
-  await open(`accounts/${sights.owner.accountId}`, /@example\.com/);
-  await look('account');
-  await page.getByLabel('Credits', { exact: true }).fill('5');
-  await page.getByRole('button', { name: 'Top up' }).click();
-  await page.getByRole('dialog').waitFor();
-  await look('question before a top-up');
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.getByLabel('Credits', { exact: true }).fill('');
-  for (const [part, sight] of [
-    ['requests', page.getByRole('button', { name: / Request / }).first()],
-    ['usage', page.locator('.stacked svg').first()],
-    ['models', page.getByText('May call').first()],
-    ['explain', page.getByRole('button', { name: 'Explain' })],
-    ['billing', page.getByRole('cell', { name: 'Top-up' })],
-    ['alerts', page.getByText('Test alert', { exact: true })],
-    ['keys', page.getByRole('button', { name: 'Deactivate Limited' })],
-  ] as const) {
-    await open(`accounts/${sights.owner.accountId}/${part}`, /@example\.com/);
-    await sight.waitFor();
-    await look(`${part} of an account`);
+  const models = ['flat', 'renamed', 'unknown'];
+  for (const { key } of [account, reader, mine]) {
+    for (const model of models) await (await world.chat(key, { model })).text();
   }
-  await page.getByRole('button', { name: 'Limited', exact: true }).click();
-  await page.getByRole('dialog').getByText('Blocked countries').waitFor();
-  await look('settings of a key, for the operator');
-  await page.keyboard.press('Escape');
-  await open('usage', 'Usage');
-  await page.getByRole('region', { name: 'Usage' }).waitFor();
-  await look('usage of all accounts');
-  await open('providers', 'Providers');
-  await look('providers');
-  await open('models', 'Models');
-  await page.getByRole('region', { name: 'Models' }).locator('tbody tr').first().waitFor();
-  await look('models of the operator');
-  await open(`accounts/${sights.owner.accountId}/keys`, /@example\.com/);
-  await page.getByLabel('Name of the key').fill('New');
-  await page.getByRole('button', { name: 'Create key for the owner' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-  await page.getByLabel('Key value').waitFor();
-  await look('value of a new key');
+  await world.settled();
+  await api.post('/api/account/alerts/test/');
+  await receiver.next();
+  const invitation = { role: 'viewer', email: newEmail() };
+  const path = `/api/admin/accounts/${account.accountId}/invitations/`;
+  const { link: invite } = (await admin.post<{ link: string }>(path, invitation)).body;
+  const { link: reset } = (await admin.post<{ link: string }>(`/api/admin/people/${member.id}/reset/`)).body;
+  const fresh = await world.account({ credits: 0, threshold: 1, email: 'fresh@example.com' });
+  return { world, account, limited, reader, mine, owner, member, operator, fresh, links: { invite, reset } };
 }
 
-const TOURS = {
-  'an owner': seeOwnersPages,
-  'an owner with nothing yet': seeEmptyPages,
-  'a key that may not manage': seeReadersPages,
-  'an operator': seeOperatorsPages,
-};
+const region = (name: string) => `role=region[name="${name}"] >> tbody tr`;
+const text = (words: string) => `text=${words}`;
+
+/** Pages of an account that the operator sees too. */
+function pagesOfAccount({ member, limited }: Sights): readonly Stop[] {
+  return [
+    ['requests', 'Requests', region('Requests'), details],
+    ['requests?view=grouped', 'Requests', region('Grouped errors')],
+    ['usage', 'Usage', region('Usage by model')],
+    ['usage?group_by=key&range=24h', 'Usage', region('Usage by key')],
+    ['keys', 'Keys', region('Keys')],
+    ['keys/new', 'Create key', text('More settings'), moreSettings],
+    [`keys/${limited.id}`, 'Limited', text('Last calls'), rotation],
+    [`keys/${limited.id}?part=limits`, 'Limited', text('No changes.')],
+    [`keys/${limited.id}?part=access`, 'Limited', text('No changes.')],
+    [`keys/${limited.id}?part=settings`, 'Limited', text('No changes.'), deactivation],
+    ['members', 'Members', region('Members'), invitation],
+    [`members?member=${member.id}`, 'Members', 'role=dialog >> text=No changes.'],
+    ['limits?show=all', 'Limits', region('Limits')],
+    ['billing', 'Billing', 'role=region[name=/^Statement of /] >> tbody tr'],
+    ['billing?view=entries', 'Billing', region('Ledger entries'), details],
+    ['alerts', 'Alerts', text('Test alert')],
+    ['audit', 'Audit', region('Audit log'), details],
+  ];
+}
+
+function toursOf(sights: Sights): Readonly<Record<string, Tour>> {
+  const { account, limited, reader, mine, owner, member, operator, fresh, links } = sights;
+  const chart = '.chart-plot svg';
+  return {
+    nobody: {
+      stops: [
+        ['/sign-in', 'Sign in', text('Forgot your password?'), refusal],
+        [pathOf(links.invite), 'Join', text('I have signed in here before')],
+        [pathOf(links.reset), 'New password', text('Set password')],
+        ['/invite', 'Join', text('Open the link')],
+      ],
+    },
+    'an owner': {
+      who: owner,
+      stops: [
+        ['home', 'Home', chart, table],
+        ...pagesOfAccount(sights),
+        [`keys/${limited.id}?part=settings`, 'Limited', text('No changes.'), conflict],
+        ['models', 'Models', region('Models')],
+        ['models?model=flat', 'Models', 'role=dialog'],
+        ['settings', 'Settings', text('Set by the operator')],
+        ['/me', 'Me', region('Accounts')],
+      ],
+    },
+    'a member': {
+      who: member,
+      stops: [
+        ['home', 'Home', chart],
+        ['requests', 'Requests', region('Requests')],
+        ['usage', 'Usage', region('Usage by model')],
+        ['keys', 'My keys', region('Keys')],
+        ['keys/new', 'Create key', text('More settings'), question],
+        [`keys/${mine.id}?part=limits`, 'Mine', text('No changes.')],
+        ['models', 'Models', region('Models')],
+        ['limits', 'Limits', text('Your weekly limit')],
+        ['/me', 'Me', region('Accounts')],
+      ],
+    },
+    'a key that manages': {
+      who: account.key,
+      stops: [['home', 'Home', chart]],
+    },
+    'a key that cannot manage': {
+      who: reader.key,
+      stops: [
+        ['home', 'Home', chart],
+        ['requests', 'Requests', region('Requests'), details],
+        ['usage', 'Usage', region('Usage by model')],
+        [`keys/${reader.id}`, 'Reader', text('Last calls')],
+        [`keys/${reader.id}?part=access`, 'Reader', text('Active hours')],
+        ['models', 'Models', region('Models')],
+      ],
+    },
+    'an account with nothing yet': {
+      who: fresh.key,
+      stops: [
+        ['home', 'Home', text('Make your first call')],
+        ['requests', 'Requests', text('No requests in this range')],
+        ['usage', 'Usage', text('No requests in this range')],
+        ['limits', 'Limits', text('No spending limit is set')],
+        ['billing?view=entries', 'Billing', text('The ledger is empty')],
+        ['alerts', 'Alerts', text('No alerts yet')],
+        ['keys/999999', 'Key', text('Key not found')],
+        ['nowhere', 'Page not found', text('Go to the first page')],
+      ],
+    },
+    'the operator': {
+      who: operator,
+      stops: [
+        ['home', 'Home', region('Refusals by code')],
+        ['accounts', 'Accounts', region('Accounts')],
+        ['accounts/new', 'Create account', text('More settings'), moreSettings],
+        ['people', 'People', region('People')],
+        [`people?person=${member.id}`, 'People', 'role=dialog >> text=No changes.'],
+        ['requests', 'Requests', region('Requests'), details],
+        ['usage', 'Usage', region('Usage by account')],
+        ['models', 'Models', region('Models')],
+        ['providers', 'Providers', region('Models at test'), details],
+        ['health', 'Health', region('Health')],
+        ['audit', 'Audit', region('Audit log')],
+      ],
+    },
+    'the operator in an account': {
+      who: operator,
+      below: `/operator/accounts/${account.accountId}/`,
+      stops: [
+        ['home', 'northwind@example.com', text('Balance'), topUp],
+        ['settings', 'Settings', text('No changes.')],
+        ...pagesOfAccount(sights),
+      ],
+    },
+  };
+}
+
+function pathOf(link: string): string {
+  return link.slice(link.indexOf('/dashboard') + '/dashboard'.length);
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name }).waitFor();
+
+/** The details of the first row. */
+async function details(page: Page): Promise<void> {
+  await page.locator('tbody').getByRole('button').first().click();
+  await page.getByRole('dialog').getByRole('heading').first().waitFor();
+  await page.getByRole('dialog').getByRole('status', { name: 'Loading…' }).waitFor({ state: 'detached' });
+}
+
+async function table(page: Page): Promise<void> {
+  await button(page, 'View as table').first().click();
+  await page.locator('.chart table').first().waitFor();
+}
+
+async function moreSettings(page: Page): Promise<void> {
+  await page.getByText('More settings').click();
+}
+
+async function invitation(page: Page): Promise<void> {
+  await button(page, 'Invite').click();
+  await page.getByRole('dialog').getByLabel('Role').waitFor();
+}
+
+async function rotation(page: Page): Promise<void> {
+  await button(page, 'Rotate').click();
+  await dialog(page, 'Rotate “Limited”?');
+}
+
+async function deactivation(page: Page): Promise<void> {
+  await button(page, 'Deactivate').click();
+  await dialog(page, 'Deactivate “Limited”?');
+}
+
+/** The question before a form that was begun is left. */
+async function question(page: Page): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill('Begun');
+  await page.getByRole('link', { name: 'Models' }).first().click();
+  await dialog(page, 'Leave this page?');
+}
+
+/** The comparison of what two people changed at once. */
+async function conflict(page: Page, { world, account, limited }: Sights): Promise<void> {
+  await page.getByLabel('Note').fill('Mine');
+  await apiOf(world, account.key).patch(`/api/keys/${limited.id}/`, { description: 'Theirs' });
+  await button(page, 'Save changes').click();
+  await dialog(page, 'This key was changed');
+}
+
+async function topUp(page: Page): Promise<void> {
+  await page.getByLabel('Credits', { exact: true }).fill('5');
+  await button(page, 'Add credits').click();
+  await dialog(page, /^Add 5.00 credits/);
+}
+
+async function refusal(page: Page): Promise<void> {
+  await page.getByLabel('E-mail address').fill('nobody@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('The e-mail address or the password is wrong.').waitFor();
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

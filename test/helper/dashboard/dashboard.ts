@@ -1,8 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import type { CreatedKeyView, KeyView } from '../../../src/api/keys/key-view.ts';
+import type { Person } from '../../../src/domain/people.ts';
 import { until } from '../check/until.ts';
 import { apiOf } from '../clients/api.ts';
+import { PASSWORD } from '../clients/browser.ts';
 import type { InProcessGateway } from '../start/gateway-in-process.ts';
 import { newContext } from './chromium.ts';
 
@@ -13,10 +15,7 @@ export interface View {
   readonly height?: number;
   /** IANA name of the time zone; default Europe/Berlin, which is never UTC. */
   readonly timezone?: string;
-  /**
-   * Route and title of the page on which to sign in; default Home. Home and its chart take two thirds of the time of
-   * signing in.
-   */
+  /** Route and title of the page to open after signing in; default: the first, Home. */
   readonly at?: readonly [route: string, title: string | RegExp];
 }
 
@@ -26,9 +25,9 @@ export interface Dashboard {
   readonly faults: readonly string[];
   /** Every address that the page requested. */
   readonly requests: readonly string[];
-  /** Types the key and signs in. */
-  signIn(token: string): Promise<void>;
-  /** Opens a route of the page, `keys/new`, and waits for its title. */
+  /** Signs in with a key or the admin token, or as a person with the password PASSWORD, and opens the first page. */
+  signIn(who: string | Pick<Person, 'email'>): Promise<void>;
+  /** Opens a page of the scope that is shown, `keys/new`, or any, `/me`, and waits for its title. */
   open(route: string, title: string | RegExp): Promise<void>;
 }
 
@@ -63,25 +62,43 @@ export async function openDashboard(
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
     if (message.type() === 'error' && !isRefusal) faults.push(message.text());
   });
-  await page.goto(`${world.url}/dashboard/${view.at ? `#/${view.at[0]}` : ''}`);
+  // The page looks for a session, and would go on by itself if it found the one that signIn starts.
+  const looked = page.waitForResponse((response) => response.url().endsWith('/api/session/'));
+  await page.goto(`${world.url}/dashboard/sign-in`);
+  await looked;
   return {
     page,
     faults,
     requests,
-    async signIn(token) {
-      const field = page.getByLabel('API key');
-      // The sign-in is for people first.
-      const other = page.getByRole('button', { name: 'Use an API key or the admin token' });
-      await field.or(other).waitFor();
-      if (await other.isVisible()) await other.click();
-      await field.fill(token);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+    async signIn(who) {
+      await startSession(
+        page,
+        world.url,
+        typeof who === 'string' ? { key: who } : { email: who.email, password: PASSWORD },
+      );
+      await page.goto(`${world.url}/dashboard/`);
+      if (view.at) await openBelow(page, world.url, ...view.at);
     },
-    async open(route, title) {
-      await page.goto(`${world.url}/dashboard/#/${route}`);
-      await page.getByRole('heading', { level: 1, name: title }).waitFor();
-    },
+    open: (route, title) => openBelow(page, world.url, route, title),
   };
+}
+
+/** Signs in as the sign-in page does, but without it: it shows another page as soon as it sees a session. */
+async function startSession(page: Page, url: string, data: object): Promise<void> {
+  await page.goto('about:blank');
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  const response = await page.context().request.post(`${url}/api/session/`, { headers, data });
+  if (!response.ok()) throw new Error(`the gateway refused the sign-in: ${response.status()}`);
+}
+
+/** Opens a route below the scope that is shown: `keys/new` below `/dashboard/a/1/`; one with a slash is below all. */
+async function openBelow(page: Page, url: string, route: string, title: string | RegExp): Promise<void> {
+  const isInScope = !route.startsWith('/');
+  if (isInScope) await page.waitForURL(/\/dashboard\/(a\/\d+\/|operator\/|me\b)/);
+  const [, scope = ''] = /\/dashboard\/(a\/\d+\/|operator\/)/.exec(page.url()) ?? [];
+  await page.goto(`${url}/dashboard${isInScope ? `/${scope}${route}` : route}`);
+  // A panel over the page hides its title from assistive technology.
+  await page.getByRole('heading', { level: 1, name: title, includeHidden: true }).waitFor();
 }
 
 /**
@@ -101,7 +118,8 @@ async function freePage(timezoneId: string): Promise<Page> {
 async function leave(page: Page, timezoneId: string): Promise<void> {
   const context = page.context();
   // A context can't reset a clock that a test has set.
-  if (await page.evaluate("sessionStorage.clear(); 'isFake' in Date")) return await context.close();
+  if (await page.evaluate("localStorage.clear(); 'isFake' in Date")) return await context.close();
+  await context.clearCookies();
   page.removeAllListeners();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.setExtraHTTPHeaders({});
@@ -111,15 +129,15 @@ async function leave(page: Page, timezoneId: string): Promise<void> {
   free.set(timezoneId, [...(free.get(timezoneId) ?? []), page]);
 }
 
-/** Opens a dashboard, signs in with the key, and waits for the page. */
+/** Opens a dashboard, signs in, and waits for the page. */
 export async function signedIn(
   t: Test,
   world: InProcessGateway,
-  key: string,
+  who: Parameters<Dashboard['signIn']>[0],
   view: View = {},
 ): Promise<Dashboard> {
   const dashboard = await openDashboard(t, world, view);
-  await dashboard.signIn(key);
+  await dashboard.signIn(who);
   const [, name] = view.at ?? ['home', 'Home'];
   await dashboard.page.getByRole('heading', { level: 1, name }).waitFor();
   return dashboard;

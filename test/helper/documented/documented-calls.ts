@@ -2,7 +2,7 @@ import { COMMAND_LINE } from '../../../src/domain/actor.ts';
 import type { Role } from '../../../src/domain/roles.ts';
 import { untilServed } from '../check/until.ts';
 import { apiOf } from '../clients/api.ts';
-import { apiWith, invited, memberOf, PASSWORD, secretOf } from '../clients/people.ts';
+import { apiWith, invited, memberOf, PASSWORD, secretOf, send } from '../clients/people.ts';
 import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from '../start/gateway-in-process.ts';
 import { newEmail, personOn } from '../start/people.ts';
 import { headersOfNewPerson, ownerOf } from './documented-sessions.ts';
@@ -87,8 +87,9 @@ const invitationToAccount = async (world: InProcessGateway) => {
 /** Another session of the person who calls. */
 async function otherSession(world: InProcessGateway, caller: TestAccount): Promise<Values> {
   const { email, cookie } = await ownerOf(world, caller);
-  const { get, post } = apiWith(world, cookie);
-  await post('/api/session/', { email, password: PASSWORD });
+  // Another browser: a sign-in with this cookie would end its session.
+  await send(world, 'POST', '/api/session/', { email, password: PASSWORD });
+  const { get } = apiWith(world, cookie);
   const { body } = await get<{ sessions: { id: number; is_current: boolean }[] }>('/api/session/sessions/');
   return { session_id: String(body.sessions.find((session) => !session.is_current)?.id) };
 }
@@ -124,7 +125,8 @@ async function newKey(world: InProcessGateway, accountId: number): Promise<numbe
 
 /** Ways to call every operation of the document, by `operationId`. A new operation needs a line here. */
 export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
-  listKeys: [{}],
+  listKeys: [{}, { query: 'limit=1&search=web&person_id=2' }, { query: 'status=limit_reached&after=1' }],
+  readKey: [{ path: (_world, { keyId }) => ({ key_id: String(keyId) }) }],
   readOwnKey: [{}],
   createKey: [{}],
   updateKey: [{ path: ownKey }],
@@ -142,7 +144,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
-  readLedgerEntry: [{ path: ownEntry }],
+  readLedgerEntry: [{ path: ownEntry, query: 'parts=true' }],
   listCalls: [
     {},
     { query: 'limit=1&result=ok' },
@@ -152,6 +154,11 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
+  summarizeCalls: [
+    {},
+    { query: 'result=ok&person_id=1&from=2026-11-21T08:00:00Z&to=2026-11-21' },
+    { query: 'model=demo-chat&endpoint=/v1/chat/completions&code=insufficient_credits&outcome=refused' },
+  ],
   readCall: [{ path: ownCall }],
   readUsage: [
     {},
@@ -159,6 +166,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'group_by=key' },
     { query: 'group_by=model&from=2026-01-01&to=2026-11-21' },
   ],
+  listLimits: [{}, { query: 'limit=1&of=key&min_share=0.8' }],
   listAlerts: [{}, { query: 'limit=1' }],
   sendTestAlert: [{}],
   listAuditEntries: [
@@ -185,7 +193,12 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     },
   ],
   readWaysToSignIn: [{}],
-  signIn: [{ body: async (world) => ({ email: (await personOn(world)).email, password: PASSWORD }) }],
+  signIn: [
+    {
+      body: async (world, { key }, example) =>
+        'key' in example ? { key } : { email: (await personOn(world)).email, password: PASSWORD },
+    },
+  ],
   readSession: [{}],
   signOut: [{ headers: (world) => headersOfNewPerson(world) }],
   updateOwnPerson: [{}],
@@ -232,7 +245,15 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   deleteVideo: [{ path: ownVideo }],
   readVideoContent: [{ path: finishedVideo }],
   createAccount: [{ body: async () => ({ email: newEmail() }) }],
-  listAccounts: [{}, { query: 'email=EXAMPLE.com' }, { query: 'limit=1' }, { query: 'after=1' }],
+  readAttention: [{}],
+  readAttentionOfOperator: [{}],
+  listAccounts: [
+    {},
+    { query: 'sort=-spend' },
+    { query: 'email=EXAMPLE.com' },
+    { query: 'limit=1' },
+    { query: 'after=1' },
+  ],
   readAccountById: [{ path: ownAccount }],
   updateAccountById: [{ path: ownAccount }],
   updateKeyOfAccount: [{ path: keyOfAccount }],
@@ -242,7 +263,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { path: ownAccount, query: 'format=csv' },
     { path: ownAccount, query: 'format=jsonl&from=2026-01-01' },
   ],
-  readLedgerEntryOfAccount: [{ path: entryOfAccount }],
+  readLedgerEntryOfAccount: [{ path: entryOfAccount, query: 'parts=true' }],
   readUsageOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'group_by=key' }],
   readUsageOfAll: [
     {},
@@ -260,16 +281,22 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
+  summarizeCallsOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'upstream=demo' }],
+  summarizeCallsOfAll: [{}, { query: 'account_id=1&upstream=demo&from=2026-01-01' }],
   readCallOfAll: [{ path: ownCall }],
   explainKeyOfAccount: [{ path: keyOfAccount }],
   listModelsOfOperator: [{}],
+  listModelsOfAccount: [{}, { query: 'limit=1' }],
   listProviders: [{}],
+  readGatewayHealth: [{}],
+  listLimitsOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'of=member' }],
   listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [
     { path: ownAccount },
     { path: ownAccount, headers: () => ({ 'idempotency-key': 'invoice-1001' }) },
   ],
-  listKeysOfAccount: [{ path: ownAccount }],
+  listKeysOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'limit=1&status=active' }],
+  readKeyOfAccount: [{ path: keyOfAccount }],
   createKeyForAccount: [{ path: ownAccount }],
   deleteKeyOfAccount: [
     {

@@ -11,9 +11,9 @@ import type { RedisAddress } from '../../../src/config/redis-url.ts';
 import { micro } from '../../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../../src/domain/key.ts';
 import type { EntryDraft } from '../../../src/domain/ledger-entry.ts';
+import type { LimitPeriod } from '../../../src/domain/limit-periods.ts';
 import { type PeriodStarts, periodStarts } from '../../../src/domain/period.ts';
 import {
-  type LimitPeriod,
   ownedLimits,
   type SpendingOwner,
   spentIn,

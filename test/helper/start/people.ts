@@ -3,7 +3,9 @@ import { COMMAND_LINE } from '../../../src/domain/actor.ts';
 import type { Person } from '../../../src/domain/people.ts';
 import { Passwords } from '../../../src/people/passwords.ts';
 import { newSecret } from '../../../src/people/sessions.ts';
+import { apiOf } from '../clients/api.ts';
 import { Browser, PASSWORD } from '../clients/browser.ts';
+import { ADMIN_TOKEN } from '../clients/requests.ts';
 import type { InProcessGateway } from './gateway-in-process.ts';
 
 let people = 0;
@@ -48,4 +50,20 @@ export async function signedIn(
   const { status } = await browser.signIn(made.email);
   if (status !== 200) throw new Error(`the sign-in was refused: ${status}`);
   return { person: made, browser };
+}
+
+/** A person who belongs to an account. `offer`: role and limits of the invitation. */
+export async function memberIn(
+  world: InProcessGateway,
+  accountId: number,
+  offer: Readonly<Record<string, unknown>>,
+  person: Partial<NewPerson> = {},
+): Promise<Person> {
+  const made = await signedIn(world, person);
+  const path = `/api/admin/accounts/${accountId}/invitations/`;
+  const { body } = await apiOf(world, ADMIN_TOKEN).post<{ link: string }>(path, offer);
+  const secret = body.link.slice(body.link.indexOf('#') + 1);
+  const { status } = await made.browser.call('POST', '/api/invitations/accept/', { body: { secret } });
+  if (status !== 200) throw new Error(`the invitation was refused: ${status}`);
+  return made.person;
 }

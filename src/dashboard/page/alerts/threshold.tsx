@@ -1,108 +1,104 @@
+import { Button, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useEffect, useRef, useState } from 'react';
 import type { AccountView } from '../../../api/account/account-view.ts';
-import { setThreshold } from '../api/account.ts';
-import { wordsOf } from '../api/failure.ts';
-import { useAction } from '../api/use-action.ts';
+import { ApiFailure } from '../data/api-failure.ts';
+import { ask } from '../data/client.ts';
+import { fieldOf, wordsOf } from '../data/failure-words.ts';
+import { useChange } from '../data/query.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { may } from '../session/session.ts';
+import { useScope } from '../session/scope.ts';
 import { Amount } from '../ui/amount.tsx';
-import { announce } from '../ui/announcements.tsx';
-import { Section } from '../ui/elements.tsx';
-import { focusFirstFault } from '../ui/field.tsx';
-import { useUnsaved } from '../ui/leave-guard.ts';
+import { announce } from '../ui/announce.tsx';
+import { Card } from '../ui/elements.tsx';
+import { Failure } from '../ui/note.tsx';
+import { Unsaved } from '../ui/unsaved.tsx';
 
 /** The alert threshold, which can be edited in place. */
-export function Threshold({
-  account,
-  onChanged,
-}: {
-  account: AccountView;
-  onChanged: (account: AccountView) => void;
-}) {
-  const [text, setText] = useState<string>();
-  useUnsaved(text !== undefined && text !== String(account.alert_threshold));
-  const mayEdit = may('change the threshold');
+export function Threshold({ of: { alert_threshold } }: { of: AccountView }) {
+  const scope = useScope();
+  const [isEdited, setEdited] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
-    setText(undefined);
+    setEdited(false);
     requestAnimationFrame(() => opener.current?.focus());
   };
   return (
-    <Section title="Alert threshold">
-      {text === undefined ? (
+    <Card title="Alert threshold">
+      {isEdited ? (
+        <ThresholdForm stored={alert_threshold} onClose={close} />
+      ) : (
         <>
-          <p className="threshold">
-            <Amount of={account.alert_threshold} />
+          <p className="alert-threshold">
+            <Amount of={alert_threshold} />
           </p>
-          {mayEdit ? (
-            <button
-              type="button"
+          {scope.can('change the threshold') && (
+            <Button
               ref={opener}
+              variant="default"
               aria-label="Change alert threshold"
-              onClick={() => setText(String(account.alert_threshold))}
+              onClick={() => setEdited(true)}
             >
               Change
-            </button>
-          ) : (
-            <p className="hint">alert when the balance falls below</p>
+            </Button>
           )}
         </>
-      ) : (
-        <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
       )}
-    </Section>
+    </Card>
   );
 }
 
-function ThresholdForm(props: {
-  text: string;
-  onText: (text: string) => void;
-  onClose: () => void;
-  onChanged: (account: AccountView) => void;
-}) {
-  const { text, onText, onClose, onChanged } = props;
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
-  const action = useAction(async () => {
-    onChanged(await setThreshold(readAmount('The threshold', text, 'alert_threshold')));
-    announce('Alert threshold changed.');
-    onClose();
+function ThresholdForm({ stored, onClose }: { stored: number; onClose: () => void }) {
+  const scope = useScope();
+  const form = useForm({
+    initialValues: { alert_threshold: String(stored) },
+    validate: { alert_threshold: faultOf },
   });
-  const save = async (form: HTMLFormElement) => {
-    if (!(await action.run())) focusFirstFault(form);
-  };
-  const error = action.error === undefined ? '' : wordsOf(action.error);
+  const change = useChange((alert_threshold: number) =>
+    ask(scope.api, { method: 'PATCH', body: { alert_threshold }, account: scope.accountHeader }),
+  );
+  useEffect(() => (form.getInputNode('alert_threshold') as HTMLInputElement | null)?.select(), []);
+  const save = form.onSubmit(
+    ({ alert_threshold }) =>
+      change.mutate(readAmount('The threshold', alert_threshold, 'alert_threshold'), {
+        onSuccess: () => {
+          announce('Alert threshold changed.');
+          onClose();
+        },
+        onError: (error) => {
+          if (fieldOf(error, ['alert_threshold'])) form.setFieldError('alert_threshold', wordsOf(error));
+        },
+      }),
+    () => form.getInputNode('alert_threshold')?.focus(),
+  );
   return (
-    <form
-      className="inline-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save(event.currentTarget);
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
-      }}
-    >
-      <input
-        ref={input}
-        name="alert_threshold"
+    <form onSubmit={save} onKeyDown={({ key }) => key === 'Escape' && onClose()}>
+      <Unsaved when={form.isDirty()} />
+      <TextInput
+        {...form.getInputProps('alert_threshold')}
+        label="Alert threshold in credits"
         inputMode="decimal"
         autoComplete="off"
-        aria-label="Alert threshold in credits"
-        aria-describedby="threshold-error"
-        aria-invalid={error ? 'true' : undefined}
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
       />
-      <button type="submit" className="primary" aria-disabled={action.isBusy}>
-        Save
-      </button>
-      <button type="button" onClick={onClose}>
-        Cancel
-      </button>
-      <p className="field-error" id="threshold-error" aria-live="polite">
-        {error}
-      </p>
+      {!form.errors.alert_threshold && <Failure error={change.error} />}
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={change.isPending}>
+          Save
+        </Button>
+      </div>
     </form>
   );
+}
+
+function faultOf(text: string): string | null {
+  try {
+    readAmount('The threshold', text, 'alert_threshold');
+    return null;
+  } catch (error) {
+    if (error instanceof ApiFailure) return error.message;
+    throw error;
+  }
 }

@@ -1,7 +1,8 @@
 import type { RefusingLimit } from '../../../domain/errors.ts';
-import { PERIOD_WORDS, type WireLimit } from '../../../domain/spending-limits.ts';
+import { PERIOD_WORDS } from '../../../domain/limit-periods.ts';
+import type { WireLimit } from '../../../domain/spending-limits.ts';
 import { readLimits } from '../../../domain/spending-limits-text.ts';
-import { ApiFailure } from '../api/api-failure.ts';
+import { ApiFailure } from '../data/api-failure.ts';
 import { credits } from './credits.ts';
 
 /** What to type in a field of spending limits. */
@@ -14,6 +15,13 @@ export function limitsOf(text: string): readonly WireLimit[] {
   const { limits, fault } = readLimits(text);
   if (fault !== undefined) throw new ApiFailure(0, 'invalid_field', fault, 'spending_limits');
   return limits;
+}
+
+/** Limits in words: `10.00 monthly, 2.00 five-hour`; `none` without one. */
+export function limitsWords(limits: readonly WireLimit[]): string {
+  return (
+    limits.map((limit) => `${credits(limit.credits)} ${PERIOD_WORDS[limit.period]}`).join(', ') || 'none'
+  );
 }
 
 const WHOSE = { key: 'the key', member: 'the member', account: 'the account' } as const;

@@ -1,5 +1,5 @@
 import { MAX_CREDITS, microFromCredits } from '../../../domain/credits.ts';
-import { ApiFailure } from '../api/api-failure.ts';
+import { ApiFailure } from '../data/api-failure.ts';
 import { count } from './credits.ts';
 
 /**

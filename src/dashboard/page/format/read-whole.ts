@@ -1,4 +1,4 @@
-import { ApiFailure } from '../api/api-failure.ts';
+import { ApiFailure } from '../data/api-failure.ts';
 import { count } from './credits.ts';
 
 /**

@@ -1,7 +1,4 @@
-import { signal } from '@preact/signals';
-
-/** The time zone in which the page shows times. */
-export const zone = signal<'local' | 'utc'>('local');
+import { type Zone, zoneNow } from './zone.ts';
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
@@ -22,7 +19,7 @@ export function moment(iso: string, where: 'local' | 'utc', seconds = false): st
 
 /** The date of a time, as `21 Nov 2026`, in the zone that the user chose. */
 export function dateOf(iso: string): string {
-  return moment(iso, zone.value).split(',', 1)[0] ?? '';
+  return moment(iso, zoneNow()).split(',', 1)[0] ?? '';
 }
 
 /** A UTC day such as `2026-11-21` as `21 Nov`. */
@@ -48,6 +45,17 @@ export function toLocalInput(iso: string | null): string {
 export function fromLocalInput(text: string): string | undefined {
   const ms = new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+/** Value of a datetime-local input for a timestamp, in the zone of the reader; "" for "". */
+export function toInput(iso: string, zone: Zone): string {
+  if (iso === '') return '';
+  return zone === 'utc' ? iso.slice(0, 16) : toLocalInput(iso);
+}
+
+/** Timestamp for the value of a datetime-local input in the zone of the reader; undefined if that is no time. */
+export function fromInput(text: string, zone: Zone): string | undefined {
+  return fromLocalInput(zone === 'utc' ? `${text}Z` : text);
 }
 
 /** A UTC time `HH:MM` in local time, by today's offset. */

@@ -1,8 +1,5 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
-import { rowAt, type WireName } from '../../../domain/key-settings.ts';
-import type { Role } from '../../../domain/roles.ts';
-
-import { count } from './credits.ts';
+import type { KeyStatus } from '../../../domain/key-status.ts';
 
 /** Display names of the modalities. */
 export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
@@ -11,15 +8,6 @@ export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   tts: 'Speech (tts)',
   stt: 'Transcription (stt)',
   video: 'Video',
-};
-
-/** Display names of the roles of members. */
-export const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  owner: 'Owner',
-  admin: 'Admin',
-  billing: 'Billing',
-  member: 'Member',
-  viewer: 'Viewer',
 };
 
 /** Names of the spending periods as they follow "spent" or "credits". */
@@ -40,12 +28,13 @@ export function thisPeriod(period: string): string {
   return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
 }
 
-/** A restriction of a key in words, such as `2 IPs`; empty if the value is none. */
-export function restrictionWords(name: WireName, value: unknown): string[] {
-  const row = rowAt(name);
-  const isSet = value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
-  if (!row.restricts || !isSet) return [];
-  if (typeof row.short === 'string') return [row.short.replace('{}', String(value))];
-  const amount = Array.isArray(value) ? value.length : Number(value);
-  return [`${count(amount)} ${row.short[amount === 1 ? 0 : 1]}`];
-}
+/** The status of a key in words, and how it looks. */
+export const STATUSES: Readonly<
+  Record<KeyStatus, readonly [words: string, kind: 'good' | 'bad' | 'warning' | 'plain']>
+> = {
+  active: ['Active', 'good'],
+  limit_reached: ['Limit reached', 'bad'],
+  all_refused: ['All refused', 'bad'],
+  expired: ['Expired', 'warning'],
+  inactive: ['Inactive', 'plain'],
+};

@@ -1,132 +1,121 @@
-import type { ReactNode } from 'react';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { AccountView } from '../../../api/account/account-view.ts';
 import type { UsageReportView } from '../../../api/usage/usage-view.ts';
+import { SOON_DAYS } from '../../../domain/pace.ts';
+import { POLL_MS, read } from '../data/query.ts';
 import { count } from '../format/credits.ts';
+import { useScope } from '../session/scope.ts';
 import { Amount } from '../ui/amount.tsx';
-import { changeOf, daysLeft, endsOf, paceOf } from './pace.ts';
+import { Figure, Figures } from '../ui/elements.tsx';
+import { Failure } from '../ui/note.tsx';
+import { changeOf, changeWords, dayOf, daysInWords, daysLeft, paceOf, percent, resultsOf } from './pace.ts';
 
-/** A figure with its name above and a note below. */
-export function Figure(props: { name: string; note?: ReactNode; isLow?: boolean; children: ReactNode }) {
-  return (
-    <div className={props.isLow ? 'figure figure-low' : 'figure'}>
-      <dt>{props.name}</dt>
-      <dd className="figure-value">{props.children}</dd>
-      {props.note !== undefined && <dd className="figure-note">{props.note}</dd>}
-    </div>
-  );
+const DAY_MS = 86_400_000;
+/** The last 30 days and the 30 before them. */
+const DAYS = 60;
+
+type Days = UseQueryResult<UsageReportView, Error>;
+
+/** Sums by day from which figures compare spans: the last 60 UTC days. */
+export function useDays(): Days {
+  const scope = useScope();
+  const now = Date.now();
+  const query = new URLSearchParams({
+    group_by: 'day',
+    from: dayOf(now - (DAYS - 1) * DAY_MS),
+    to: dayOf(now),
+  });
+  return useQuery({
+    ...read<UsageReportView>(scope, `${scope.api}usage/?${query}`),
+    refetchInterval: POLL_MS,
+  });
 }
 
-/** The balance, and how many days it lasts at the pace of the last seven. `days` are sums by day of the last 60. */
-export function BalanceFigure({
-  account,
-  days,
-}: {
-  account: AccountView;
-  days: UsageReportView | undefined;
-}) {
-  const left = days && daysLeft(account.credits_balance, days.rows, Date.now());
-  return (
-    <Figure
-      name="Balance"
-      isLow={account.credits_balance < account.alert_threshold}
-      note={left === undefined ? undefined : `lasts ${daysInWords(left)} at the 7-day pace`}
-    >
-      <Amount of={account.credits_balance} />
-    </Figure>
-  );
-}
-
-/** `about 12 days`; `less than a day`; beyond two years nobody counts. */
-export function daysInWords(days: number): string {
-  if (days < 1) return 'less than a day';
-  if (days > 730) return 'more than 2 years';
-  const whole = Math.floor(days);
-  return `about ${count(whole)} ${whole === 1 ? 'day' : 'days'}`;
-}
-
-const MOST_PERCENTS = 999;
-
-const SPANS = [
-  [1, 'Spent today', 'yesterday'],
-  [7, 'Spent in 7 days', 'prior 7 days'],
-  [30, 'Spent in 30 days', 'prior 30 days'],
-] as const;
-
-/** Spend of today, 7 and 30 days with the change, and calls with the shares refused and failed. */
-export function SpendFigures({ days, isUnknown }: { days: UsageReportView | undefined; isUnknown: boolean }) {
-  const missing = isUnknown ? 'could not be read' : 'loading';
+/** The balance and how long it lasts, if `account` is given, and spend and requests of its days. */
+export function SpendFigures({ account, days }: { account?: AccountView; days: Days }) {
+  const rows = days.data?.rows;
   return (
     <>
-      {SPANS.map(([span, name, before]) => {
-        const pace = days && paceOf(days.rows, span, Date.now());
-        return (
-          <Figure key={span} name={name} note={pace ? changeAgainst(before, changeOf(pace)) : missing}>
-            {pace ? <Amount of={pace.spent} /> : isUnknown ? '–' : '…'}
-          </Figure>
-        );
-      })}
-      <CallsFigure days={days} missing={missing} isUnknown={isUnknown} />
+      {days.error && <Failure error={days.error} retry={() => void days.refetch()} />}
+      <Figures>
+        {account && <BalanceFigure account={account} days={days} />}
+        {SPANS.map(([span, name, before]) => {
+          const pace = rows && paceOf(rows, span, Date.now());
+          return (
+            <Figure key={span} name={name} note={pace ? before(pace) : missing(days)}>
+              {pace ? <Amount of={pace.spent} /> : '–'}
+            </Figure>
+          );
+        })}
+        <RequestsFigure days={days} />
+      </Figures>
     </>
   );
 }
 
-function changeAgainst(before: string, percents: number | undefined): string {
-  return percents === undefined
-    ? `none ${before === 'yesterday' ? '' : 'in '}${before}`
-    : `${changeWords(percents)} vs ${before}`;
+/** Spans with what each is compared with. Today is not over, so it has no change in percent. */
+const SPANS = [
+  [1, 'Spent today', ({ before }) => <Yesterday spent={before} />],
+  [7, 'Spent in 7 days', (pace) => against(pace, 'the 7 days before')],
+  [30, 'Spent in 30 days', (pace) => against(pace, 'the 30 days before')],
+] as const satisfies readonly (readonly [number, string, (pace: ReturnType<typeof paceOf>) => unknown])[];
+
+function Yesterday({ spent }: { spent: string }) {
+  return (
+    <>
+      <Amount of={spent} /> yesterday
+    </>
+  );
 }
 
-function CallsFigure(props: { days: UsageReportView | undefined; missing: string; isUnknown: boolean }) {
-  const ends = props.days && endsOf(lastDays(props.days, 30));
+function against(pace: ReturnType<typeof paceOf>, before: string): string {
+  const percents = changeOf(pace);
+  return percents === undefined ? `none in ${before}` : `${changeWords(percents)} vs ${before}`;
+}
+
+function missing({ error }: Days): string {
+  return error ? 'could not be read' : 'loading';
+}
+
+/** The balance, and how many days it lasts at the pace of the last seven. */
+export function BalanceFigure({ account, days }: { account: AccountView; days: Days }) {
+  const { credits_balance: balance, credits_held: held, overdraft } = account;
+  const left = days.data && daysLeft(balance, days.data.rows, Date.now());
   return (
     <Figure
-      name="Calls in 30 days"
-      note={ends ? `${percent(ends.refused)} refused, ${percent(ends.failed)} failed` : props.missing}
+      name="Balance"
+      isLow={balance <= 0 || (left !== undefined && left < SOON_DAYS)}
+      note={
+        <>
+          {left !== undefined && <>lasts {daysInWords(left)} at the 7-day pace</>}
+          {held > 0 && (
+            <div>
+              <Amount of={held} /> held for calls in flight
+            </div>
+          )}
+          {overdraft > 0 && (
+            <div>
+              Overdraft <Amount of={overdraft} />: calls in flight can go that far below 0
+            </div>
+          )}
+        </>
+      }
     >
-      {ends ? count(ends.calls) : props.isUnknown ? '–' : '…'}
+      <Amount of={balance} />
     </Figure>
   );
 }
 
-function lastDays({ rows }: UsageReportView, days: number): UsageReportView['rows'] {
-  const from = new Date(Date.now() - (days - 1) * 86_400_000).toISOString().slice(0, 10);
-  return rows.filter(({ day = '' }) => day >= from);
-}
-
-/** A change in percent: `▲ 12%`. Beyond ten times as much, the number says nothing. */
-export function changeWords(percents: number): string {
-  const sign = percents > 0 ? '▲ ' : percents < 0 ? '▼ ' : '';
-  return percents > MOST_PERCENTS ? `${sign}>${MOST_PERCENTS}%` : `${sign}${count(Math.abs(percents))}%`;
-}
-
-/** A share between 0 and 1: `4.2%`. */
-export function percent(share: number): string {
-  return `${count(Math.round(share * 1_000) / 10)}%`;
-}
-
-/** What is held, and what may be overdrawn, in a line; nothing where both are 0. */
-export function HeldLine({ account }: { account: AccountView }) {
-  const { credits_held: held, overdraft } = account;
-  if (held === 0 && overdraft === 0) return null;
+function RequestsFigure({ days }: { days: Days }) {
+  const results = days.data && resultsOf(days.data.rows, 30, Date.now());
   return (
-    <p className="call-limits">
-      {held > 0 && (
-        <>
-          <strong>
-            <Amount of={held} />
-          </strong>{' '}
-          held for calls in flight.{' '}
-        </>
-      )}
-      {overdraft > 0 && (
-        <>
-          Overdraft{' '}
-          <strong>
-            <Amount of={overdraft} />
-          </strong>
-          : calls in flight can go that far below 0.
-        </>
-      )}
-    </p>
+    <Figure name="Requests in 30 days" note={results ? shares(results) : missing(days)}>
+      {results ? count(results.all) : '–'}
+    </Figure>
   );
+}
+
+function shares({ all, ok, refused, failed }: ReturnType<typeof resultsOf>): string {
+  if (all === 0) return 'none yet';
+  return `${percent(ok, all)} OK, ${percent(refused, all)} refused, ${percent(failed, all)} failed`;
 }

@@ -1,4 +1,5 @@
 import { creditsString } from '../../../domain/credits.ts';
+import { count } from '../format/credits.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -46,16 +47,41 @@ export function daysLeft(balance: number, rows: readonly DaySums[], now: number)
   return balance / (spent / Math.min(7, first + 1));
 }
 
-/** Calls with the shares that were refused and failed, between 0 and 1 (specification section 8). */
-export function endsOf(rows: readonly DaySums[]): { calls: number; refused: number; failed: number } {
-  const sum = (of: (row: DaySums) => number) => rows.reduce((total, row) => total + of(row), 0);
-  const [calls, refused, failed] = [
-    sum((row) => row.calls),
-    sum((row) => row.refused ?? 0),
-    sum((row) => row.failed ?? 0),
-  ];
-  const all = calls + refused;
-  return { calls, refused: all === 0 ? 0 : refused / all, failed: all === 0 ? 0 : failed / all };
+/** Requests of the last `days` UTC days by result. The ledger's calls leave out those that the gateway refused. */
+export function resultsOf(rows: readonly DaySums[], days: number, now: number) {
+  const recent = rows.filter(({ day }) => isWithin(age(day, now), 0, days));
+  const sum = (of: (row: DaySums) => number) => recent.reduce((total, row) => total + of(row), 0);
+  const refused = sum((row) => row.refused ?? 0);
+  const failed = sum((row) => row.failed ?? 0);
+  const ok = sum((row) => row.calls) - failed;
+  return { all: ok + refused + failed, ok, refused, failed };
+}
+
+/** UTC day of a moment, `2026-11-24`. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** `about 12 days`; `less than a day`; beyond two years nobody counts. */
+export function daysInWords(days: number): string {
+  if (days < 1) return 'less than a day';
+  if (days > 730) return 'more than 2 years';
+  const whole = Math.floor(days);
+  return `about ${count(whole)} ${whole === 1 ? 'day' : 'days'}`;
+}
+
+const MOST_PERCENTS = 999;
+
+/** A change in percent: `▲ 12%`. Beyond ten times as much, the number says nothing. */
+export function changeWords(percents: number): string {
+  const sign = percents > 0 ? '▲ ' : percents < 0 ? '▼ ' : '';
+  return percents > MOST_PERCENTS ? `${sign}>${MOST_PERCENTS}%` : `${sign}${count(Math.abs(percents))}%`;
+}
+
+/** A part of a whole: `4.2%`; what is not nothing is never `0%`. */
+export function percent(part: number, whole: number): string {
+  const rounded = whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10;
+  return part > 0 && rounded === 0 ? '<0.1%' : `${count(rounded)}%`;
 }
 
 /** Days between a UTC day and today: 0 for today. */

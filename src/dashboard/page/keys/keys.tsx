@@ -1,193 +1,188 @@
+import { Button } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { KeyView } from '../../../api/keys/key-view.ts';
-import { type Base, OWN, readKeys } from '../api/account.ts';
-import { type Refusals, readRefusals } from '../api/key-usage.ts';
-import { useLoad } from '../api/use-load.ts';
-import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
-import { choose, query } from '../route.ts';
-import { may, mayCreateKeys } from '../session/session.ts';
-import { Empty } from '../ui/elements.tsx';
-import { Field } from '../ui/field.tsx';
-import { Choice } from '../ui/filters.tsx';
-import { PageFrame } from '../ui/page.tsx';
-import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
+import type { KeyListView, KeyView } from '../../../api/keys/key-view.ts';
+import type { MemberView } from '../../../api/people/member-view.ts';
+import { KEY_STATUSES } from '../../../domain/key-status.ts';
+import { read } from '../data/query.ts';
+import { count } from '../format/credits.ts';
+import { STATUSES } from '../format/words.ts';
+import { WhatIsLeft } from '../limits/what-is-left.tsx';
+import { type Scope, useScope } from '../session/scope.ts';
+import { type Choices, useChoices } from '../ui/choices.ts';
+import { Card, Empty } from '../ui/elements.tsx';
+import { Choice, ClearFilters, Search } from '../ui/filters.tsx';
+import { PageLink } from '../ui/link.tsx';
+import { Page } from '../ui/page.tsx';
+import { Paged, useCursor } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { sortingOf } from '../ui/sorting.ts';
-import { DeactivateMany, isSelectable } from './deactivate-many.tsx';
-import { isExpired, KEY_ORDERS, LARGEST_FIRST, NEWEST_FIRST, sortedKeys } from './key-order.ts';
-import { type KeyActions, KeyTable } from './key-table.tsx';
+import { Table } from '../ui/table.tsx';
+import { keyColumns } from './columns.tsx';
+import { DeactivateMany } from './deactivate.tsx';
+import { isOwnKey } from './key-api.ts';
+import '../style/keys.css';
 
+/** Keys of a page of the list, which is sorted within itself. */
 const PAGE = 100;
+const FILTERS = ['search', 'status', 'person_id'];
 
-/** Choices of the filter by use. */
-const USES = [
-  ['yes', `In the last ${UNUSED_AFTER_DAYS} days`],
-  ['no', `Not for ${UNUSED_AFTER_DAYS} days, or never`],
-] as const;
-
-/** Page of all keys of the account, to search, create and open them. */
-export function Keys() {
-  const loaded = useLoad((signal) => readKeys(OWN, signal));
+/** Page of the keys of an account, or of the member's own. */
+export default function KeysPage() {
+  const scope = useScope();
+  const isOwn = scope.reach('read keys') === 'own';
+  const { membership } = scope;
   return (
-    <PageFrame
-      title="Keys"
+    <Page
+      title={isOwn ? 'My keys' : 'Keys'}
       actions={
-        mayCreateKeys() && (
-          <a className="button primary" href="#/keys/new">
+        mayCreate(scope) && (
+          <Button component={PageLink} to="keys/new">
             Create key
-          </a>
+          </Button>
         )
       }
     >
-      <Shown of={loaded}>{(keys) => <KeyList of={OWN} keys={keys} onEnded={loaded.reload} />}</Shown>
-    </PageFrame>
+      {isOwn && membership && membership.limits.length > 0 && (
+        <Card title="What is left of your limits">
+          <WhatIsLeft limits={membership.limits} yours={['member']} />
+        </Card>
+      )}
+      <KeyList />
+    </Page>
   );
 }
 
-/**
- * List of keys, newest first unless sorted otherwise; order, search, filters and page are in the address. Without
- * `actions`, the owner's: keys can be selected.
- */
-export function KeyList({
-  of: base,
-  keys,
-  actions,
-  onEnded,
-}: {
-  of: Base;
-  keys: readonly KeyView[];
-  actions?: KeyActions;
-  /** Called when a key has changed, as when its previous value has ended. */
-  onEnded: () => void;
-}) {
-  const search = query.value.get('search') ?? '';
-  const shows = query.value.get('status') ?? 'all';
-  const use = query.value.get('use') ?? '';
-  const refusals = useLoad((signal) => readRefusals(base, signal), base).data;
-  const sorting = sortingOf(query.value.get('sort') ?? '', KEY_ORDERS, NEWEST_FIRST, LARGEST_FIRST, (sort) =>
-    choose({ ...FIRST_PAGE, sort }),
-  );
-  const matching = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use, refusals));
-  const found = sortedKeys(matching, sorting.by, sorting.isDown);
-  const at = Number(cursors().at(-1)) || 0;
-  const next = at + PAGE < found.length ? String(at + PAGE) : null;
-  const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
-  // Only keys that are found: nobody deactivates what a filter hides.
-  const selectable = actions === undefined && may('change keys') ? found.filter(isSelectable) : [];
-  const selected = selectable.filter(({ id }) => marked.has(id));
+/** True if the session may create keys: members can be kept from it. */
+function mayCreate({ can, reach, membership }: Scope): boolean {
+  if (!can('change keys')) return false;
+  return reach('change keys') === 'all' || membership?.can_create_keys !== false;
+}
+
+function KeyList() {
+  const scope = useScope();
+  const { choices } = useChoices();
+  const cursor = useCursor();
+  const query = useQuery({
+    ...read<KeyListView>(scope, `${scope.keysApi}?${queryOf(choices, cursor)}`),
+    placeholderData: keepPreviousData,
+  });
+  // How many there are in all is known if the unfiltered list was shown, and has one page.
+  const all = useQuery({
+    ...read<KeyListView>(scope, `${scope.keysApi}?${queryOf({}, '')}`),
+    enabled: false,
+  }).data;
+  const [marked, setMarked] = useState<ReadonlySet<string | number>>(new Set());
+  const isFiltered = FILTERS.some((name) => choices[name]);
   return (
     <>
       <search className="filters">
-        <label>
-          <span>Search</span>
-          <input
-            type="search"
-            placeholder="Name, note or prefix"
-            value={search}
-            onInput={(event) => choose({ search: event.currentTarget.value, ...FIRST_PAGE }, 'replace')}
-          />
-        </label>
-        <label>
-          <span>Status</span>
-          <select
-            value={shows}
-            onChange={(event) => {
-              const { value } = event.currentTarget;
-              choose({ status: value === 'all' ? '' : value, ...FIRST_PAGE });
-            }}
-          >
-            <option value="all">All</option>
-            <option value="active">Active</option>
-            <option value="inactive">Inactive or expired</option>
-          </select>
-        </label>
+        <Search name="search" label="Search" placeholder="Name, note or prefix" />
         <Choice
-          label="Used"
+          name="status"
+          label="Status"
           none="All"
-          value={use}
-          choices={USES}
-          onValue={(value) => choose({ use: value, ...FIRST_PAGE })}
+          values={KEY_STATUSES.map((status) => [status, STATUSES[status][0]])}
         />
-        <span className="phone-only">
-          <Field name="sort" label="Sort by">
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={sorting.by}
-                onChange={(event) => sorting.choose(event.currentTarget.value)}
-              >
-                {Object.entries(KEY_ORDERS).map(([name, word]) => (
-                  <option key={word} value={word}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </span>
-        <p className="hint" role="status">
-          {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
-        </p>
-        {selectable.length > 1 && selected.length < selectable.length && (
-          <button
-            type="button"
-            className="link"
-            onClick={() => setMarked(new Set(selectable.map(({ id }) => id)))}
-          >
-            Select all {selectable.length}
-          </button>
-        )}
+        {scope.reach('read keys') === 'all' && scope.can('read members') && <OwnerChoice />}
+        <ClearFilters names={FILTERS} />
       </search>
-      {selected.length > 0 && (
-        <DeactivateMany keys={selected} onClear={() => setMarked(new Set())} onChanged={onEnded} />
-      )}
-      {found.length === 0 ? (
-        <Empty title={keys.length === 0 ? 'No key yet' : 'No results'}>
-          {keys.length > 0 && (
+      <Shown of={query}>
+        {({ keys, next = null }) => {
+          // Only keys that are shown: nobody deactivates what a filter hides.
+          const selected = keys.filter((key) => marked.has(key.id) && isSelectable(scope, key));
+          const found = foundWords(keys.length, next !== null, isFiltered, all);
+          return (
             <>
-              <p>Change the search or show all keys.</p>
-              <button
-                type="button"
-                className="link"
-                onClick={() => choose({ search: '', status: '', use: '', ...FIRST_PAGE })}
+              <p className="hint found">
+                {found}
+                {next !== null && '. Sorting applies to the keys on this page.'}
+              </p>
+              {selected.length > 0 && <DeactivateMany keys={selected} onClear={() => setMarked(new Set())} />}
+              <Paged
+                label="Pages of keys"
+                words={['Previous', 'Next']}
+                next={next}
+                isLoading={query.isFetching}
               >
-                Show all keys
-              </button>
+                <Table
+                  label="Keys"
+                  columns={keyColumns(scope)}
+                  rows={keys}
+                  rowKey={({ id }) => id}
+                  rowName={({ name }) => name}
+                  initialSort="name"
+                  found={found}
+                  empty={<NoKeys isFiltered={isFiltered} />}
+                  {...(scope.can('change keys') && {
+                    selection: {
+                      chosen: marked,
+                      can: (key: KeyView) => isSelectable(scope, key),
+                      toggle: ({ id }: KeyView) => setMarked(toggled(marked, id)),
+                    },
+                  })}
+                />
+              </Paged>
             </>
-          )}
-        </Empty>
-      ) : (
-        <Paged
-          label="Pages of keys"
-          back="Previous"
-          on="Next"
-          next={next}
-          of={{ isLoading: false, subject: String(at) }}
-        >
-          <KeyTable
-            keys={found.slice(at, at + PAGE)}
-            refusals={refusals}
-            sorting={sorting}
-            actions={actions}
-            selection={selectable.length > 0 ? { marked, onMarked: setMarked } : undefined}
-            onEnded={onEnded}
-          />
-        </Paged>
-      )}
+          );
+        }}
+      </Shown>
     </>
   );
 }
 
-function isFound(key: KeyView, search: string, shows: string): boolean {
-  const isUsable = key.is_active && !isExpired(key);
-  if (shows !== 'all' && isUsable !== (shows === 'active')) return false;
-  const text = `${key.name}\n${key.description}\n${key.prefix}`.toLowerCase();
-  return text.includes(search.trim().toLowerCase());
+function OwnerChoice() {
+  const scope = useScope();
+  const members =
+    useQuery(read<{ members: MemberView[] }>(scope, `${scope.api}members/`)).data?.members ?? [];
+  return (
+    <Choice
+      name="person_id"
+      label="Owner"
+      none="Anyone"
+      values={members.map(({ person }) => [String(person.id), person.name || person.email])}
+    />
+  );
 }
 
-/** A key whose calls are refused is in use, too. */
-function isOfUse(key: KeyView, use: string, refusals: Refusals | undefined): boolean {
-  if (use !== 'yes' && use !== 'no') return true;
-  const isIdle = isUnused(key.last_used_at) && !refusals?.has(key.id);
-  return isIdle === (use === 'no');
+function NoKeys({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No results">Change the filters, or clear them.</Empty>;
+  return (
+    <Empty title="No keys yet">
+      <p>Create a key for each app or person, so that each has its own limits and its own line in Usage.</p>
+    </Empty>
+  );
+}
+
+/** Keys that can be selected: active ones, but not the session's, whose page asks about the sign-out. */
+function isSelectable(scope: Scope, key: KeyView): boolean {
+  const isLocked = key.restrictions_locked && scope.reach('change keys') === 'own';
+  return key.is_active && !isOwnKey(scope, key) && !isLocked;
+}
+
+function toggled(ids: ReadonlySet<string | number>, id: number): ReadonlySet<string | number> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** Parameters of the list; a search for a key's value looks for its prefix, and never sends the value. */
+function queryOf({ search = '', status, person_id }: Choices, after: string): string {
+  const text = search.trim().replace(/^sk-tg-(.{0,4}).*$/, '$1');
+  const given = { search: text, status, person_id, after, limit: String(PAGE) };
+  return new URLSearchParams(
+    Object.entries(given).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  ).toString();
+}
+
+/** `3 of 31 keys`, `100 keys on this page, and more`. */
+function foundWords(
+  shown: number,
+  isPaged: boolean,
+  isFiltered: boolean,
+  all: KeyListView | undefined,
+): string {
+  const total = isFiltered && all && !all.next ? all.keys.length : undefined;
+  const words = (amount: number) => `${count(amount)} ${amount === 1 ? 'key' : 'keys'}`;
+  if (isPaged) return `${words(shown)} on this page, and more`;
+  return total === undefined ? words(shown) : `${count(shown)} of ${words(total)}`;
 }

@@ -1,27 +1,27 @@
 import type { AccountPatchBody, OperatorAccountView } from '../../../api/account/account-view.ts';
+import { MAX_CALL_LIMIT } from '../../../domain/call-limits.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
 import { KEY_FIELDS } from '../../../domain/key-fields.ts';
-import { limitsText } from '../../../domain/spending-limits-text.ts';
-import { CALL_LIMITS } from '../format/call-limits.ts';
+import type { WireLimit } from '../../../domain/spending-limits.ts';
+import type { CallLimit } from '../format/call-limits.ts';
 import { count, credits } from '../format/credits.ts';
-import { limitsOf } from '../format/limits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { callLimitOf, callLimitTexts } from '../keys/call-limit-texts.ts';
-import type { Difference } from '../ui/difference.ts';
+import { readWhole } from '../format/read-whole.ts';
+import { type LimitRow, limitRows, limitWords, readLimitRows } from '../limits/limit-rows.ts';
+import { type ReadDraft, readFields } from '../ui/read-fields.ts';
 
-/** Names of the form's fields in the API. */
-export const ACCOUNT_FIELDS = [
-  'email',
-  'alert_threshold',
-  'overdraft',
-  'spending_limits',
-  ...CALL_LIMITS,
-] as const;
-type AccountField = (typeof ACCOUNT_FIELDS)[number];
+/** The settings of an account as they are typed, under their names in the API. */
+export interface AccountDraft extends Readonly<Record<CallLimit, string>> {
+  readonly name: string;
+  readonly email: string;
+  readonly alert_threshold: string;
+  readonly overdraft: string;
+  readonly spending_limits: readonly LimitRow[];
+}
 
-/** State of the form of an account: the text of each field before it is parsed. */
-export type AccountDraft = Readonly<Record<AccountField, string>>;
-
-export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
+/** Labels of the fields, in the order of the form. */
+export const LABELS = {
+  name: 'Name',
   email: 'Email address',
   alert_threshold: 'Alert threshold',
   overdraft: 'Overdraft',
@@ -29,73 +29,101 @@ export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
   rpm_limit: KEY_FIELDS.rpmLimit.label,
   tpm_limit: KEY_FIELDS.tpmLimit.label,
   max_parallel_requests: KEY_FIELDS.maxParallelRequests.label,
+} as const;
+
+/** Fields of an account that is to be made. Empty fields get the defaults of the configuration. */
+export interface NewAccountDraft extends AccountDraft {
+  readonly owner_email: string;
+  readonly credits: string;
+}
+
+export const NEW_LABELS = {
+  ...LABELS,
+  credits: 'Initial credits',
+  owner_email: 'Invite an owner',
+} as const;
+
+export const NEW_ACCOUNT: NewAccountDraft = {
+  email: '',
+  name: '',
+  credits: '0',
+  owner_email: '',
+  alert_threshold: String(DEFAULT_ALERT_THRESHOLD),
+  overdraft: '',
+  spending_limits: [],
+  rpm_limit: '',
+  tpm_limit: '',
+  max_parallel_requests: '',
 };
 
 /** The draft of an account as it is stored. */
 export function draftOf(account: OperatorAccountView): AccountDraft {
+  const text = (amount: number | null) => (amount === null ? '' : String(amount));
   return {
+    name: account.name,
     email: account.email,
     alert_threshold: String(account.alert_threshold),
     overdraft: String(account.overdraft),
-    spending_limits: limitsText(account.spending_limits),
-    ...callLimitTexts(account),
+    spending_limits: limitRows(account.spending_limits),
+    rpm_limit: text(account.rpm_limit),
+    tpm_limit: text(account.tpm_limit),
+    max_parallel_requests: text(account.max_parallel_requests),
   };
 }
 
-/** The fields whose text differs from what the form was filled with. */
-export function touchedIn(draft: AccountDraft, filledFrom: OperatorAccountView): AccountField[] {
-  const before = draftOf(filledFrom);
-  return ACCOUNT_FIELDS.filter((field) => draft[field].trim() !== before[field]);
+/** Parses the settings of an account; the gateway checks again. */
+export function readDraft(draft: AccountDraft): ReadDraft<AccountPatchBody> {
+  const limit = (name: CallLimit) => () => (isEmpty(draft[name]) ? null : callLimit(draft, name));
+  return readFields<AccountPatchBody>({
+    name: () => draft.name.trim(),
+    email: () => draft.email.trim(),
+    alert_threshold: () => readAmount('The threshold', draft.alert_threshold, 'alert_threshold'),
+    overdraft: () => readAmount('The overdraft', draft.overdraft, 'overdraft'),
+    spending_limits: () => readLimitRows(draft.spending_limits),
+    rpm_limit: limit('rpm_limit'),
+    tpm_limit: limit('tpm_limit'),
+    max_parallel_requests: limit('max_parallel_requests'),
+  });
 }
 
-/** Body of the PATCH: the touched fields. Throws an ApiFailure that names the first field whose text is no value. */
-export function changesOf(draft: AccountDraft, touched: readonly AccountField[]): AccountPatchBody {
-  return Object.fromEntries(touched.map((field) => [field, parsed(draft, field)]));
+/** Parses an account that is to be made. */
+export function readNewAccount(draft: NewAccountDraft): ReadDraft<NewAccountBody> {
+  const given = <Value>(text: string, value: () => Value) => (isEmpty(text) ? undefined : value());
+  const limit = (name: CallLimit) => () => given(draft[name], () => callLimit(draft, name));
+  return readFields<NewAccountBody>({
+    email: () => draft.email.trim(),
+    name: () => given(draft.name, () => draft.name.trim()),
+    credits: () => readAmount('Credits', draft.credits, 'credits'),
+    owner_email: () => given(draft.owner_email, () => draft.owner_email.trim()),
+    alert_threshold: () => readAmount('The threshold', draft.alert_threshold, 'alert_threshold'),
+    overdraft: () => given(draft.overdraft, () => readAmount('The overdraft', draft.overdraft, 'overdraft')),
+    spending_limits: () => readLimitRows(draft.spending_limits),
+    rpm_limit: limit('rpm_limit'),
+    tpm_limit: limit('tpm_limit'),
+    max_parallel_requests: limit('max_parallel_requests'),
+  });
 }
 
-type FieldValue = AccountPatchBody[AccountField];
+/** Body of a new account; undefined fields are left out of the request. */
+export type NewAccountBody = {
+  readonly [Field in keyof NewAccountDraft]: Field extends 'spending_limits'
+    ? readonly WireLimit[]
+    : string | number | undefined;
+};
 
-function parsed(draft: AccountDraft, field: AccountField): FieldValue {
-  if (field === 'email') return draft.email.trim();
-  if (field === 'alert_threshold') return readAmount('The threshold', draft.alert_threshold, field);
-  if (field === 'overdraft') return readAmount('The overdraft', draft.overdraft, field);
-  if (field === 'spending_limits') return limitsOf(draft.spending_limits);
-  return callLimitOf(draft, field);
+function callLimit(draft: AccountDraft, name: CallLimit): number {
+  return readWhole('The limit', draft[name], name, MAX_CALL_LIMIT, 'Leave empty for none.');
 }
 
-/** True if one of the changed fields was given another value meanwhile: `now` has neither the old nor the new. */
-export function isContested(
-  changes: AccountPatchBody,
-  before: OperatorAccountView,
-  now: OperatorAccountView,
-): boolean {
-  return ACCOUNT_FIELDS.some(
-    (field) =>
-      field in changes && !isEqual(now[field], before[field]) && !isEqual(now[field], changes[field]),
-  );
+function isEmpty(text: string): boolean {
+  return text.trim() === '';
 }
 
-/** Fields in which `before` with `changes` differs from `now`, which somebody else saved meanwhile. */
-export function differencesOf(
-  changes: AccountPatchBody,
-  before: OperatorAccountView,
-  now: OperatorAccountView,
-): Difference[] {
-  const form = { ...before, ...changes };
-  return ACCOUNT_FIELDS.filter((field) => !isEqual(form[field], now[field])).map((field) => ({
-    label: ACCOUNT_LABELS[field],
-    mine: field in changes ? inWords(field, form[field]) : undefined,
-    theirs: inWords(field, now[field]),
-  }));
-}
-
-function isEqual(one: FieldValue, other: FieldValue): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function inWords(field: AccountField, value: FieldValue): string {
-  if (value === null || value === undefined) return 'none';
-  if (typeof value === 'string') return value;
-  if (typeof value === 'object') return limitsText(value) || 'none';
+/** A setting in words, for the table of a conflict. */
+export function settingWords(field: string, value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'none';
+  if (field === 'spending_limits')
+    return (value as readonly WireLimit[]).map(limitWords).join('; ') || 'none';
+  if (typeof value !== 'number') return String(value);
   return field === 'alert_threshold' || field === 'overdraft' ? credits(value) : count(value);
 }

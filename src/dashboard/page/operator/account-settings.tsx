@@ -1,107 +1,131 @@
-import { useEffect, useState } from 'react';
-import type { OperatorAccountView } from '../../../api/account/account-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
-import { changeAccount, readOneAccount } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
-import { LIMITS_HINT } from '../format/limits.ts';
-import { CallLimitFields } from '../keys/call-limit-fields.tsx';
-import { ActionForm } from '../ui/action-form.tsx';
-import { announce } from '../ui/announcements.tsx';
-import { Conflict } from '../ui/conflict.tsx';
-import { Section } from '../ui/elements.tsx';
-import { TextField } from '../ui/field.tsx';
-import { useUnsaved } from '../ui/leave-guard.ts';
-import {
-  ACCOUNT_FIELDS,
-  ACCOUNT_LABELS,
-  changesOf,
-  differencesOf,
-  draftOf,
-  isContested,
-  touchedIn,
-} from './account-draft.ts';
+import { TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { AccountPatchBody, OperatorAccountView } from '../../../api/account/account-view.ts';
+import { ask } from '../data/client.ts';
+import { read } from '../data/query.ts';
+import { CALL_LIMITS } from '../format/call-limits.ts';
+import { LimitsEditor } from '../limits/editor.tsx';
+import { useScope } from '../session/scope.ts';
+import { type Edit, EditForm, useEdit } from '../ui/edit.tsx';
+import { Card } from '../ui/elements.tsx';
+import { Page } from '../ui/page.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { type AccountDraft, draftOf, LABELS, readDraft, settingWords } from './account-draft.ts';
 
-/**
- * Form of an existing account, which sends the touched fields only. Accounts have no version: before it saves, it reads
- * the account again, and asks where somebody else has changed one of these fields since the form was filled.
- */
-export function AccountSettings({
-  of: account,
-  onChanged,
-}: {
-  of: OperatorAccountView;
-  onChanged: (account: OperatorAccountView) => void;
-}) {
-  const [filledFrom, setFilledFrom] = useState(account);
-  const [draft, setDraft] = useState(() => draftOf(account));
-  /** The account as somebody else saved it meanwhile, while the dialog asks about it. */
-  const [theirs, setTheirs] = useState<OperatorAccountView>();
-  const touched = touchedIn(draft, filledFrom);
-  useUnsaved(touched.length > 0);
+/** The settings of an account that only the operator may change, and those of its owner. */
+export default function AccountSettingsPage() {
+  const scope = useScope();
+  const account = useQuery(read<OperatorAccountView>(scope, scope.api));
+  return (
+    <Page
+      title="Settings"
+      part={account.data?.name}
+      back={{ to: 'home', name: account.data?.name ?? 'Account' }}
+    >
+      <Shown of={account}>{(stored) => <Settings of={stored} />}</Shown>
+    </Page>
+  );
+}
 
-  const fill = (from: OperatorAccountView) => {
-    setFilledFrom(from);
-    setDraft(draftOf(from));
-  };
-  useEffect(() => {
-    if (touched.length === 0) fill(account);
-  }, [account]);
-  const adopt = (saved: OperatorAccountView) => {
-    setTheirs(undefined);
-    fill(saved);
-    onChanged(saved);
-  };
-  /** Saves, unless a touched field has another value now than in `seen`, the account as the user last saw it. */
-  const send = async (seen: OperatorAccountView): Promise<void> => {
-    const changes = changesOf(draft, touched);
-    const now = await readOneAccount(account.id);
-    if (isContested(changes, seen, now)) return setTheirs(now);
-    adopt(touched.length === 0 ? now : await changeAccount(account.id, changes));
-    announce('Account saved.');
-  };
-  const action = useAction(() => send(filledFrom));
-  const refused = fieldOf(action.error, ACCOUNT_FIELDS);
-  const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
-  const field = (name: 'email' | 'alert_threshold' | 'overdraft' | 'spending_limits') => ({
-    name,
-    label: ACCOUNT_LABELS[name],
-    error: errorAt(name),
-    value: draft[name],
-    onValue: (text: string) => setDraft({ ...draft, [name]: text }),
+function Settings({ of: stored }: { of: OperatorAccountView }) {
+  const path = `/api/admin/accounts/${stored.id}/` as const;
+  const edit = useEdit<OperatorAccountView, AccountDraft, AccountPatchBody>({
+    what: 'account',
+    labels: LABELS,
+    stored,
+    draftOf,
+    read: readDraft,
+    reread: () => ask<OperatorAccountView>(path),
+    send: (body) => ask<OperatorAccountView>(path, { method: 'PATCH', body }),
+    words: settingWords,
   });
   return (
-    <Section title="Settings">
-      <ActionForm action={action} isAtField={refused !== undefined} verb="Save">
-        <TextField {...field('email')} input={{ type: 'email' }} />
-        <TextField {...field('alert_threshold')} input={{ inputMode: 'decimal' }} />
-        <TextField
-          {...field('overdraft')}
-          hint="How far below 0 calls in flight can take the balance. 0: not at all."
-          input={{ inputMode: 'decimal' }}
-        />
-        <TextField
-          {...field('spending_limits')}
-          hint={`For all keys together, besides the limits of each. ${LIMITS_HINT}`}
-        />
-        <fieldset className="group">
-          <legend>Rate limits</legend>
-          <p className="hint">For all keys together, besides the limits of each. Empty: no limit.</p>
-          <CallLimitFields
-            texts={draft}
-            onTexts={(texts) => setDraft({ ...draft, ...texts })}
-            errorAt={errorAt}
+    <EditForm of={edit} hint="Changes apply at every gateway as soon as you save.">
+      <Card title="Account">
+        <div className="fields">
+          <TextInput label={LABELS.name} {...edit.input('name')} />
+          <TextInput
+            type="email"
+            label={LABELS.email}
+            description="Alerts include it. Signing in is by the addresses of the members."
+            {...edit.input('email')}
           />
-        </fieldset>
-      </ActionForm>
-      {theirs && (
-        <Conflict
-          of="account"
-          differences={differencesOf(changesOf(draft, touched), filledFrom, theirs)}
-          onKeepTheirs={() => adopt(theirs)}
-          saveMine={() => send(theirs)}
-          onClose={() => setTheirs(undefined)}
-        />
-      )}
-    </Section>
+        </div>
+      </Card>
+      <Card title="Credits">
+        <div className="fields">
+          <ThresholdField of={edit} />
+          <OverdraftField of={edit} />
+        </div>
+      </Card>
+      <Card title="Limits of all keys together">
+        <div className="fields">
+          <AccountLimitFields of={edit} placeholder="No limit" />
+        </div>
+      </Card>
+    </EditForm>
+  );
+}
+
+/** Edit of a draft with the fields that new and stored accounts share. */
+type Of<Draft extends AccountDraft> = { readonly of: Edit<Draft> };
+
+export function ThresholdField<Draft extends AccountDraft>({
+  of: edit,
+  hint = 'The owner is alerted when the balance falls below this, and can change it.',
+}: Of<Draft> & { hint?: ReactNode }) {
+  return (
+    <TextInput
+      label={LABELS.alert_threshold}
+      description={hint}
+      inputMode="decimal"
+      autoComplete="off"
+      {...edit.input('alert_threshold')}
+    />
+  );
+}
+
+export function OverdraftField<Draft extends AccountDraft>({
+  of: edit,
+  isDefault = false,
+}: Of<Draft> & { isDefault?: boolean }) {
+  return (
+    <TextInput
+      label={LABELS.overdraft}
+      description={`How far below 0 calls in flight can take the balance.${isDefault ? ' Leave empty for the configured default.' : ''}`}
+      inputMode="decimal"
+      autoComplete="off"
+      {...edit.input('overdraft')}
+    />
+  );
+}
+
+export function AccountLimitFields<Draft extends AccountDraft>({
+  of: edit,
+  placeholder,
+}: Of<Draft> & { placeholder: string }) {
+  const { form } = edit;
+  return (
+    <>
+      <LimitsEditor
+        hint="Besides the limits of each key and member. Calls that could exceed a limit get 402 until its period ends."
+        rows={form.values.spending_limits}
+        onRows={(rows) => form.setFieldValue('spending_limits' as never, rows as never)}
+        error={form.errors.spending_limits}
+      />
+      <div className="pair">
+        {CALL_LIMITS.map((name) => (
+          <TextInput
+            key={name}
+            label={LABELS[name]}
+            inputMode="numeric"
+            autoComplete="off"
+            placeholder={placeholder}
+            {...edit.input(name)}
+          />
+        ))}
+      </div>
+    </>
   );
 }

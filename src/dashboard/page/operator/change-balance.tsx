@@ -1,110 +1,121 @@
+import { Button, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
-import type { OperatorAccountView } from '../../../api/account/account-view.ts';
+import type { CreditsView, OperatorAccountView } from '../../../api/account/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
-import { ApiFailure } from '../api/api-failure.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
-import { grantCredits } from '../api/operator.ts';
+import { ApiFailure } from '../data/api-failure.ts';
+import { ask, certain } from '../data/client.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { ActionForm } from '../ui/action-form.tsx';
-import { announce } from '../ui/announcements.tsx';
+import { announce } from '../ui/announce.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Section } from '../ui/elements.tsx';
-import { TextField } from '../ui/field.tsx';
-import { useUnsaved } from '../ui/leave-guard.ts';
-import { useConfirmed } from './use-confirmed.ts';
+import { Card } from '../ui/elements.tsx';
+import { Unsaved } from '../ui/unsaved.tsx';
 
-const FIELDS = ['amount', 'note'] as const;
+const LOST = 'The gateway did not confirm the change. Try again: it is made once, however often you send it.';
 
-/** Form for a top-up or an adjustment, which is made after a question. */
-export function ChangeBalance({
-  of: account,
-  onBalance,
-}: {
-  of: OperatorAccountView;
-  onBalance: (balance: number) => void;
-}) {
+interface Change {
+  readonly amount: number;
+  readonly note: string;
+}
+
+/** Form for a top-up or an adjustment, which is made after a question, and exactly once. */
+export function ChangeBalance({ of: account }: { of: OperatorAccountView }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
+  const [fault, setFault] = useState<string>();
+  const [asked, setAsked] = useState<Change>();
+  const field = useRef<HTMLInputElement>(null);
   // Idempotency key of the change, kept until another change is typed, so that trying again after a lost answer is
   // harmless.
-  const repeatKey = useRef<string | undefined>(undefined);
-  const change = useConfirmed(
-    () => {
-      const typed = readAmount('The amount', amount, 'amount', Number.NEGATIVE_INFINITY);
-      if (typed !== 0) return { amount: typed, note: note.trim() };
-      throw new ApiFailure(0, 'invalid_field', 'The amount must not be 0.', 'amount');
-    },
-    async (asked) => {
-      repeatKey.current ??= newRepeatKey();
-      const { credits_balance } = await grantCredits(account.id, asked, repeatKey.current);
-      repeatKey.current = undefined;
-      setAmount('');
-      setNote('');
-      onBalance(credits_balance);
-      announce(`The balance is now ${credits(credits_balance)} credits.`);
-    },
-  );
-  useUnsaved(amount.trim() !== '' || note.trim() !== '');
-  const refused = fieldOf(change.error, FIELDS);
+  const repeatKey = useRef<string>(undefined);
   const edit = (set: (value: string) => void) => (value: string) => {
     repeatKey.current = undefined;
-    change.forget();
+    setFault(undefined);
     set(value);
   };
+  const ready = () => {
+    try {
+      setAsked({ amount: readChange(amount), note: note.trim() });
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      setFault(error.message);
+      field.current?.focus();
+    }
+  };
+  const make = async (change: Change) => {
+    repeatKey.current ??= newRepeatKey();
+    const answer = ask<CreditsView>(`/api/admin/accounts/${account.id}/credits/`, {
+      method: 'POST',
+      body: change,
+      headers: { 'idempotency-key': repeatKey.current },
+    });
+    const { credits_balance } = await certain(answer, LOST);
+    repeatKey.current = undefined;
+    setAmount('');
+    setNote('');
+    announce(`The balance is now ${credits(credits_balance)} credits.`);
+  };
   return (
-    <Section title="Change balance">
-      <ActionForm
-        action={change}
-        isAtField={refused !== undefined}
-        verb={amount.trim().startsWith('-') ? 'Adjust' : 'Top up'}
+    <Card title="Change balance">
+      <form
+        className="fields"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          ready();
+        }}
       >
-        <TextField
-          name="amount"
+        <TextInput
+          ref={field}
           label="Credits"
-          hint="Enter a negative amount to take credits away."
-          error={refused === 'amount' ? wordsOf(change.error) : undefined}
-          value={amount}
-          onValue={edit(setAmount)}
+          description="Enter a negative amount to take credits away."
+          autoComplete="off"
           // A phone's decimal keypad has no minus.
-          input={{ inputMode: 'text' }}
+          inputMode="text"
+          error={fault}
+          value={amount}
+          onChange={(event) => edit(setAmount)(event.currentTarget.value)}
         />
-        <TextField
-          name="note"
+        <TextInput
           label="Note"
-          hint="Optional. Also visible to the owner, in the ledger."
-          error={refused === 'note' ? wordsOf(change.error) : undefined}
+          description="Optional. Also visible to the owner, in the ledger."
+          maxLength={1_000}
           value={note}
-          onValue={edit(setNote)}
+          onChange={(event) => edit(setNote)(event.currentTarget.value)}
         />
-      </ActionForm>
-      {change.pending && (
-        <Question of={account} {...change.pending} act={change.act} onClose={change.close} />
-      )}
-    </Section>
+        <div>
+          <Button type="submit">{/^\s*[-−]/.test(amount) ? 'Deduct credits' : 'Add credits'}</Button>
+        </div>
+      </form>
+      {asked && <Question of={account} change={asked} make={make} onClose={() => setAsked(undefined)} />}
+      <Unsaved when={amount.trim() !== '' || note.trim() !== ''} />
+    </Card>
   );
 }
 
-function Question(props: {
+function Question({
+  of: account,
+  change: { amount, note },
+  make,
+  onClose,
+}: {
   of: OperatorAccountView;
-  amount: number;
-  note: string;
-  act: () => Promise<void>;
+  change: Change;
+  make: (change: Change) => Promise<void>;
   onClose: () => void;
 }) {
-  const { of: account, amount, note } = props;
   const size = credits(Math.abs(amount));
   const isDebit = amount < 0;
   const after = sum(account.credits_balance, amount);
   return (
     <Confirm
       title={
-        isDebit ? `Take ${size} credits from ${account.email}?` : `Add ${size} credits to ${account.email}?`
+        isDebit ? `Take ${size} credits from ${account.name}?` : `Add ${size} credits to ${account.name}?`
       }
       verb={isDebit ? 'Take the credits' : 'Add the credits'}
       danger={isDebit}
-      act={props.act}
-      onClose={props.onClose}
+      act={() => make({ amount, note })}
+      onClose={onClose}
     >
       {after !== undefined && (
         <p>
@@ -115,6 +126,12 @@ function Question(props: {
       {note && <p>Note: {note}</p>}
     </Confirm>
   );
+}
+
+function readChange(text: string): number {
+  const amount = readAmount('The amount', text, 'amount', Number.NEGATIVE_INFINITY);
+  if (amount !== 0) return amount;
+  throw new ApiFailure(0, 'invalid_field', 'The amount must not be 0.', 'amount');
 }
 
 /** Sum of two amounts of credits, in micro-credits so that 0.1 and 0.2 are 0.3; undefined if it would be inexact. */

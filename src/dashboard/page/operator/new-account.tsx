@@ -1,133 +1,139 @@
+import { Button, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { CreatedKeyView } from '../../../api/keys/key-view.ts';
-import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
-import { createAccount } from '../api/operator.ts';
-import { CALL_LIMITS } from '../format/call-limits.ts';
-import { credits } from '../format/credits.ts';
-import { LIMITS_HINT, limitsOf } from '../format/limits.ts';
-import { readAmount } from '../format/read-amount.ts';
-import { CallLimitFields } from '../keys/call-limit-fields.tsx';
-import { limitsOfTexts, NO_LIMIT_TEXTS } from '../keys/call-limit-texts.ts';
-import { CreatedKey } from '../keys/created-key.tsx';
-import { goTo } from '../route.ts';
-import { ActionForm } from '../ui/action-form.tsx';
-import { Confirm } from '../ui/confirm.tsx';
-import { TextField } from '../ui/field.tsx';
-import { useUnsaved } from '../ui/leave-guard.ts';
-import { PageFrame } from '../ui/page.tsx';
-import { ACCOUNT_LABELS } from './account-draft.ts';
-import { useConfirmed } from './use-confirmed.ts';
+import type { CreatedAccountView } from '../../../api/account/account-view.ts';
+import { ask, made } from '../data/client.ts';
+import { Dialog } from '../ui/confirm.tsx';
+import { CopyValue } from '../ui/copy.tsx';
+import { EditForm, useEdit } from '../ui/edit.tsx';
+import { Card } from '../ui/elements.tsx';
+import { Note } from '../ui/note.tsx';
+import { Page } from '../ui/page.tsx';
+import { Unsaved } from '../ui/unsaved.tsx';
+import {
+  NEW_ACCOUNT,
+  NEW_LABELS,
+  type NewAccountBody,
+  type NewAccountDraft,
+  readNewAccount,
+} from './account-draft.ts';
+import { AccountLimitFields, OverdraftField, ThresholdField } from './account-settings.tsx';
+import '../style/keys.css';
 
-const FIELDS = [
-  'email',
-  'credits',
-  'alert_threshold',
-  'overdraft',
-  'spending_limits',
-  ...CALL_LIMITS,
-] as const;
-type Fields = Record<(typeof FIELDS)[number], string>;
-
-const EMPTY: Fields = {
-  email: '',
-  credits: '0',
-  alert_threshold: String(DEFAULT_ALERT_THRESHOLD),
-  overdraft: '',
-  spending_limits: '',
-  ...NO_LIMIT_TEXTS,
-};
-
-export function NewAccount() {
-  const [fields, setFields] = useState(EMPTY);
-  const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
-  useUnsaved(created === undefined && FIELDS.some((name) => fields[name] !== EMPTY[name]));
-  const action = useConfirmed(
-    () => ({
-      email: fields.email.trim(),
-      credits: readAmount('Credits', fields.credits, 'credits'),
-      alert_threshold: readAmount('The threshold', fields.alert_threshold, 'alert_threshold'),
-      ...(fields.overdraft.trim() !== '' && {
-        overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
-      }),
-      spending_limits: limitsOf(fields.spending_limits),
-      ...limitsOfTexts(
-        fields,
-        CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
-        'Leave empty for the configured default.',
-      ),
-    }),
-    async (asked) => {
-      const { account, key } = await createAccount(asked);
-      setCreated({ accountId: account.id, key });
+/** Page that makes an account with its first key, and invites its owner. */
+export default function NewAccountPage() {
+  const [created, setCreated] = useState<CreatedAccountView>();
+  const edit = useEdit<NewAccountDraft, NewAccountDraft, NewAccountBody>({
+    what: 'account',
+    labels: NEW_LABELS,
+    stored: NEW_ACCOUNT,
+    draftOf: (draft) => draft,
+    read: readNewAccount,
+    send: async () => {
+      const { body } = readNewAccount(edit.form.getValues());
+      setCreated(
+        await made('account', ask<CreatedAccountView>('/api/admin/accounts/', { method: 'POST', body })),
+      );
+      return undefined;
     },
-  );
-  const refused = fieldOf(action.error, FIELDS);
-  const edit = (changes: Partial<Fields>) => {
-    action.forget();
-    setFields({ ...fields, ...changes });
-  };
-  const errorAt = (name: keyof Fields) => (refused === name ? wordsOf(action.error) : undefined);
-  const field = (name: keyof Fields) => ({
-    name,
-    value: fields[name],
-    onValue: (value: string) => edit({ [name]: value }),
-    error: errorAt(name),
   });
+  const { credits, alert_threshold } = edit.form.values;
+  const beginsLow = Number(credits) > 0 && Number(credits) < Number(alert_threshold);
   return (
-    <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
-      <ActionForm
-        action={action}
-        isAtField={refused !== undefined}
-        verb="Create account"
-        className="card narrow"
-      >
-        <TextField {...field('email')} label="Email address of the owner" input={{ type: 'email' }} />
-        <TextField {...field('credits')} label="Initial credits" input={{ inputMode: 'decimal' }} />
-        <TextField
-          {...field('alert_threshold')}
-          label="Alert threshold"
-          hint={
-            Number(fields.credits) < Number(fields.alert_threshold) && Number(fields.credits) > 0
-              ? 'The balance begins below this value: no alert is sent until a top-up exceeds it.'
-              : 'The owner is alerted when the balance falls below this value, and can change it.'
+    <Page title="Create account" back={{ to: 'accounts', name: 'Accounts' }}>
+      <EditForm of={edit} verb="Create account" hint="Its first key is shown once, after this.">
+        <Card title="A new account">
+          <div className="fields">
+            <TextInput
+              type="email"
+              label={NEW_LABELS.email}
+              description="Of the customer; unique among accounts. Alerts include it."
+              autoComplete="off"
+              {...edit.input('email')}
+            />
+            <TextInput
+              label={NEW_LABELS.name}
+              description="Optional. Default: the email address."
+              autoComplete="off"
+              {...edit.input('name')}
+            />
+            <TextInput
+              label={NEW_LABELS.credits}
+              inputMode="decimal"
+              autoComplete="off"
+              {...edit.input('credits')}
+            />
+            <TextInput
+              type="email"
+              label={NEW_LABELS.owner_email}
+              description="Optional. Makes a link by which the person with this email address joins as owner."
+              placeholder="ada@example.com"
+              autoComplete="off"
+              {...edit.input('owner_email')}
+            />
+            {beginsLow && (
+              <Note kind="info">
+                <p>
+                  The balance begins below the alert threshold of {alert_threshold}: the account is shown as
+                  “Low credits”, and no alert is sent until a top-up exceeds it.
+                </p>
+              </Note>
+            )}
+            <details className="more-settings">
+              <summary>More settings</summary>
+              <div className="fields">
+                <ThresholdField of={edit} />
+                <OverdraftField of={edit} isDefault />
+                <AccountLimitFields of={edit} placeholder="Configured default" />
+              </div>
+            </details>
+          </div>
+        </Card>
+      </EditForm>
+      {created && <Created of={created} />}
+    </Page>
+  );
+}
+
+/** Dialog with what is shown once. Only its button closes it, because closing by mistake loses the values. */
+function Created({ of: { account, key, invitation_link: link, mailed } }: { of: CreatedAccountView }) {
+  const navigate = useNavigate();
+  return (
+    <Dialog title={`The account ${account.name}`} size="lg">
+      <div className="fields">
+        <Note kind="warning">
+          <p>These values are shown only now. Give them to the customer in a way that you trust.</p>
+        </Note>
+        {link !== undefined && (
+          <div>
+            <h3>Invitation of the owner</h3>
+            <p className="hint">
+              Works once, for 7 days.{' '}
+              {mailed ? 'It was also sent by email.' : 'It was not sent by email: send it yourself.'}
+            </p>
+            <CopyValue label="Invitation link" value={link} isMain />
+          </div>
+        )}
+        <div>
+          <h3>First key</h3>
+          <p className="hint">It manages the account and spends its credits.</p>
+          <CopyValue label="Key value" value={key.key} isMain={link === undefined} />
+        </div>
+      </div>
+      <div className="dialog-actions">
+        <Button
+          variant="default"
+          onClick={() =>
+            void navigate({ to: `/operator/accounts/${account.id}/home` as never, ignoreBlocker: true })
           }
-          input={{ inputMode: 'decimal' }}
-        />
-        <TextField
-          {...field('overdraft')}
-          label="Overdraft"
-          hint="How far below 0 calls in flight can take the balance. Leave empty for the configured default."
-          input={{ inputMode: 'decimal' }}
-        />
-        <TextField
-          {...field('spending_limits')}
-          label={ACCOUNT_LABELS.spending_limits}
-          hint={`For all keys together. ${LIMITS_HINT}`}
-        />
-        <fieldset className="group">
-          <legend>Rate limits</legend>
-          <p className="hint">
-            For all keys together. Leave empty for the configured defaults. You can remove a limit in the
-            account's settings.
-          </p>
-          <CallLimitFields texts={fields} onTexts={edit} errorAt={errorAt} />
-        </fieldset>
-      </ActionForm>
-      {action.pending && (
-        <Confirm
-          title={`Create an account for ${action.pending.email || 'nobody'}?`}
-          verb="Create"
-          act={action.act}
-          onClose={action.close}
         >
-          <p>
-            It begins with <strong>{credits(action.pending.credits)}</strong> credits and a key that may spend
-            them, which is shown once.
-          </p>
-        </Confirm>
-      )}
-      {created && <CreatedKey of={created.key} onDone={() => goTo(`/accounts/${created.accountId}`)} />}
-    </PageFrame>
+          I have saved {link === undefined ? 'it' : 'them'}
+        </Button>
+      </div>
+      <Unsaved
+        when
+        lost="The key and the link are shown only once. If you do not save them now, you have to create others."
+      />
+    </Dialog>
   );
 }

@@ -1,135 +1,150 @@
+import { Button } from '@mantine/core';
 import { useState } from 'react';
-import {
-  acceptInvitation,
-  endSession,
-  type InvitationLook,
-  lookAtInvitation,
-  providerAddress,
-  readWays,
-  type Ways,
-} from '../api/people.ts';
-import { useAction } from '../api/use-action.ts';
-import { type Loaded, useLoad } from '../api/use-load.ts';
-import { secret } from '../entry-here.ts';
-import { ROLE_NAMES } from '../format/words.ts';
-import { ActionForm } from '../ui/action-form.tsx';
+import type { ShownInvitationView } from '../../../api/people/acceptance-view.ts';
+import type { SessionView, WaysView } from '../../../api/people/person-view.ts';
+import { HERE } from '../base.ts';
+import { ApiFailure } from '../data/api-failure.ts';
+import { ask } from '../data/client.ts';
+import { ROLE_NAMES, whatRoleMay } from '../format/roles.ts';
 import { Time } from '../ui/elements.tsx';
-import { FailureNote } from '../ui/note.tsx';
-import { Shown } from '../ui/shown.tsx';
-import { useFields } from '../ui/use-fields.ts';
-import { EntryFrame } from './entry-frame.tsx';
-import { NEW_PERSON, NewPersonFields } from './new-person-fields.tsx';
-import { NoSecret } from './no-secret.tsx';
-import { PersonSignIn, Providers } from './person-sign-in.tsx';
-import { enter, session, setPerson } from './session.ts';
+import { Failure } from '../ui/note.tsx';
+import {
+  EntryFrame,
+  FirstFocus,
+  goTo,
+  goToProvider,
+  NewPersonForm,
+  NoSecret,
+  Once,
+  PasswordSignIn,
+  Providers,
+  readSession,
+  readWays,
+} from './entry.tsx';
+import { secret } from './secret.ts';
 
-/** An invitation: what it is to, and the ways to accept it. */
-export default function Invite() {
-  const look = useLoad(async (signal) => (secret === '' ? undefined : lookAtInvitation(secret, signal)));
-  const ways = useLoad(readWays);
-  if (secret === '') {
-    return <NoSecret title="Invitation">Open the link of your invitation again.</NoSecret>;
-  }
+const TITLE = 'Invitation';
+
+/** What the link offers, who is signed in, and the ways to accept it. */
+interface Offer {
+  readonly invitation: ShownInvitationView;
+  readonly session: SessionView | undefined;
+  readonly ways: WaysView;
+}
+
+async function readOffer(): Promise<Offer> {
+  const [invitation, session, ways] = await Promise.all([
+    ask<ShownInvitationView>('/api/invitations/look/', { method: 'POST', body: { secret } }),
+    readSession(),
+    readWays(),
+  ]);
+  return { invitation, session, ways };
+}
+
+/** An invitation to an account: as whom to join, or how. */
+export default function InvitePage() {
+  if (secret === '') return <NoSecret title={TITLE}>Open the link of your invitation again.</NoSecret>;
   return (
-    <EntryFrame title="Invitation" focusOn={`${look.isLoading} ${ways.isLoading}`}>
-      <Shown of={look}>
-        {(invitation) =>
-          invitation && (
-            <>
-              <p>
-                To join <strong>{invitation.account.name}</strong> as{' '}
-                <strong>{ROLE_NAMES[invitation.role]}</strong>, until <Time at={invitation.expires_at} />.
-              </p>
-              {session.value?.signedIn ? (
-                <AcceptAs email={session.value.signedIn.person.email} />
-              ) : (
-                <AcceptAnew invitation={invitation} ways={ways} />
-              )}
-            </>
-          )
-        }
-      </Shown>
+    <EntryFrame title={TITLE}>
+      <Once read={readOffer}>{(offer) => <Accept {...offer} />}</Once>
     </EntryFrame>
   );
 }
 
-async function accept(): Promise<void> {
-  await acceptInvitation(secret);
-  enter();
-}
-
-/** Accepts as the person who is signed in. */
-function AcceptAs({ email }: { email: string }) {
-  const action = useAction(accept);
-  const other = useAction(async () => {
-    await endSession();
-    session.value = undefined;
-  });
+function Accept({ invitation, session: found, ways }: Offer) {
+  const [session, setSession] = useState(found);
+  const { account, role, email, expires_at } = invitation;
   return (
     <>
-      <FailureNote error={action.error ?? other.error} />
+      <p>
+        You are invited to join <strong>{account.name}</strong> as <strong>{ROLE_NAMES[role]}</strong>
+        {email && (
+          <>
+            , with the address <strong>{email}</strong>
+          </>
+        )}
+        .
+      </p>
+      <p>There, you may:</p>
+      <ul className="entry-list">
+        {whatRoleMay(role).map((words) => (
+          <li key={words}>{words}</li>
+        ))}
+      </ul>
+      {session ? (
+        <AsSignedIn session={session} accountId={account.id} onSignedOut={() => setSession(undefined)} />
+      ) : (
+        <AsNew invitation={invitation} ways={ways} onSignedIn={() => void readSession().then(setSession)} />
+      )}
+      <p className="hint">
+        The invitation ends at <Time at={expires_at} />.
+      </p>
+    </>
+  );
+}
+
+async function join(accountId: number, person?: object): Promise<void> {
+  await ask('/api/invitations/accept/', { method: 'POST', body: { secret, ...person } });
+  goTo(new URL(`a/${accountId}/home`, HERE));
+}
+
+/** Joins as the person who is signed in. A key is nobody, so it must be signed out. */
+function AsSignedIn(props: { session: SessionView; accountId: number; onSignedOut: () => void }) {
+  const { person, key } = props.session;
+  const [failure, setFailure] = useState<unknown>();
+  const isMember = failure instanceof ApiFailure && failure.code === 'already_member';
+  const leave = async () => {
+    await ask('/api/session/', { method: 'DELETE' });
+    props.onSignedOut();
+  };
+  return (
+    <>
+      <p>
+        {person
+          ? `You are signed in as ${person.email}.`
+          : `This browser is signed in with ${key ? 'an API key' : 'the admin token'}, which can't join an account.`}
+      </p>
+      <Failure error={failure} />
+      {isMember && (
+        <p>
+          <a href={new URL(`a/${props.accountId}/home`, HERE).href}>Open the account</a>
+        </p>
+      )}
       <div className="actions">
-        <button type="button" onClick={() => void other.run()}>
-          Sign out
-        </button>
-        <button
-          type="button"
-          className="primary"
-          aria-disabled={action.isBusy}
-          onClick={() => void action.run()}
-        >
-          Accept as {email}
-        </button>
+        {person && (
+          <Button onClick={() => void join(props.accountId).catch(setFailure)}>Join as {person.email}</Button>
+        )}
+        <Button variant="default" onClick={() => void leave().catch(setFailure)}>
+          Use another account
+        </Button>
       </div>
     </>
   );
 }
 
-/** Accepts as a new person, with a provider, or after a sign-in. */
-function AcceptAnew({ invitation, ways }: { invitation: InvitationLook; ways: Loaded<Ways> }) {
+/** Joins with a provider, as a new person, or after a sign-in. */
+function AsNew(props: { invitation: ShownInvitationView; ways: WaysView; onSignedIn: () => void }) {
+  const { account, email } = props.invitation;
+  const { passwords, oidc } = props.ways;
   const [isKnown, setKnown] = useState(false);
-  const leave = useAction(async (name: string) => {
-    location.assign(await providerAddress(name, { secret }));
-  });
-  const provider = (name: string) => ({ act: () => void leave.run(name) });
   return (
     <>
-      <FailureNote error={leave.error} />
-      {isKnown ? (
-        <PersonSignIn ways={ways} provider={provider} onSignedIn={setPerson} />
-      ) : (
-        <Shown of={ways}>
-          {({ passwords, oidc }) => (
-            <>
-              {passwords && <NewPersonForm email={invitation.email} />}
-              <Providers names={oidc} provider={provider} />
-            </>
+      <Providers names={oidc} use={(name) => goToProvider(name, { secret })} />
+      {passwords && oidc.length > 0 && <p className="entry-or">or</p>}
+      {passwords && (
+        <FirstFocus key={String(isKnown)}>
+          {isKnown ? (
+            <PasswordSignIn onDone={props.onSignedIn} />
+          ) : (
+            <NewPersonForm verb="Join" email={email} send={(person) => join(account.id, person)} />
           )}
-        </Shown>
-      )}
-      {ways.data?.passwords && (
-        <p>
-          <button type="button" className="link" onClick={() => setKnown(!isKnown)}>
-            {isKnown ? 'I am new here' : 'I can sign in already'}
-          </button>
-        </p>
+          <p className="sign-in-foot">
+            <button type="button" className="link" onClick={() => setKnown(!isKnown)}>
+              {isKnown ? 'I am new here' : 'I have signed in here before'}
+            </button>
+          </p>
+        </FirstFocus>
       )}
     </>
-  );
-}
-
-function NewPersonForm({ email }: { email: string | null }) {
-  const { form, field } = useFields(
-    { ...NEW_PERSON, email: email ?? '' },
-    async ({ email: typed, ...person }) => {
-      await acceptInvitation(secret, { email: typed.trim(), ...person });
-      enter();
-    },
-    { email_taken: 'email', invitation_email: 'email', use_provider: 'email' },
-  );
-  return (
-    <ActionForm {...form} verb="Accept">
-      <NewPersonFields field={field} hasFixedEmail={email !== null} />
-    </ActionForm>
   );
 }

@@ -1,21 +1,19 @@
 import { useState } from 'react';
-import { resetPassword } from '../api/people.ts';
-import { secret } from '../entry-here.ts';
-import { ActionForm } from '../ui/action-form.tsx';
-import { TextField } from '../ui/field.tsx';
+import { HERE } from '../base.ts';
+import { ask } from '../data/client.ts';
 import { Note } from '../ui/note.tsx';
-import { useFields } from '../ui/use-fields.ts';
-import { EntryFrame } from './entry-frame.tsx';
-import { NEW_PASSWORD_INPUT, PASSWORD_HINT } from './new-person-fields.tsx';
-import { NoSecret } from './no-secret.tsx';
+import { EntryFrame, FirstFocus, NewPassword, NoSecret } from './entry.tsx';
+import { secret } from './secret.ts';
+import { newPassword, TextsForm, useTexts } from './texts-form.tsx';
 
 const TITLE = 'New password';
+const TEXTS = { password: newPassword };
 
 /** A new password by the link that an operator made. */
-export default function Reset() {
+export default function ResetPage() {
   const [isDone, setDone] = useState(false);
-  const { form, field } = useFields({ password: '' }, async ({ password }) => {
-    await resetPassword(secret, password);
+  const { form, field } = useTexts(TEXTS, async ({ password }) => {
+    await ask('/api/session/reset/', { method: 'POST', body: { secret, password } });
     setDone(true);
   });
   if (secret === '') return <NoSecret title={TITLE}>Open the link that you were sent again.</NoSecret>;
@@ -26,21 +24,18 @@ export default function Reset() {
           <p>Your password is changed, and all your sessions have ended.</p>
         </Note>
         <p>
-          <a href="sign-in">Sign in</a>
+          <a href={new URL('sign-in', HERE).href}>Sign in</a>
         </p>
       </EntryFrame>
     );
   }
   return (
     <EntryFrame title={TITLE} words="This ends all your sessions.">
-      <ActionForm {...form} verb="Set password">
-        <TextField
-          {...field('password')}
-          label="New password"
-          hint={PASSWORD_HINT}
-          input={NEW_PASSWORD_INPUT}
-        />
-      </ActionForm>
+      <FirstFocus>
+        <TextsForm {...form} verb="Set password">
+          <NewPassword {...field('password')} label="New password" />
+        </TextsForm>
+      </FirstFocus>
     </EntryFrame>
   );
 }

@@ -1,58 +1,87 @@
-import type { ReactNode } from 'react';
-import { useRef } from 'react';
-import { useAction } from '../api/use-action.ts';
-import { Dialog } from './dialog.tsx';
-import { focusFirstFault } from './field.tsx';
-import { FailureNote } from './note.tsx';
+import { Button, Modal } from '@mantine/core';
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import { useChange } from '../data/query.ts';
+import { Failure } from './note.tsx';
 
-interface Asked {
+/** Modal dialog, open while it is rendered. Escape and a click beside it cancel it, if `onCancel` is given. */
+export function Dialog({
+  title,
+  onCancel,
+  size = 'md',
+  centered = true,
+  children,
+}: {
+  title: string;
+  onCancel?: () => void;
+  size?: string;
+  /** False: near the top of the page, where it stays if its height changes. */
+  centered?: boolean;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const isFree = onCancel !== undefined;
+  const [opener] = useState(() => document.activeElement);
+  useEffect(() => () => focusAgain(opener), [opener]);
+  return (
+    <Modal
+      opened
+      id={id}
+      onClose={() => onCancel?.()}
+      title={title}
+      size={size}
+      centered={centered}
+      withCloseButton={isFree}
+      closeOnEscape={isFree}
+      closeOnClickOutside={isFree}
+      // Mantine returns it only from a dialog that is closed before it is taken away.
+      returnFocus={false}
+      transitionProps={{ duration: 0 }}
+    >
+      {children}
+    </Modal>
+  );
+}
+
+/** Focuses what had the focus before, or the title of the page if that is gone. */
+function focusAgain(opener: Element | null): void {
+  const place = opener?.isConnected ? opener : document.querySelector('h1');
+  if (place instanceof HTMLElement) place.focus();
+}
+
+/** Dialog that asks before an action. If the action fails, it stays open and shows the reason. */
+export function Confirm({
+  title,
+  verb,
+  danger = false,
+  act,
+  onClose,
+  children,
+}: {
+  title: string;
   /** Label of the button: a verb that names the action. */
   verb: string;
   danger?: boolean;
   act: () => Promise<unknown>;
   onClose: () => void;
-}
-
-/** Dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
-export function Confirm({ title, children, ...asked }: Asked & { title: string; children: ReactNode }) {
-  const act = async () => {
-    await asked.act();
-    asked.onClose();
-  };
+  children?: ReactNode;
+}) {
+  const change = useChange(act);
   return (
-    <Dialog title={title} onCancel={asked.onClose}>
+    <Dialog title={title} onCancel={onClose}>
       {children}
-      <Decision {...asked} act={act} />
-    </Dialog>
-  );
-}
-
-/** End of a dialog that asks before an action: the reason where the action failed, and the buttons. */
-export function Decision({ verb, danger = false, act, onClose }: Asked) {
-  const action = useAction(act);
-  const frame = useRef<HTMLDivElement>(null);
-  const confirm = async () => {
-    await action.run();
-    focusFirstFault(frame.current?.closest('dialog') ?? null);
-  };
-  return (
-    <>
-      <div ref={frame}>
-        <FailureNote error={action.error} />
-      </div>
-      <div className="actions">
-        <button type="button" onClick={onClose}>
+      <Failure error={change.error} />
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onClose}>
           Cancel
-        </button>
-        <button
-          type="button"
-          className={danger ? 'danger' : 'primary'}
-          aria-disabled={action.isBusy}
-          onClick={confirm}
+        </Button>
+        <Button
+          color={danger ? 'red' : 'blue'}
+          loading={change.isPending}
+          onClick={() => change.mutate(undefined, { onSuccess: onClose })}
         >
           {verb}
-        </button>
+        </Button>
       </div>
-    </>
+    </Dialog>
   );
 }

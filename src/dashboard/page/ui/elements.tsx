@@ -1,30 +1,24 @@
+import { Badge as MantineBadge, Progress } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { moment, zone } from '../format/time.ts';
+import { moment } from '../format/time.ts';
+import { useZone } from '../format/zone.ts';
 
-export function Badge({
-  kind,
-  title,
-  children,
-}: {
-  kind: 'good' | 'bad' | 'warning' | 'plain';
-  /** Explanation, as a tooltip. */
-  title?: string;
-  children: ReactNode;
-}) {
+const COLORS = { good: 'green', bad: 'red', warning: 'yellow', plain: 'gray' } as const;
+
+/** A short status. Never the only place of what it says: the text is the status. */
+export function Badge({ kind, children }: { kind: keyof typeof COLORS; children: ReactNode }) {
   return (
-    <span className={`badge badge-${kind}`} title={title}>
+    <MantineBadge color={COLORS[kind]} variant={kind === 'plain' ? 'outline' : 'light'} tt="none" radius="xl">
       {children}
-    </span>
+    </MantineBadge>
   );
 }
 
-/** Bar for a part (0 to 1) of a whole; the text beside it gives the numbers. `full` marks a limit that is reached. */
+/** Bar for a part (0 to 1) of a whole; the text beside it has the numbers. `full` marks a limit that is reached. */
 export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
-    <span className={full ? 'bar bar-full' : 'bar'} aria-hidden="true">
-      {percent > 0 && <span style={{ width: `${percent}%` }} />}
-    </span>
+    <Progress value={percent} color={full ? 'red' : 'blue'} size="sm" aria-hidden="true" className="bar" />
   );
 }
 
@@ -41,8 +35,8 @@ export function Email({ address }: { address: string }) {
 }
 
 /**
- * A time in the zone that the user chose; the tooltip has it in the other zone. `brief`, for tables, leaves out the
- * year where it is the current one.
+ * A time in the zone that the reader chose; the tooltip has it in the other zone. `brief`, for tables, leaves out the
+ * year if it is the current one.
  */
 export function Time({
   at,
@@ -53,7 +47,7 @@ export function Time({
   seconds?: boolean;
   brief?: boolean;
 }) {
-  const here = zone.value;
+  const here = useZone();
   const other = here === 'utc' ? moment(at, 'local', true) : `${moment(at, 'utc', true)} UTC`;
   const whole = moment(at, here, seconds);
   return (
@@ -64,9 +58,9 @@ export function Time({
   );
 }
 
-/** A time in `words` that are relative to now; the tooltip has the time itself in the zone that the user chose. */
+/** A time in `words` that are relative to now; the tooltip has the time itself. */
 export function Ago({ at, words }: { at: string; words: string }) {
-  const here = zone.value;
+  const here = useZone();
   return (
     <time dateTime={at} title={`${moment(at, here, true)}${here === 'utc' ? ' UTC' : ''}`}>
       {words}
@@ -84,12 +78,62 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** A titled part of a page. */
-export function Section({ title, children }: { title: string; children: ReactNode }) {
+/** A titled part of a page, with actions beside its title. */
+export function Card({
+  title,
+  actions,
+  children,
+}: {
+  title: ReactNode;
+  actions?: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <section className="card">
-      <h2>{title}</h2>
+      <div className="card-head">
+        <h2>{title}</h2>
+        {actions && <div className="actions">{actions}</div>}
+      </div>
       {children}
     </section>
+  );
+}
+
+/** Figures side by side, each with its name and a note below. */
+export function Figures({ children }: { children: ReactNode }) {
+  return <dl className="figures">{children}</dl>;
+}
+
+export function Figure({
+  name,
+  note,
+  isLow = false,
+  children,
+}: {
+  name: string;
+  note?: ReactNode;
+  isLow?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={isLow ? 'figure figure-low' : 'figure'}>
+      <dt>{name}</dt>
+      <dd className="figure-value">{children}</dd>
+      {note && <dd className="figure-note">{note}</dd>}
+    </div>
+  );
+}
+
+/** Facts in two columns: name and value. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

@@ -1,37 +1,69 @@
-import { wordsOf } from '../api/failure.ts';
-import { useAction } from '../api/use-action.ts';
-import { announce } from './announcements.tsx';
-import { saveFile } from './save-file.ts';
+import { Button, Menu } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { askRaw } from '../data/client.ts';
+import { wordsOf } from '../data/failure-words.ts';
+import { useScope } from '../session/scope.ts';
+import { announce } from './announce.tsx';
 
-const FORMATS = { csv: 'Export CSV', jsonl: 'Export JSON lines' } as const;
+const FORMATS = { csv: 'CSV', jsonl: 'JSON lines' } as const;
 type Format = keyof typeof FORMATS;
 
-/** Buttons that save all of a list, as it is filtered, to a file, one a format. `file`: its name without its ending. */
+/**
+ * Button that saves all of a list, as it is filtered, to a file. `path` is that of the list with its filters; `file` is
+ * the name without its ending.
+ */
 export function Export({
+  path,
   file,
   formats = ['csv'],
-  read,
 }: {
+  path: string;
   file: string;
   formats?: readonly Format[];
-  read: (format: Format) => Promise<Blob>;
 }) {
-  const action = useAction(async (format: Format) => {
-    saveFile(await read(format), `${file}.${format}`);
-    announce('Exported.');
+  const { accountHeader } = useScope();
+  const save = useMutation({
+    mutationFn: async (format: Format) => {
+      const query = path.includes('?') ? '&' : '?';
+      const response = await askRaw(`${path}${query}format=${format}`, { account: accountHeader });
+      saveFile(await response.blob(), `${file}.${format}`);
+    },
+    onSuccess: () => announce('Exported.'),
+    onError: (error) => announce(wordsOf(error)),
   });
+  const [only] = formats;
+  if (formats.length === 1 && only) {
+    return (
+      <Button variant="default" loading={save.isPending} onClick={() => save.mutate(only)}>
+        Export {FORMATS[only]}
+      </Button>
+    );
+  }
   return (
-    <>
-      {formats.map((format) => (
-        <button key={format} type="button" disabled={action.isBusy} onClick={() => action.run(format)}>
-          {FORMATS[format]}
-        </button>
-      ))}
-      {action.error !== undefined && (
-        <p className="field-error" role="alert">
-          {wordsOf(action.error)}
-        </p>
-      )}
-    </>
+    <Menu transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <Button variant="default" loading={save.isPending}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {formats.map((format) => (
+          <Menu.Item key={format} onClick={() => save.mutate(format)}>
+            {FORMATS[format]}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
+}
+
+/** Saves content as a file. */
+export function saveFile(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // After 10 s, when the browser has surely started to save.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

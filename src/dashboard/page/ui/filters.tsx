@@ -1,71 +1,67 @@
-import { choose, query } from '../route.ts';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useChoices } from './choices.ts';
 import { FIRST_PAGE } from './pager.tsx';
 
-/** The filters of a list, as the address has them; "" where one is not used. */
-export function filtersIn<Name extends string>(names: readonly Name[]): Readonly<Record<Name, string>> {
-  const filters = names.map((name) => [name, query.value.get(name) ?? '']);
-  return Object.fromEntries(filters) as Record<Name, string>;
-}
-
-/** True if any filter is used. */
-export function isFiltered(filters: Readonly<Record<string, string>>): boolean {
-  return Object.values(filters).some((value) => value !== '');
-}
-
-/** Button that clears the filters of a list, where any is used. */
-export function ShowAll({ filters }: { filters: Readonly<Record<string, string>> }) {
-  if (!isFiltered(filters)) return null;
-  const none = Object.fromEntries(Object.keys(filters).map((name) => [name, '']));
-  return (
-    <button type="button" onClick={() => choose({ ...FIRST_PAGE, ...none })}>
-      Show all
-    </button>
-  );
-}
-
-/** Input of a UTC day; both ends of a range are included. */
-export function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
-  return (
-    <label>
-      <span>{props.label}</span>
-      <input
-        type="date"
-        min="1970-01-01"
-        max="9999-12-31"
-        value={props.value}
-        onInput={(event) => {
-          const { value, validity } = event.currentTarget;
-          // While a year is typed it goes through 0002, 0020 and 0202; half a date has no value.
-          if (validity.valid) props.onValue(value);
-        }}
-      />
-    </label>
-  );
-}
-
-/** A choice of one; `none` is what it says where nothing is chosen, and absent where something always is. */
-export function Choice(props: {
+/** A filter of one of several values; `none` is what it says if nothing is chosen. */
+export function Choice({
+  name,
+  label,
+  none,
+  values,
+}: {
+  name: string;
   label: string;
-  none?: string;
-  value: string;
-  choices: readonly (readonly [value: string, name: string])[];
-  onValue: (value: string) => void;
+  none: string;
+  values: readonly (readonly [value: string, name: string])[];
 }) {
+  const { choices, choose } = useChoices();
   return (
-    <label>
-      <span>{props.label}</span>
-      <select
-        aria-label={props.label}
-        value={props.value}
-        onChange={(event) => props.onValue(event.currentTarget.value)}
-      >
-        {props.none !== undefined && <option value="">{props.none}</option>}
-        {props.choices.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <NativeSelect
+      label={label}
+      size="xs"
+      value={choices[name] ?? ''}
+      onChange={(event) => choose({ ...FIRST_PAGE, [name]: event.currentTarget.value })}
+      data={[{ value: '', label: none }, ...values.map(([value, label]) => ({ value, label }))]}
+    />
+  );
+}
+
+/** A filter of text, which follows the address and changes it shortly after each letter. */
+export function Search({ name, label, placeholder }: { name: string; label: string; placeholder?: string }) {
+  const { choices, choose } = useChoices();
+  const inAddress = choices[name] ?? '';
+  const [text, setText] = useState(inAddress);
+  // "Clear filters", Back and links change the address from outside.
+  useEffect(() => setText(inAddress), [inAddress]);
+  useEffect(() => {
+    if (text === inAddress) return undefined;
+    const timer = setTimeout(() => choose({ ...FIRST_PAGE, [name]: text }, 'replace'), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <TextInput
+      type="search"
+      label={label}
+      placeholder={placeholder}
+      size="xs"
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+    />
+  );
+}
+
+/** Button that clears filters, if any of these is chosen. */
+export function ClearFilters({ names }: { names: readonly string[] }) {
+  const { choices, choose } = useChoices();
+  if (!names.some((name) => choices[name])) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      onClick={() => choose({ ...FIRST_PAGE, ...Object.fromEntries(names.map((name) => [name, ''])) })}
+    >
+      Clear filters
+    </Button>
   );
 }

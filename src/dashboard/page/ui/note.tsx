@@ -1,5 +1,6 @@
+import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { wordsOf } from '../api/failure.ts';
+import { wordsOf } from '../data/failure-words.ts';
 
 const SIGNS = { info: 'i', warning: '!', danger: '!', good: '✓' } as const;
 
@@ -15,16 +16,16 @@ export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: R
   );
 }
 
-/** Note with the reason of a failure, and a button to try again where `retry` is given. */
-export function FailureNote({ error, retry }: { error: unknown; retry?: () => void }) {
-  if (error === undefined) return null;
+/** Note with the reason of a failure, and a button to try again if `retry` is given; nothing without an error. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (error === undefined || error === null) return null;
   return (
     <Note kind="danger">
       <p>{wordsOf(error)}</p>
       {retry && (
-        <button type="button" onClick={retry}>
+        <Button size="xs" variant="default" onClick={retry}>
           Try again
-        </button>
+        </Button>
       )}
     </Note>
   );

@@ -1,45 +1,64 @@
-import type { ReactNode } from 'react';
-import { useEffect, useRef } from 'react';
-import { asLeft } from '../route.ts';
-import { isBroughtBack } from '../scroll-place.ts';
-import { signIns } from '../session/session.ts';
+import { useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { PageLink } from './link.tsx';
 
+/** Links by which pages were left, by the key of the history entry. */
+const leftBy = new Map<string, string>();
 let isFirst = true;
 
+/** Remembers the focused link of each page that is left, so that Back can focus it again. */
+export function rememberLinks(router: ReturnType<typeof useRouter>): () => void {
+  return router.subscribe('onBeforeNavigate', ({ fromLocation }) => {
+    const href = document.activeElement?.getAttribute('href');
+    const key = fromLocation?.state.__TSR_key;
+    if (key === undefined) return;
+    if (href) leftBy.set(key, href);
+    else leftBy.delete(key);
+  });
+}
+
 /**
- * Frame of a page: title, actions and content. A new page focuses its title, for screen readers; one that the user
- * returns to is scrolled to where it was left.
+ * Frame of a page: title, actions and content. A new page focuses its title, for screen readers; one that the reader
+ * returns to focuses the link by which it was left.
  */
-export function PageFrame(props: {
+export function Page(props: {
   title: string;
-  /** Part of the page, which distinguishes pages with one title. */
+  /** Part of the page, which distinguishes pages with one title in the browser's tabs. */
   part?: string | undefined;
-  back?: { readonly href: string; readonly name: string };
+  back?: { readonly to: string; readonly name: string };
+  /** Beside the title: badges. */
+  beside?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const router = useRouter();
   const { title, part } = props;
   useEffect(() => {
     document.title = `${part ? `${part} · ` : ''}${title} · Tollgate`;
   }, [title, part]);
   useEffect(() => {
-    // Not on the first load, when the browser starts at the top by itself; but after a sign-in, whose form has gone.
-    if (!isFirst || signIns.value > 0) heading.current?.focus({ preventScroll: true });
+    const key = router.state.location.state.__TSR_key;
+    const href = key === undefined ? undefined : leftBy.get(key);
+    const link = href ? document.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`) : null;
+    // Not on the first load, when the browser starts at the top by itself.
+    if (!isFirst) (link ?? heading.current)?.focus({ preventScroll: true });
     isFirst = false;
-    if (!isBroughtBack()) scrollTo(0, 0);
-  }, []);
+  }, [router]);
   return (
     <>
       {props.back && (
         <p className="back">
-          <a href={asLeft(props.back.href)}>← {props.back.name}</a>
+          <PageLink to={props.back.to}>← {props.back.name}</PageLink>
         </p>
       )}
       <div className="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        <div className="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {props.beside}
+        </div>
         {props.actions && <div className="actions">{props.actions}</div>}
       </div>
       {props.children}

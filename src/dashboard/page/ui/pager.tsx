@@ -1,73 +1,68 @@
-import type { ReactNode } from 'react';
-import { useEffect, useRef } from 'react';
-import type { Loaded } from '../api/use-load.ts';
-import { choose, query } from '../route.ts';
-import { isBroughtBack } from '../scroll-place.ts';
-
-/** Name of the parameter with the cursors of all pages up to the shown one; the first page has no cursor. */
-const PAGES = 'pages';
+import { Button } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useChoices } from './choices.ts';
 
 /** Choice that must be made together with a filter, so that a filtered list begins at its first page. */
-export const FIRST_PAGE = { [PAGES]: '' } as const;
+export const FIRST_PAGE = { pages: '' } as const;
 
-/** Cursors of all pages up to the shown one, from the address. */
-export function cursors(): readonly string[] {
-  return query.value.get(PAGES)?.split(',') ?? [];
+/** Cursor of the shown page of a list, from the address; "" is the first page. */
+export function useCursor(): string {
+  return useChoices().choices.pages?.split(',').at(-1) ?? '';
 }
 
-/**
- * A page of a list, with buttons to the pages before and after it. When another page's rows are there, its top is
- * scrolled into view and its table gets the focus.
- */
-export function Paged(props: {
+/** A page of a list, with buttons to the pages before and after it; newest first unless `words` say otherwise. */
+export function Paged({
+  label,
+  words = ['Newer', 'Older'],
+  next,
+  isLoading,
+  children,
+}: {
   label: string;
-  back: string;
-  on: string;
+  words?: readonly [back: string, on: string];
   /** Cursor of the page after the shown one; null on the last page. */
   next: string | null;
-  of: Pick<Loaded<unknown>, 'isLoading' | 'subject'>;
+  isLoading: boolean;
   children: ReactNode;
 }) {
-  const { next } = props;
-  const { isLoading, subject } = props.of;
-  const frame = useRef<HTMLDivElement>(null);
+  const { choices, choose } = useChoices();
+  const before = choices.pages?.split(',') ?? [];
+  const place = useRef<HTMLDivElement>(null);
   const isTurned = useRef(false);
+  // Another page begins at the top of its table, with the focus there.
   useEffect(() => {
-    // Named only so that the effect runs when the rows belong to another subject.
-    void subject;
-    if (isTurned.current) {
-      frame.current?.querySelector<HTMLElement>('.table-frame')?.focus({ preventScroll: true });
-      frame.current?.scrollIntoView();
-    } else isBroughtBack();
+    if (!isTurned.current || isLoading) return;
     isTurned.current = false;
-  }, [subject]);
-  const before = cursors();
+    const table = place.current?.querySelector<HTMLElement>('.table-frame');
+    table?.focus({ preventScroll: true });
+    table?.scrollIntoView();
+  }, [choices.pages, isLoading]);
   const turn = (pages: readonly string[]) => {
     isTurned.current = true;
-    choose({ [PAGES]: pages.join(',') });
+    choose({ pages: pages.join(',') });
   };
   return (
-    <div ref={frame} className="paged" aria-busy={isLoading}>
-      {props.children}
+    <div aria-busy={isLoading} ref={place}>
+      {children}
       {(before.length > 0 || next !== null) && (
-        <nav className="pager" aria-label={props.label}>
-          <button
-            type="button"
+        <nav className="pager" aria-label={label}>
+          <Button
+            variant="default"
             disabled={before.length === 0 || isLoading}
             onClick={() => turn(before.slice(0, -1))}
           >
-            ← {props.back}
-          </button>
+            ← {words[0]}
+          </Button>
           <span className="hint" role="status">
             Page {before.length + 1}
           </span>
-          <button
-            type="button"
+          <Button
+            variant="default"
             disabled={next === null || isLoading}
             onClick={() => next !== null && turn([...before, next])}
           >
-            {props.on} →
-          </button>
+            {words[1]} →
+          </Button>
         </nav>
       )}
     </div>

@@ -1,32 +1,37 @@
 import { Skeleton } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Loaded } from '../api/use-load.ts';
-import { FailureNote } from './note.tsx';
+import { Failure } from './note.tsx';
 
-/** Shows that data is loading, why it could not be loaded, or the data. Where reloading fails, the old data stays. */
-export function Shown<Data>({ of, children }: { of: Loaded<Data>; children: (data: Data) => ReactNode }) {
-  const { data, error, isLoading, reload } = of;
-  if (data === undefined && isLoading) {
-    return <Loading />;
-  }
+/**
+ * Shows that an answer is loading, why it could not be loaded, or what `children` makes of it. If reading again fails,
+ * the old answer stays below the reason.
+ */
+export function Shown<Data>({
+  of,
+  loading = <Loading />,
+  children,
+}: {
+  of: UseQueryResult<Data, Error>;
+  loading?: ReactNode;
+  children: (data: Data) => ReactNode;
+}) {
+  if (of.data === undefined && of.isPending) return loading;
   return (
     <>
-      <FailureNote error={error} retry={reload} />
-      {data !== undefined && children(data)}
+      <Failure error={of.error} retry={() => void of.refetch()} />
+      {of.data !== undefined && children(of.data)}
     </>
   );
 }
 
-/** Placeholder in the form of a page's first rows while they load. */
+/** Placeholder in the form of a page's first rows. */
 export function Loading() {
   return (
     <div role="status" aria-label="Loading…">
       <Skeleton height={28} mb="md" width="40%" />
-      {ROWS.map((row) => (
-        <Skeleton key={row} height={20} mb="sm" />
-      ))}
+      <Skeleton height={120} mb="md" />
+      <Skeleton height={240} />
     </div>
   );
 }
-
-const ROWS = [1, 2, 3, 4, 5];

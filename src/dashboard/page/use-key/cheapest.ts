@@ -6,11 +6,12 @@ export const OUTPUT_TOKENS = 300;
 
 export const CHAT = '/v1/chat/completions';
 export const MESSAGES = '/v1/messages';
+export const RESPONSES = '/v1/responses';
 
-/** The models that write text, the cheapest test call first. */
-export function byTestPrice(models: readonly ModelView[]): readonly ModelView[] {
+/** The models that write text at a path, the cheapest test call first. */
+export function byTestPrice(models: readonly ModelView[], path: string): readonly ModelView[] {
   return models
-    .filter((model) => writes(model) && [CHAT, MESSAGES].some((path) => model.endpoints.includes(path)))
+    .filter((model) => writes(model) && model.endpoints.includes(path))
     .toSorted((one, other) => testPrice(one) - testPrice(other) || one.id.localeCompare(other.id));
 }
 
