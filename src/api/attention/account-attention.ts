@@ -46,7 +46,7 @@ export const ACCOUNT_ATTENTION: Kinds<AccountKind, AccountFacts> = {
         return {
           subject: { type: of, id, name },
           until: resets_at,
-          message: `The ${PERIOD_WORDS[period]} spending limit of ${whose} (${credits} credits) is spent ${until}.`,
+          message: `The ${PERIOD_WORDS[period]} spending limit of ${whose} (${counted(credits, 'credit')}) is spent ${until}.`,
         };
       }),
 

@@ -151,7 +151,7 @@ function pagesOfAccount({ member, limited }: Sights): readonly Stop[] {
     [`keys/${limited.id}?part=access`, 'Limited', text('No changes.')],
     [`keys/${limited.id}?part=settings`, 'Limited', text('No changes.'), deactivation],
     ['members', 'Members', region('Members'), invitation],
-    [`members?member=${member.id}`, 'Members', 'role=dialog >> text=No changes.'],
+    [`members?member=${member.id}`, 'Members', 'role=dialog >> text=Member since'],
     ['limits?show=all', 'Limits', region('Limits')],
     ['billing', 'Billing', 'role=region[name=/^Statement of /] >> tbody tr'],
     ['billing?view=entries', 'Billing', region('Ledger entries'), details],
@@ -167,9 +167,9 @@ function toursOf(sights: Sights): Readonly<Record<string, Tour>> {
     nobody: {
       stops: [
         ['/sign-in', 'Sign in', text('Forgot your password?'), refusal],
-        [pathOf(links.invite), 'Join', text('I have signed in here before')],
+        [pathOf(links.invite), 'Invitation', text('I have signed in here before')],
         [pathOf(links.reset), 'New password', text('Set password')],
-        ['/invite', 'Join', text('Open the link')],
+        ['/invite', 'Invitation', text('Open the link')],
       ],
     },
     'an owner': {
@@ -192,9 +192,10 @@ function toursOf(sights: Sights): Readonly<Record<string, Tour>> {
         ['usage', 'Usage', region('Usage by model')],
         ['keys', 'My keys', region('Keys')],
         ['keys/new', 'Create key', text('More settings'), question],
-        [`keys/${mine.id}?part=limits`, 'Mine', text('No changes.')],
+        [`keys/${mine.id}?part=limits`, 'Mine', text('locked the restrictions')],
+        [`keys/${mine.id}?part=settings`, 'Mine', text('No changes.')],
         ['models', 'Models', region('Models')],
-        ['limits', 'Limits', text('Your weekly limit')],
+        ['limits', 'Limits', region('Limits')],
         ['/me', 'Me', region('Accounts')],
       ],
     },
@@ -295,7 +296,7 @@ async function deactivation(page: Page): Promise<void> {
 /** The question before a form that was begun is left. */
 async function question(page: Page): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('Begun');
-  await page.getByRole('link', { name: 'Models' }).first().click();
+  await page.getByRole('link', { name: '←' }).click();
   await dialog(page, 'Leave this page?');
 }
 
