@@ -9,7 +9,7 @@ import { counted, type Draft, durationOf, type Kinds, quoted } from './items.ts'
 
 export const DAY_MS = 86_400_000;
 
-/** What is known of an account; of what the reader may not see, nothing. Times are milliseconds since the epoch. */
+/** Facts about an account, without those the reader may not see. Times are milliseconds since the epoch. */
 export interface AccountFacts {
   readonly now: number;
   readonly account: { readonly id: number; readonly name: string } & (

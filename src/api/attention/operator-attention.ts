@@ -27,7 +27,7 @@ export interface GatewayFacts {
   readonly unknownMembers: ReadonlyMap<string, number>;
 }
 
-/** What is known of a gateway and its accounts. Times are milliseconds since the epoch. */
+/** Facts about a gateway and its accounts. Times are milliseconds since the epoch. */
 export interface OperatorFacts extends GatewayFacts {
   readonly now: number;
   /** Targets of the catalog as this process knows them, by the name of their upstream. */

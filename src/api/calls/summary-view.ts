@@ -82,7 +82,7 @@ export const OperatorCallSummarySchema = Type.Object(
 
 /** Sums of an account's calls (specification section 14). */
 export type CallSummaryView = Static<typeof CallSummarySchema>;
-/** The same for the operator, also by account and provider. */
+/** Summary for the operator, also by account and provider. */
 export type OperatorCallSummaryView = Static<typeof OperatorCallSummarySchema>;
 
 const AT = '2026-11-21T14:03:00.000Z';

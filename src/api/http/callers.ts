@@ -62,8 +62,8 @@ const isReading = (action: Action) => action.startsWith('read') || action === 'e
 
 /**
  * The caller of an account's route, who may do `action`, one of several. A request with a key is that of the key
- * alone; a session of a key is as good as the key. Throws the errors of checks 1–8, or of the session, then 403, then `invalid_field` for unknown query
- * parameters.
+ * alone; a session of a key is as good as the key. Throws the errors of checks 1–8, or of the session, then 403, then
+ * `invalid_field` for unknown query parameters.
  */
 export async function callerOf(
   parts: CallerParts,

@@ -1,7 +1,7 @@
 import { createRoot } from 'react-dom/client';
 import { entry } from './session/secret.ts';
 
-// Relative addresses of the first page would be read anew below each page that is shown later.
+// Browsers resolve a relative address against the page that is shown, which changes.
 for (const link of document.querySelectorAll<HTMLLinkElement>('link[href]'))
   link.setAttribute('href', link.href);
 

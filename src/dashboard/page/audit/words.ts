@@ -39,7 +39,7 @@ export const ACTION_WORDS: Readonly<Record<AuditAction, string>> = {
   'request.refuse': 'Was refused',
 };
 
-/** Who did it, by the present name. */
+/** Name of the actor as it is now. */
 export function actorWords({ type, id, name }: EntryView['actor']): string {
   if (type === 'operator') return 'Admin token or command line';
   if (type === 'system') return 'The gateway';

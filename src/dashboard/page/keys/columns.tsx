@@ -90,7 +90,7 @@ const COLUMNS = (scope: Scope): readonly Column<KeyView>[] => [
   },
 ];
 
-/** What is spent of the limit that is nearest its end; without limits, what is spent in the period. */
+/** Spend of the limit nearest its end; without limits, the spend of the period. */
 function Spent({ of: key }: { of: KeyView }) {
   const limit = tightest(key);
   if (limit?.spent == null) {

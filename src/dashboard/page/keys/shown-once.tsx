@@ -17,7 +17,7 @@ export function ShownOnce({
 }: {
   title: string;
   of: CreatedKeyView;
-  /** What is lost if the page is left before. */
+  /** Words of the question if the page is left before. */
   lost: string;
   onDone: () => void;
   /** Shown between the note and the snippets. */

@@ -94,7 +94,7 @@ export async function readSession(): Promise<SessionView | undefined> {
   }
 }
 
-/** Goes on as whoever is signed in now. The page is loaded anew, without anything of the session before. */
+/** Reloads the page as whoever is signed in now, without anything of the session before. */
 export function goTo(address: URL): void {
   location.replace(address);
 }

@@ -21,7 +21,7 @@ export function ShownLink({
   link: string;
   /** Address to which the gateway sent it; undefined if it was not sent. */
   mailedTo?: string | undefined;
-  /** What is lost if the page is left before. */
+  /** Words of the question if the page is left before. */
   lost: string;
   onDone: () => void;
   /** How long it works, and for whom. */
