@@ -5,23 +5,27 @@
 #
 #   docker run --read-only --cap-drop ALL --stop-timeout 60 -v tollgate:/data -p 8080:8080 -e ADMIN_TOKEN=… tollgate
 
-FROM node:24.21.0-trixie-slim AS build
+# The index of all architectures. By digest, because a tag can be moved: a new digest comes with a commit.
+ARG NODE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+
+# Neither stage has anything of one architecture, so that none is emulated.
+FROM --platform=$BUILDPLATFORM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without install scripts: the only one fetches the Node that this image has already.
+# Without install scripts: the only one checks what npm has installed.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
 RUN node src/bootstrap.mjs build
 
-FROM node:24.21.0-trixie-slim AS dependencies
+FROM --platform=$BUILDPLATFORM ${NODE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# What only compilers and debuggers read is a sixth of the packages.
-RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund \
+# Optional is the Node that this image has already. What only compilers and debuggers read is a sixth of the packages.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-FROM node:24.21.0-trixie-slim
+FROM ${NODE}
 # The private Redis, for where REDIS_URL is not set.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends valkey-server \

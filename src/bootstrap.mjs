@@ -30,13 +30,13 @@ const LONG_RUN = { ...KEEP_COMPILED, TAP_TIMEOUT: '0' };
  */
 const verbs = {
   async start(node, args) {
-    if (!process.env.REDIS_URL) ensureRedis();
+    if (!hasRedis()) ensureRedis();
     await build(root, node);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
   },
   /** Runs the command line for bin/tollgate.mjs; with stdin, on which it may read secrets. */
   async tollgate(node, args) {
-    if (args[0] === 'start' && !process.env.REDIS_URL && !asksForHelp(args)) ensureRedis();
+    if (args[0] === 'start' && !hasRedis() && !asksForHelp(args)) ensureRedis();
     await build(root, node);
     return runToEnd(root, node, ['dist/cli.js', ...args], { INIT_CWD: process.cwd() }, 'inherit');
   },
@@ -88,6 +88,10 @@ const verbs = {
   lint: (_node, args) => runToEnd(root, 'biome', ['check', ...args, '.']),
   format: (_node, args) => runToEnd(root, 'biome', ['check', '--write', ...args, '.']),
 };
+
+function hasRedis() {
+  return Boolean(process.env.REDIS_URL || process.env.REDIS_URL_FILE);
+}
 
 function asksForHelp(args) {
   return args.includes('--help') || args.includes('-h');

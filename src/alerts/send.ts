@@ -3,6 +3,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { DeliveryError } from '../book/schema.ts';
+import { type AddressMatcher, parseAddress } from '../domain/addresses.ts';
 import { ContinueFilter } from '../domain/continue-filter.ts';
 import { isPublicAddress, ownAddresses, type Resolve, resolveAddresses } from './addresses.ts';
 
@@ -14,6 +15,8 @@ export interface Post {
   readonly timeoutMs: number;
   /** Allows any address, for development and tests. */
   readonly allowPrivateNetworks: boolean;
+  /** Addresses that are allowed although they are not public. */
+  readonly allow?: AddressMatcher | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +61,7 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
   let client: Client | undefined;
   try {
     const url = new URL(post.url);
-    const connect = guardedConnector(resolve, post.allowPrivateNetworks, signal);
+    const connect = guardedConnector(resolve, post, signal);
     client = new Client(url.origin, {
       connect,
       headersTimeout: 0,
@@ -128,17 +131,20 @@ function reasonOf(error: unknown): DeliveryError {
 /**
  * Connector that reaches public addresses only (specification section 6, SSRF). It resolves a name once and connects
  * only to the checked addresses, so DNS rebinding (a different answer between check and connect) gains nothing. One
- * non-public address, or one of this machine, is enough to refuse a name. TLS certificates are verified whatever the environment says; HTTP/1.1
- * only. `signal` ends the attempt at any stage.
+ * non-public address, or one of this machine, is enough to refuse a name, unless `allow` has it. TLS certificates are
+ * verified whatever the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
  */
 function guardedConnector(
   resolve: Resolve,
-  allowPrivateNetworks: boolean,
+  { allowPrivateNetworks, allow }: Pick<Post, 'allowPrivateNetworks' | 'allow'>,
   signal: AbortSignal,
 ): buildConnector.connector {
   const own = ownAddresses();
-  const refused = (addresses: string[]) =>
-    !allowPrivateNetworks && !addresses.every((address) => isPublicAddress(address, own));
+  const isAllowed = (address: string) => {
+    const parsed = allow && parseAddress(address);
+    return isPublicAddress(address, own) || (parsed !== undefined && allow?.has(parsed) === true);
+  };
+  const refused = (addresses: string[]) => !allowPrivateNetworks && !addresses.every(isAllowed);
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname, signal).then(
       (found) => {

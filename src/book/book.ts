@@ -1,3 +1,4 @@
+import type { BookAccountErasure } from './account-erasure.ts';
 import type { BookAccountSums } from './account-sums.ts';
 import type { BookAccounts } from './accounts.ts';
 import type { BookAlerts } from './alerts.ts';
@@ -24,6 +25,7 @@ import type { BookRetention } from './retention.ts';
 import type { KeyRotations } from './rotation.ts';
 import type { BookSessions } from './sessions.ts';
 import type { BookSnapshots } from './snapshot.ts';
+import type { BookTransfer } from './transfer.ts';
 import type { BookUsage } from './usage.ts';
 
 /**
@@ -57,8 +59,10 @@ export interface Book
     BookSessions,
     BookIdentities,
     BookErasure,
+    BookAccountErasure,
     BookGateways,
-    BookAudit {
+    BookAudit,
+    BookTransfer {
   /**
    * Random, created with the tables. Names the live state in Redis, so another book's state is never used for this one.
    */

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Actor } from '../domain/actor.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import { emailKey } from '../domain/people.ts';
+import { erasedEmail } from './account-erasure.ts';
 import { deactivateKeysOf } from './members.ts';
 import { auditPerson, isErased, requireOtherOperator } from './persons.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -109,7 +110,7 @@ async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void>
     .where('email_key', 'in', [...emails])
     .execute();
   for (const { id } of accounts) {
-    const email = `account-${id}@erased.invalid`;
+    const email = erasedEmail(id);
     await trx.updateTable('accounts').set({ email, email_key: email }).where('id', '=', id).execute();
   }
 }

@@ -21,6 +21,8 @@ export interface BookGateways {
 
 /** Milliseconds since the epoch by the server's clock, which all gateways share. */
 const NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+/** A note this old is of a gateway that no longer runs. */
+export const RUNNING_MS = 10_000;
 /** Notes of killed gateways go after a day. */
 const DAY_MS = 86_400_000;
 

@@ -56,8 +56,11 @@ export async function index(
 /** Table of the book's id, which distinguishes it from every other book (Book.id). */
 async function createIdentity(db: Kysely<unknown>): Promise<void> {
   await db.schema.createTable('identity').addColumn('id', 'text', required).execute();
-  const id = randomBytes(6).toString('base64url');
-  await sql`insert into identity (id) values (${id})`.execute(db);
+  await sql`insert into identity (id) values (${newBookId()})`.execute(db);
+}
+
+export function newBookId(): string {
+  return randomBytes(6).toString('base64url');
 }
 
 /**

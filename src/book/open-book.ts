@@ -1,4 +1,5 @@
 import { Kysely, sql } from 'kysely';
+import { accountErasureQueries } from './account-erasure.ts';
 import { accountSumQueries } from './account-sums.ts';
 import { accountQueries } from './accounts.ts';
 import { alertQueries } from './alerts.ts';
@@ -30,6 +31,7 @@ import { sessionQueries } from './sessions.ts';
 import { snapshotQueries } from './snapshot.ts';
 import type { SqliteAccess } from './sqlite.ts';
 import { BookReadOnly, BookUnavailable, CannotOpenBook, DataFolderInUse, Store } from './store.ts';
+import { transferQueries } from './transfer.ts';
 import { usageQueries } from './usage.ts';
 
 export interface BookPlace {
@@ -45,16 +47,18 @@ const MIN_POSTGRES = 150_000;
 
 /**
  * Opens the database of record, after creating or migrating its tables. With `readOnly` it takes no lock, changes
- * nothing and may be slow: for reports beside a running gateway.
+ * nothing and may be slow: for reports beside a running gateway. With `isPatient` it may be slow, too.
  *
  * Throws CannotOpenBook (DataFolderInUse if another gateway has the folder) or BookUnavailable; both messages are one
  * line for the operator, without a password.
  */
-export async function openBook(place: BookPlace, options: { readOnly?: boolean } = {}): Promise<Book> {
-  const readOnly = options.readOnly ?? false;
+export async function openBook(
+  place: BookPlace,
+  { readOnly = false, isPatient = readOnly }: { readOnly?: boolean; isPatient?: boolean } = {},
+): Promise<Book> {
   return place.databaseUrl === undefined
     ? openInFolder(place.dataDir, readOnly ? 'read' : 'own')
-    : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
+    : openOnServer(place.databaseUrl, readOnly, isPatient).catch(namingItsSetting);
 }
 
 /** Opens the book to change it, also beside a running gateway, which has migrated it. Throws as `openBook`. */
@@ -95,15 +99,15 @@ async function openInFolder(dataDir: string, access: SqliteAccess): Promise<Book
   });
 }
 
-async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Book> {
+async function openOnServer(databaseUrl: string, readOnly: boolean, isPatient: boolean): Promise<Book> {
   if (!readOnly) await prepareServer(databaseUrl);
   const { postgresDialect, tookTooLong } = await import('./postgres.ts');
-  // A report sums whole ledgers: it may run long, on one connection.
+  // A report sums whole ledgers, and a copy writes them: it may run long, on one connection.
   const dialect = postgresDialect(databaseUrl, {
     readOnly,
-    statementTimeoutMs: readOnly ? 0 : STATEMENT_TIMEOUT_MS,
-    maxConnections: readOnly ? 1 : MAX_CONNECTIONS,
-    isPatient: readOnly,
+    statementTimeoutMs: isPatient ? 0 : STATEMENT_TIMEOUT_MS,
+    maxConnections: isPatient ? 1 : MAX_CONNECTIONS,
+    isPatient,
   });
   const db = new Kysely<BookSchema>({ dialect });
   return orDestroy(db, async () => {
@@ -223,12 +227,13 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...sessionQueries(store),
     ...identityQueries(store),
     ...erasureQueries(store),
+    ...accountErasureQueries(store),
     ...refusalQueries(store),
     ...retentionQueries(store),
     ...callQueries(store),
     ...callsSummary(store),
     ...nameQueries(store),
     ...gatewayQueries(store),
-    ...auditQueries(store),
+    ...transferQueries(store),
   };
 }

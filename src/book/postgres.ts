@@ -24,6 +24,8 @@ const PATIENT_CONNECT_TIMEOUT_MS = 15_000;
 const GRACE_MS = 1000;
 /** Longest time that a gateway holds row locks after its host vanished mid-transaction. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
+/** The same of a command that waits for a file or another database. */
+const PATIENT_IDLE_TIMEOUT_MS = 600_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';
 /**
@@ -46,7 +48,8 @@ export function postgresDialect(databaseUrl: string, limits: PostgresLimits): Po
       statement_timeout: limits.statementTimeoutMs,
       query_timeout: limits.statementTimeoutMs + GRACE_MS,
     }),
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    idle_in_transaction_session_timeout:
+      limits.statementTimeoutMs > 0 ? IDLE_TRANSACTION_TIMEOUT_MS : PATIENT_IDLE_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'tollgate',
     types: { getTypeParser: exactIntegers },

@@ -21,7 +21,7 @@ export async function installDependencies(root) {
   const node = findNode(root);
   if (!node) {
     throw new Stop(
-      `Node.js ${MIN_NODE} is needed and its npm package did not install (npm's ignore-scripts must be off): install Node.js ${MIN_NODE} from https://nodejs.org`,
+      `Node.js ${MIN_NODE} is needed, and npm installed none: its packages are for Linux on x64 and arm64. Install Node.js ${MIN_NODE} from https://nodejs.org`,
     );
   }
   return node;

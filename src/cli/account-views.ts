@@ -8,7 +8,8 @@ import {
   type UsageReportView,
 } from '../api/usage/usage-view.ts';
 import type { UsagePlace } from '../book/usage.ts';
-import { id, type RemoteOptions, withAccountId } from './arguments.ts';
+import { withAccountId } from './account-argument.ts';
+import { id, type RemoteOptions, withCsv } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { type Columns, exactCredits, print, shortCell, show } from './print.ts';
 
@@ -28,7 +29,7 @@ export interface UsageOptions extends RemoteOptions {
 
 /** `tollgate account ledger|usage|alerts`: shows the operator the owner's view. */
 export function accountViewCommands(account: Command): void {
-  withAccountId(account.command('ledger'))
+  withCsv(withAccountId(account.command('ledger')))
     .description('list the ledger of an account, newest first')
     .option('--limit <count>', 'maximum number of entries', id)
     .option('--before <cursor>', 'continue after the previous page')
@@ -59,7 +60,7 @@ export function withUsageOptions(command: Command, words: readonly string[], usu
       return groups;
     })
     .default([usual], usual);
-  return command
+  return withCsv(command)
     .option('--from <day>', 'first day, such as 2026-11-01')
     .option('--to <day>', 'last day')
     .addOption(groupBy);
@@ -116,7 +117,7 @@ async function ledger(accountId: number, options: LedgerOptions) {
     `${ACCOUNTS}${accountId}/ledger/${query}`,
   );
   show(options, answer, ENTRY_COLUMNS, answer.entries);
-  if (!options.json && answer.next !== null) print(`\nMore entries: --before ${answer.next}`);
+  if (!options.json && !options.csv && answer.next !== null) print(`\nMore entries: --before ${answer.next}`);
 }
 
 async function usage(accountId: number, options: UsageOptions) {

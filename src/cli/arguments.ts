@@ -130,6 +130,12 @@ export interface RemoteOptions {
   readonly url?: string;
   readonly adminToken?: string;
   readonly json?: true;
+  readonly csv?: true;
+}
+
+/** Adds the option of commands that list rows. */
+export function withCsv(command: Command): Command {
+  return command.option('--csv', 'print CSV');
 }
 
 /** Adds the options of every command on a running gateway. */
@@ -142,14 +148,9 @@ export function remote(command: Command): Command {
     )
     .option(
       '--admin-token <token>',
-      'operator token of the gateway; - reads it from stdin (default: ADMIN_TOKEN)',
+      'operator token of the gateway; - reads it from stdin (default: ADMIN_TOKEN, ADMIN_TOKEN_FILE)',
     )
     .option('--json', 'print JSON');
-}
-
-/** Adds the argument and options of every command on one account. */
-export function withAccountId(command: Command): Command {
-  return remote(command).argument('<id>', 'id of the account', id);
 }
 
 /** Returns a secret; `-` reads the first line of stdin, which keeps it out of the process list. */

@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
-import { type Config, DEMO_URL } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
-import { type Model, placesOf, targetName, type Upstream } from '../domain/catalog.ts';
+import { type Model, targetName } from '../domain/catalog.ts';
 import { isPriced } from '../domain/price.ts';
 import { writtenPrice } from '../domain/written-price.ts';
-import { messageOf, wordsOf } from '../gateway/targets/failures.ts';
-import { addressOf } from '../gateway/upstream/address.ts';
-import { cloudHeaders, isOfCloud } from '../gateway/upstream/cloud-credentials.ts';
-import { upstreamHeaders } from '../gateway/upstream/headers.ts';
 import { Failure, fromCaller } from './arguments.ts';
 import { io } from './io.ts';
+import { askProviders, type LiveAnswer } from './live-check.ts';
 import { pricesText, print, printJson, printTable } from './print.ts';
 
 /** `tollgate config …`: reads the config file; needs no running gateway. */
@@ -84,6 +81,7 @@ function facts(config: Config) {
       category: model.category,
       upstream: model.upstream.name,
       targets: targetsOf(model),
+      formats: formatsOf(model),
       live: waitsFor.length === 0,
       waits_for: waitsFor,
       free: !isPriced(model.price),
@@ -97,7 +95,13 @@ function facts(config: Config) {
 
 /** Target names of a model, or its single upstream. */
 function targetsOf({ upstream, targets }: Model): string[] {
-  return targets?.map((target) => targetName(target.model.upstream)) ?? [targetName(upstream)];
+  const names = targets?.map((target) => targetName(target.model.upstream)) ?? [targetName(upstream)];
+  return [...new Set(names)];
+}
+
+/** The formats that a model is served in. */
+function formatsOf({ byFormat, upstream }: Model): string[] {
+  return byFormat ? Object.keys(byFormat) : [upstream.format];
 }
 
 function showAnswers(answers: readonly LiveAnswer[]): void {
@@ -126,80 +130,12 @@ function show(config: Config, answers: readonly LiveAnswer[] | undefined): void 
     rows,
   );
   print('');
+  const both = rows.filter(({ model }) => model.byFormat).map(({ model }) => model.slug);
+  if (both.length > 0) print(`In the formats of OpenAI and of Anthropic: ${both.join(', ')}.`);
   for (const warning of config.warnings) print(`Warning: ${warning}`);
   const priced = rows.filter(({ model }) => isPriced(model.price)).length;
   print(
     `No errors. Models: ${rows.length} (${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free).`,
   );
   if (answers) showAnswers(answers);
-}
-
-/** Timeout of a request. */
-const WITHIN_MS = 15_000;
-/** Cheapest route that uses the credential, in both formats. */
-const MODELS = '/v1/models';
-
-/** A provider's answer to one credential. */
-interface LiveAnswer {
-  readonly target: string;
-  readonly ok: boolean;
-  /** HTTP status; null if no response. */
-  readonly status: number | null;
-  readonly ms: number;
-  /** Number of listed models, or the provider's message without the credential. */
-  readonly answer: string;
-}
-
-/** Requests the provider's model list with each credential of the catalog except the demo's. */
-async function askProviders({ catalog }: Pick<Config, 'catalog'>): Promise<LiveAnswer[]> {
-  const upstreams = new Map<string, Upstream>();
-  for (const { upstream } of placesOf(catalog)) {
-    if (upstream.url !== DEMO_URL) upstreams.set(targetName(upstream), upstream);
-  }
-  return await Promise.all([...upstreams.values()].map(ask));
-}
-
-async function ask(upstream: Upstream): Promise<LiveAnswer> {
-  const target = targetName(upstream);
-  const beganAt = performance.now();
-  const elapsed = () => Math.round(performance.now() - beganAt);
-  try {
-    const response = await request(upstream);
-    const text = await response.text();
-    const answer = response.ok ? countOf(text) : wordsOf(messageOf(text), upstream) || response.statusText;
-    return { target, ok: response.ok, status: response.status, ms: elapsed(), answer };
-  } catch (error) {
-    const { message, cause } = error as Error;
-    const why = cause instanceof Error ? cause.message : message;
-    return { target, ok: false, status: null, ms: elapsed(), answer: wordsOf(why, upstream) };
-  }
-}
-
-async function request(upstream: Upstream): Promise<Response> {
-  // Deployments have no model list; their provider has one outside the deployment path.
-  const path = upstream.path?.replace('/deployments/{model}', '');
-  const { origin, path: at, query } = addressOf({ ...upstream, path }, MODELS, '');
-  const full = query === '' ? at : `${at}?${query}`;
-  const list = upstreamHeaders(undefined, upstream);
-  if (isOfCloud(upstream))
-    list.push(...(await cloudHeaders(upstream, { method: 'GET', origin, path: full, body: undefined })));
-  if (upstream.format === 'anthropic') list.push('anthropic-version', '2023-06-01');
-  const headers = new Headers();
-  for (let index = 0; index < list.length; index += 2)
-    headers.set(list[index] as string, list[index + 1] as string);
-  return await fetch(`${origin}${full}`, {
-    headers,
-    redirect: 'manual',
-    signal: AbortSignal.timeout(WITHIN_MS),
-  });
-}
-
-function countOf(text: string): string {
-  try {
-    const { data } = JSON.parse(text) as { data?: unknown };
-    if (Array.isArray(data)) return `${data.length} models`;
-  } catch {
-    // Any response counts as an answer.
-  }
-  return 'no list of models';
 }

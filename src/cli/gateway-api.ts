@@ -1,3 +1,5 @@
+import { secretVariable } from '../config/secrets.ts';
+import { Faults } from '../domain/shape.ts';
 import { Failure, Refused, type RemoteOptions, secret, urlOf } from './arguments.ts';
 import { io } from './io.ts';
 
@@ -65,8 +67,17 @@ export class GatewayApi {
 export const ACCOUNTS = '/api/admin/accounts/';
 
 /** Client with the operator's token. Throws Failure if the token is missing. */
-export function operatorApi(options: RemoteOptions): GatewayApi {
+export function operatorApi(options: RemoteOptions, answerWithinMs?: number): GatewayApi {
   const missing =
     "The operator token is missing. Set ADMIN_TOKEN to the gateway's token, or use --admin-token -.";
-  return new GatewayApi(options, secret(options.adminToken ?? io().env.ADMIN_TOKEN, missing));
+  return new GatewayApi(options, secret(givenToken(options), missing), answerWithinMs);
+}
+
+/** The operator's token: of the option, ADMIN_TOKEN or the file that ADMIN_TOKEN_FILE names. Throws Failure. */
+export function givenToken({ adminToken }: RemoteOptions): string | undefined {
+  if (adminToken !== undefined) return adminToken;
+  const faults = new Faults();
+  const { value } = secretVariable(io().env, 'ADMIN_TOKEN', faults);
+  if (faults.lines.length > 0) throw new Failure(faults.lines.join('; '));
+  return value;
 }

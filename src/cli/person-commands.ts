@@ -13,7 +13,7 @@ import { COMMAND_LINE } from '../domain/actor.ts';
 import { emailKey } from '../domain/people.ts';
 import { newSecret } from '../people/sessions.ts';
 import { Failure, type RemoteOptions, remote, urlOf } from './arguments.ts';
-import { operatorApi } from './gateway-api.ts';
+import { givenToken, operatorApi } from './gateway-api.ts';
 import { io } from './io.ts';
 import { type Columns, print, printJson, show } from './print.ts';
 
@@ -113,7 +113,7 @@ async function idOf(people: People, email: string): Promise<number> {
 
 /** Uses the running gateway if there is an operator token, else the book. */
 async function withPeople(options: RemoteOptions, run: (people: People) => Promise<void>): Promise<void> {
-  if (options.adminToken ?? io().env.ADMIN_TOKEN) return await run(peopleOfGateway(options));
+  if (givenToken(options)) return await run(peopleOfGateway(options));
   const config = loadConfig({ env: io().env });
   const book = await openBookBeside(config);
   try {

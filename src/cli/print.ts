@@ -1,4 +1,5 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
+import { csvLine } from '../domain/csv.ts';
 import { escapeInvisible, withoutInvisible } from '../domain/invisible.ts';
 import { isByVariant, type WrittenUnit } from '../domain/written-price.ts';
 import { io } from './io.ts';
@@ -39,21 +40,28 @@ export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): vo
   }
 }
 
-/** Prints an answer: whole with `--json`, else the rows as a table. */
+function printCsv<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
+  print(csvLine(columns.map(([heading]) => heading)).trimEnd());
+  for (const row of rows) print(csvLine(columns.map(([, cell]) => cell(row))).trimEnd());
+}
+
+/** Prints an answer: whole with `--json`, else the rows, as a table or with `--csv`. */
 export function show<Row>(
-  { json }: { readonly json?: true },
+  { json, csv }: { readonly json?: true; readonly csv?: true },
   answer: unknown,
   columns: Columns<Row>,
   rows: readonly Row[],
 ): void {
   if (json) printJson(answer);
+  else if (csv) printCsv(columns, rows);
   else printTable(columns, rows);
 }
 
 const CELL = 20;
 
-/** Truncates a name to the cell width; `--json` prints it in full. */
+/** Truncates a name to the cell width on a terminal; in a pipe, and with `--json`, it is whole. */
 export function shortCell(text: string): string {
+  if (!io().stdout.isTTY) return text;
   const characters = [...text];
   return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : text;
 }

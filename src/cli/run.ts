@@ -7,6 +7,7 @@ import { accountCommands } from './account-commands.ts';
 import { showUsage, type UsageOptions, withUsageOptions } from './account-views.ts';
 import { Failure, fromCaller, type RemoteOptions, remote } from './arguments.ts';
 import { attentionCommand } from './attention-command.ts';
+import { bookCommands } from './book-commands.ts';
 import { callsCommand } from './calls-command.ts';
 import { configCommands } from './config-commands.ts';
 import { operatorApi } from './gateway-api.ts';
@@ -48,6 +49,7 @@ function commandLine(): Command {
   personCommands(program);
   usageCommand(program);
   reconcileCommand(program);
+  bookCommands(program);
   configCommands(program);
   pricesCommand(program);
   providersCommand(program);
@@ -91,17 +93,15 @@ function providersCommand(program: Command): void {
 
 async function providers(options: RemoteOptions): Promise<void> {
   const list = await operatorApi(options).call<ProviderListView>('GET', '/api/admin/providers/');
-  const targets = list.providers.flatMap(({ format, targets: of }) =>
-    of.map((target) => ({ format, ...target })),
-  );
+  const targets = list.providers.flatMap(({ targets: of }) => of);
   show<(typeof targets)[number]>(
     options,
     list,
     [
       ['TARGET', ({ target }) => target],
-      ['FORMAT', ({ format }) => format],
+      ['FORMAT', ({ formats }) => formats.join(', ')],
       ['MODEL', ({ model }) => model],
-      ['STATE', ({ state, out_until }) => (out_until === null ? state : `${state} until ${out_until}`)],
+      ['STATE', stateOf],
       ['LATENCY', ({ latency_ms }) => (latency_ms === null ? null : `${latency_ms} ms`), 'right'],
       ['CALLS', ({ calls }) => calls, 'right'],
       ['LAST ERROR', ({ last_error, last_error_at }) => last_error && `${last_error_at}: ${last_error}`],
@@ -112,6 +112,17 @@ async function providers(options: RemoteOptions): Promise<void> {
   const out = targets.filter(({ state }) => state === 'out').length;
   print('');
   print(`${targets.length} targets: ${targets.length - out} up, ${out} out.`);
+}
+
+/** `out until 2026-11-21T08:00:08.000Z (anthropic)`: with the format if the other one is up. */
+function stateOf({
+  state,
+  out_until: until,
+  formats,
+  formats_out: out,
+}: ProviderListView['providers'][number]['targets'][number]): string {
+  const which = out.length < formats.length ? ` (${out.join(', ')})` : '';
+  return until === null ? state : `${state} until ${until}${which}`;
 }
 
 interface StartOptions {

@@ -1,8 +1,16 @@
-import { type Model, type Price, type Target, targetName, type Upstream } from '../domain/catalog.ts';
+import {
+  inEachFormat,
+  type Model,
+  type Price,
+  type Target,
+  targetName,
+  type Upstream,
+} from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
 import type { ModelPricing, Pricing } from './pricing.ts';
 import type { Unset } from './references.ts';
-import type { configFile, ModelSettings, TargetSettings, UpstreamSettings } from './schema.ts';
+import type { configFile, ModelSettings, TargetSettings } from './schema.ts';
+import type { UpstreamSettings } from './upstream-schema.ts';
 
 /** Output tokens assumed without maxOutputTokens if output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
@@ -24,6 +32,7 @@ export function catalogOf(
   const credentials = new Map(
     [...settings.upstreams].map(([name, read]) => [name, credentialsOf(name, read)]),
   );
+  const inFormats = new Map([...credentials].map(([name, all]) => [name, all.flatMap(inEachFormat)]));
   const missing = new Map([...credentials].map(([name, all]) => [name, missingOf(name, all, unset)]));
   const upstreams = new Map<string, Upstream>();
   const catalog = new Map<string, Model>();
@@ -36,7 +45,7 @@ export function catalogOf(
     const all = model.targets.flatMap((target, index): Target[] => {
       const priced = pricing.models.get(slug)?.[index];
       if (!priced) return [];
-      return (credentials.get(target.upstream) ?? []).map((upstream) => ({
+      return usedBy(model, inFormats.get(target.upstream) ?? []).map((upstream) => ({
         model: catalogModel(slug, model, { target, upstream, priced, unpriced }),
         weight: target.weight,
         priority: target.priority,
@@ -48,11 +57,13 @@ export function catalogOf(
     const [first] = places;
     if (!first) {
       const [left] = all;
-      if (left)
-        waiting.set(left.model.upstream.name, [...(waiting.get(left.model.upstream.name) ?? []), left.model]);
+      if (left) {
+        const { name } = left.model.upstream;
+        waiting.set(name, [...(waiting.get(name) ?? []), modelAt(all)]);
+      }
       continue;
     }
-    catalog.set(slug, places.length === 1 ? first.model : { ...first.model, targets: places });
+    catalog.set(slug, modelAt(places));
     if (hasPricedOutput(first.model.price) && model.maxOutputTokens === undefined)
       warnings.push(assumedBound(slug));
   }
@@ -68,6 +79,27 @@ export function catalogOf(
   }
   if (unpriced === 'pass') warnings.push(UNPRICED_PASS);
   return { upstreams, catalog, unconfigured, warnings: [...warnings, ...pricing.warnings] };
+}
+
+/** The formats of an upstream that the model needs: Anthropic's has endpoints for text only. */
+function usedBy({ category }: ModelSettings, upstreams: readonly Upstream[]): readonly Upstream[] {
+  const [first] = upstreams;
+  return category === 'text' ? upstreams : upstreams.filter(({ format }) => format === first?.format);
+}
+
+/** The model at its places, divided by format here so that no call has to. */
+function modelAt(places: readonly Target[]): Model {
+  const byFormat = Map.groupBy(places, ({ model }) => model.upstream.format);
+  const [openai, anthropic] = [byFormat.get('openai'), byFormat.get('anthropic')];
+  const all = withTargets(places);
+  return openai && anthropic
+    ? { ...all, byFormat: { openai: withTargets(openai), anthropic: withTargets(anthropic) } }
+    : all;
+}
+
+function withTargets(places: readonly Target[]): Model {
+  const { model } = places[0] as Target;
+  return places.length === 1 ? model : { ...model, targets: places };
 }
 
 /** Expands an upstream into one per credential. */

@@ -102,19 +102,24 @@ function fieldChanges(old: Model, model: Model): string[] {
   return differing(was, is).map((field) => `${field}: ${was[field]} -> ${is[field]}`);
 }
 
-function targetsShown({ targets = [] }: Model): string {
-  const shown = targets.map(({ model: { upstream, upstreamModel }, weight, priority }) => {
-    return `${targetName(upstream)}/${upstreamModel} (weight ${weight}, priority ${priority})`;
+function targetsShown({ targets = [], byFormat }: Model): string {
+  const shown = targets.map(({ model, weight, priority }) => {
+    const format = byFormat ? `${model.upstream.format}, ` : '';
+    return `${placeOf(model)} (${format}weight ${weight}, priority ${priority})`;
   });
   return shown.join(', ') || 'none';
 }
 
 /** Price changes of targets present in both; those of the first target are the model's. */
 function targetPriceChanges(old: Model, model: Model): string[] {
-  const before = new Map(old.targets?.map((target) => [placeOf(target.model), target.model.price]));
-  return (model.targets ?? []).slice(1).flatMap((target) => {
-    const was = before.get(placeOf(target.model));
-    return was ? priceChanges(was, target.model.price, `${targetName(target.model.upstream)} price`) : [];
+  const pricesOf = ({ targets = [] }: Model) =>
+    new Map(targets.map((target) => [placeOf(target.model), target.model]));
+  const before = pricesOf(old);
+  const after = pricesOf(model);
+  after.delete(placeOf(model));
+  return [...after].flatMap(([place, { upstream, price }]) => {
+    const was = before.get(place);
+    return was ? priceChanges(was.price, price, `${targetName(upstream)} price`) : [];
   });
 }
 

@@ -65,7 +65,12 @@ export interface Config {
     /** Most entries over all accounts. */
     readonly refusalRows: number;
   };
-  readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
+  readonly alerts: {
+    readonly timeoutMs: number;
+    readonly allowPrivateNetworks: boolean;
+    /** Normalized CIDRs. */
+    readonly allow: readonly string[];
+  };
   readonly origins: { readonly allowMissing: boolean };
   readonly limits: {
     /** Longest request, from first byte to last; its hold lives a minute longer. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { Faults, type Read, text } from '../domain/shape.ts';
 import { catalogOf } from './catalog.ts';
@@ -19,7 +19,9 @@ import {
   type Used,
 } from './references.ts';
 import { configFile, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+import { SECRET_VARIABLES, secretVariable } from './secrets.ts';
 import { drainDelay, host, port, trustedProxy } from './sections.ts';
+import { checkRoutes } from './upstream-schema.ts';
 
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;
@@ -60,33 +62,34 @@ export function loadConfig({
   const faults = new Faults();
   const written = readYaml(path, faults);
   const removed = takeRemoved(written);
-  const { tree, unset, used, odd } = substitute(withPresets(written), env);
+  const { tree, unset, used } = substitute(withPresets(written), { env, folder: dirname(path), faults });
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
     }
   }
-  for (const { at, fault } of odd) faults.add(at, fault);
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
   checkAliases(tree, faults);
+  checkRoutes(settings?.upstreams ?? new Map(), faults);
   if (settings?.mail && settings.server.publicUrl === undefined)
     faults.add('server.publicUrl', 'is missing; mail needs it for its links');
   const isRead = settings !== undefined && faults.lines.length === 0;
   const pricing = isRead ? pricesOf(settings, { configPath: path, now }, faults) : undefined;
   if (!isRead) checkPrices(tree, faults);
-  const inFile = faults.lines.map((line) => ({ line, variables: variablesOf(line, used) }));
+  const inFile = faults.lines.map((line) => ({ line, sources: sourcesOf(line, used) }));
   const fromVariables = new Faults();
   const given = readEnvironment(env, fromVariables);
   if (!settings || !pricing || inFile.length > 0 || fromVariables.lines.length > 0) {
-    const ofFile = inFile.some(({ variables }) => variables.length === 0);
+    const ofFile = inFile.some(({ sources }) => sources.every(({ isFile }) => isFile));
     const ofEnvironment =
-      fromVariables.lines.length > 0 || inFile.some(({ variables }) => variables.length > 0);
+      fromVariables.lines.length > 0 || inFile.some(({ sources }) => sources.some(({ isFile }) => !isFile));
     const origin = [ofFile ? path : '', ofEnvironment ? 'the environment' : ''].filter(Boolean);
     throw new ConfigError(origin.join(' and ') || path, [
-      ...inFile.map(({ line, variables }) =>
-        variables.length > 0 ? `${line} (it comes from ${variables.join(' and ')})` : line,
-      ),
+      ...inFile.map(({ line, sources }) => {
+        const names = [...new Set(sources.map(({ name }) => name))];
+        return names.length > 0 ? `${line} (it comes from ${names.join(' and ')})` : line;
+      }),
       ...fromVariables.lines,
     ]);
   }
@@ -136,7 +139,10 @@ export function loadConfig({
       ...removed,
       ...warnings,
       ...(settings.alerts.allowPrivateNetworks ? [PRIVATE_NETWORKS] : []),
-      ...proxyWarnings(env),
+      ...proxyWarnings(
+        env,
+        [...upstreams.values()].some(({ proxy }) => proxy !== undefined),
+      ),
     ],
   });
 }
@@ -153,18 +159,21 @@ function takeRemoved(file: unknown): string[] {
   });
 }
 
-/** Variables of programs that reach providers through a proxy, which the gateway does not. */
-function proxyWarnings(env: NodeJS.ProcessEnv): string[] {
+/** Variables of programs that reach providers through a proxy, which the gateway does by its own setting only. */
+function proxyWarnings(env: NodeJS.ProcessEnv, hasProxy: boolean): string[] {
   const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
   const given = names.filter((name) => env[name]);
-  if (given.length === 0) return [];
-  return [`${given.join(' and ')} not used: calls and alerts connect directly to providers and receivers`];
+  if (given.length === 0 || hasProxy) return [];
+  const how = `To use one for calls, set upstreams.<name>.proxy: "\${${given[0]}}"`;
+  return [
+    `${given.join(' and ')} not used: calls and alerts connect directly to providers and receivers. ${how}`,
+  ];
 }
 
-/** Environment variables that supplied the value with the fault. */
-function variablesOf(fault: string, used: readonly Used[]): string[] {
+/** Environment variables and files that supplied the value with the fault. */
+function sourcesOf(fault: string, used: readonly Used[]): Used[] {
   const path = fault.slice(0, fault.indexOf(': '));
-  return [...new Set(used.filter(({ at }) => at === path).map(({ name }) => name))];
+  return used.filter(({ at }) => at === path);
 }
 
 /**
@@ -213,27 +222,17 @@ function addRepeatedKeys(
   }
 }
 
-/**
- * Checks that each model names an upstream of the file. Uses the unread tree, so faults elsewhere hide none of these.
- */
+/** Checks that each model names an upstream of the file. Uses the unread tree, so faults elsewhere hide none of these. */
 function checkUpstreamNames(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   const models = tree instanceof Map ? tree.get('models') : undefined;
   if (!(upstreams instanceof Map && models instanceof Map)) return;
   const names = [...upstreams.keys()].map(String);
   for (const [slug, model] of models) {
-    const formats = new Set<unknown>();
     for (const { at, name } of upstreamsOf(model)) {
-      const upstream: unknown = upstreams.get(name);
       if (!names.includes(name))
         faults.add(`models.${slug}.${at}`, `must be one of the upstreams: ${names.join(', ')}`);
-      else if (upstream instanceof Map) formats.add(upstream.get('format'));
     }
-    if (formats.size > 1)
-      faults.add(
-        `models.${slug}.targets`,
-        `must all speak one format, but speak ${[...formats].join(' and ')}`,
-      );
   }
 }
 
@@ -272,9 +271,11 @@ function hasListPrices(upstream: ReadonlyMap<unknown, unknown>): boolean {
 /** Value of a variable; undefined if absent or empty, since `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
-    const value = env[name];
-    if (value && isQuoted(value)) return faults.add(name, IN_QUOTES);
-    return value ? reader(value, name, faults) : undefined;
+    const { value, name: at } = SECRET_VARIABLES.includes(name)
+      ? secretVariable(env, name, faults)
+      : { value: env[name], name };
+    if (value && isQuoted(value)) return faults.add(at, IN_QUOTES);
+    return value ? reader(value, at, faults) : undefined;
   }
   return {
     host: read('HOST', host),
@@ -317,7 +318,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
         all.add(path, `must be auto or a number of processes from 1 to ${MOST_WORKERS}`);
         return undefined;
       }
-      if (isCount && Number(value) > 1 && !env.DATABASE_URL) {
+      if (isCount && Number(value) > 1 && !env.DATABASE_URL && !env.DATABASE_URL_FILE) {
         all.add(path, 'must be 1 without DATABASE_URL, because SQLite supports one process');
         return undefined;
       }

@@ -79,7 +79,7 @@ const provider = section({
   clientSecret: optional(
     matching(/./, 'must be the secret of the client'),
     undefined,
-    'Its secret, best from an environment variable. Default: none (a public client, with PKCE alone)',
+    'Its secret, best from an environment variable or a file. Default: none (a public client, with PKCE alone)',
   ),
   scopes: optional(
     matching(/(^| )openid( |$)/, 'must be scopes, separated by spaces, with openid'),

@@ -15,7 +15,20 @@ export interface Preset {
   readonly prices?: string;
   /** `leave`: streams report usage unasked, and the request field for it is unknown. */
   readonly streamUsage?: StreamUsageSetting;
+  /** Anthropic's format, if the provider serves its models in both with one credential; `format` is then `openai`. */
+  readonly messages?: MessagesPreset;
   /** The provider's documentation of this API. */
+  readonly docs: string;
+}
+
+interface MessagesPreset {
+  /** Address, without /v1. Absent, or if `url` is overridden: that of the other format. */
+  readonly url?: string;
+  /** Path that replaces `/v1` at the address of the other format; absent: keeps `/v1`. */
+  readonly path?: string;
+  /** Absent: x-api-key. */
+  readonly auth?: Auth;
+  /** The provider's documentation of this API, as of November 2026, from which address and `auth` are. */
   readonly docs: string;
 }
 
@@ -23,9 +36,8 @@ export interface Preset {
 const AZURE_V1 = '/openai/v1';
 
 /**
- * Presets by `upstreams.<name>.provider`. Vertex and Bedrock are supported only at their OpenAI-compatible endpoints:
- * there, Claude takes the model in the path and the version in the body, and (on Bedrock) answers in binary frames,
- * none of which can be forwarded unchanged.
+ * Presets by `upstreams.<name>.provider`. Vertex is supported only at its OpenAI-compatible endpoint: elsewhere, it takes
+ * the model in the path and the version in the body, which can't be forwarded unchanged.
  */
 export const PRESETS = {
   openai: {
@@ -40,7 +52,7 @@ export const PRESETS = {
     prices: 'anthropic',
     docs: 'https://docs.anthropic.com/en/api',
   },
-  // url: https://RESOURCE.openai.azure.com. `path: /openai/v1` is the API without deployments.
+  // url: https://RESOURCE.openai.azure.com, or .services.ai.azure.com. `path: /openai/v1` is the API without deployments.
   azure: {
     format: 'openai',
     path: '/openai/deployments/{model}?api-version=2024-10-21',
@@ -52,6 +64,10 @@ export const PRESETS = {
     },
     auth: 'api-key',
     prices: 'azure',
+    messages: {
+      path: '/anthropic/v1',
+      docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry',
+    },
     docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference',
   },
   google: {
@@ -77,6 +93,12 @@ export const PRESETS = {
     path: '/openai/v1',
     auth: 'aws',
     prices: 'aws',
+    // The endpoint that AWS recommends; Bedrock Mantle is another one, for `messagesUrl`.
+    messages: {
+      path: '/anthropic/v1',
+      auth: 'aws',
+      docs: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html',
+    },
     docs: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html',
   },
   mistral: {
@@ -98,6 +120,10 @@ export const PRESETS = {
     url: 'https://api.deepseek.com',
     format: 'openai',
     prices: 'deepseek',
+    messages: {
+      url: 'https://api.deepseek.com/anthropic',
+      docs: 'https://api-docs.deepseek.com/guides/anthropic_api',
+    },
     docs: 'https://api-docs.deepseek.com',
   },
   xai: {
@@ -111,6 +137,11 @@ export const PRESETS = {
     format: 'openai',
     path: '/api/v1',
     prices: 'openrouter',
+    messages: {
+      path: '/api/v1',
+      auth: 'bearer',
+      docs: 'https://openrouter.ai/docs/guides/claude-code-integration',
+    },
     docs: 'https://openrouter.ai/docs/api-reference/overview',
   },
   together: {
@@ -124,6 +155,11 @@ export const PRESETS = {
     format: 'openai',
     path: '/inference/v1',
     prices: 'fireworks',
+    messages: {
+      path: '/inference/v1',
+      auth: 'bearer',
+      docs: 'https://docs.fireworks.ai/tools-sdks/anthropic-compatibility',
+    },
     docs: 'https://docs.fireworks.ai/tools-sdks/openai-compatibility',
   },
   cerebras: {
@@ -148,15 +184,77 @@ export const PRESETS = {
     prices: 'cohere',
     docs: 'https://docs.cohere.com/docs/compatibility-api',
   },
+  moonshot: {
+    url: 'https://api.moonshot.ai',
+    format: 'openai',
+    prices: 'moonshotai',
+    messages: {
+      url: 'https://api.moonshot.ai/anthropic',
+      auth: 'bearer',
+      docs: 'https://platform.kimi.ai/docs/api/overview',
+    },
+    docs: 'https://platform.kimi.ai/docs/api/overview',
+  },
+  zai: {
+    url: 'https://api.z.ai',
+    format: 'openai',
+    path: '/api/paas/v4',
+    prices: 'zai',
+    messages: {
+      url: 'https://api.z.ai/api/anthropic',
+      auth: 'bearer',
+      docs: 'https://docs.z.ai/devpack/tool/claude',
+    },
+    docs: 'https://docs.z.ai/api-reference/introduction',
+  },
+  minimax: {
+    url: 'https://api.minimax.io',
+    format: 'openai',
+    prices: 'minimax',
+    messages: {
+      url: 'https://api.minimax.io/anthropic',
+      auth: 'bearer',
+      docs: 'https://platform.minimax.io/docs/api-reference/text-anthropic-api',
+    },
+    docs: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
+  },
+  qwen: {
+    url: 'https://dashscope-intl.aliyuncs.com',
+    format: 'openai',
+    path: '/compatible-mode/v1',
+    messages: {
+      url: 'https://dashscope-intl.aliyuncs.com/apps/anthropic',
+      docs: 'https://www.alibabacloud.com/help/en/model-studio/anthropic-api-messages',
+    },
+    docs: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
+  },
   ollama: {
     url: 'http://127.0.0.1:11434',
     format: 'openai',
+    // The cloud, unlike a local server, needs a credential, and takes it as a bearer token only.
+    messages: { auth: 'bearer', docs: 'https://docs.ollama.com/api/anthropic-compatibility' },
     docs: 'https://docs.ollama.com/openai',
   },
   vllm: {
     url: 'http://127.0.0.1:8000',
     format: 'openai',
+    messages: {
+      auth: 'bearer',
+      docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+    },
     docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+  },
+  lmstudio: {
+    url: 'http://127.0.0.1:1234',
+    format: 'openai',
+    messages: { docs: 'https://lmstudio.ai/docs/developer/anthropic-compat' },
+    docs: 'https://lmstudio.ai/docs/developer/openai-compat',
+  },
+  llamacpp: {
+    url: 'http://127.0.0.1:8080',
+    format: 'openai',
+    messages: { auth: 'bearer', docs: 'https://github.com/ggml-org/llama.cpp/tree/master/tools/server' },
+    docs: 'https://github.com/ggml-org/llama.cpp/tree/master/tools/server',
   },
 } as const satisfies Readonly<Record<string, Preset>>;
 
@@ -166,8 +264,8 @@ export function presetOf(name: unknown): Preset | undefined {
     : undefined;
 }
 
-/** Upstream settings that a preset supplies if absent. */
-const FILLED = ['url', 'format', 'path', 'auth', 'streamUsage', 'prices'] as const;
+/** Upstream settings that a preset supplies if absent, besides `format`, which the reader of an upstream does. */
+const FILLED = ['url', 'messagesUrl', 'path', 'auth', 'streamUsage', 'prices'] as const;
 
 /** Fills presets into a config tree before environment references are replaced: presets may contain some. */
 export function withPresets(tree: unknown): unknown {
@@ -180,7 +278,13 @@ export function withPresets(tree: unknown): unknown {
 function filledIn(upstream: unknown): unknown {
   const preset = upstream instanceof Map ? presetOf(upstream.get('provider')) : undefined;
   if (!(preset && upstream instanceof Map)) return upstream;
-  const missing = FILLED.filter((field) => (upstream.get(field) ?? undefined) === undefined);
-  const given = missing.flatMap((field) => (preset[field] === undefined ? [] : [[field, preset[field]]]));
-  return new Map([...upstream, ...(given as [string, string][])]);
+  const isAbsent = (field: string) => (upstream.get(field) ?? undefined) === undefined;
+  const { messages } = preset;
+  const hasBoth = isAbsent('format') && isAbsent('url');
+  const supplied: Readonly<Partial<Record<(typeof FILLED)[number], string | undefined>>> =
+    messages && upstream.get('format') === 'anthropic'
+      ? { ...preset, path: undefined, auth: undefined, ...messages }
+      : { ...preset, messagesUrl: hasBoth ? messages?.url : undefined };
+  const filled = FILLED.filter((field) => isAbsent(field) && supplied[field] !== undefined);
+  return new Map([...upstream, ...filled.map((field) => [field, supplied[field]] as const)]);
 }

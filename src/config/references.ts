@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import * as shape from '../domain/shape.ts';
-import { type JsonSchema, type Reader, reader } from '../domain/shape.ts';
+import { type JsonSchema, list, type Reader, reader } from '../domain/shape.ts';
+import { readSecret } from './secrets.ts';
 
 /** Also accepts an environment reference: `${NAME}` is replaced before the value is read. */
 export function orReference(schema: JsonSchema): JsonSchema {
@@ -37,7 +39,9 @@ export function isQuoted(text: string): boolean {
 const STAND_IN = 'unset';
 /** Stand-ins for variables that are the whole value of an upstream field restricted to certain values. */
 const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
-  url: 'http://unset',
+  url: 'https://unset',
+  messagesUrl: 'https://unset',
+  proxy: 'http://unset',
   format: 'openai',
   provider: 'openai',
   path: '/unset',
@@ -50,23 +54,28 @@ export interface Unset {
   readonly name: string;
 }
 
-/** A `${NAME}` with a value: the path of its setting, as in faults, and the variable. */
+/** A `${NAME}` with a value, or a `file:`: the path of its setting, as in faults, and the variable or file. */
 export interface Used {
   readonly at: string;
   readonly name: string;
+  readonly isFile?: true;
 }
 
+/** Begins a value that is the path of a file with the value. */
+const IN_FILE = 'file:';
+/** Setting of an upstream that is such a path without it. */
+const FILE_SETTING = 'ca';
+
 /**
- * Replaces every `${NAME}` in a text value of the tree by that environment variable (specification section 1). An unset
- * or empty variable is reported, and replaced by a valid value so the rest of its section can be checked. Keys are
- * unchanged.
+ * Replaces every `${NAME}` in a text value of the tree by that environment variable, and a value `file:PATH` by the
+ * content of that file (specification section 1). An unset or empty variable is reported, and replaced by a valid value
+ * so the rest of its section can be checked; so is a file without content. Keys are unchanged. Paths start at `folder`.
  */
 export function substitute(
   tree: unknown,
-  env: NodeJS.ProcessEnv,
-): { tree: unknown; unset: Unset[]; used: Used[]; odd: { at: string; fault: string }[] } {
+  { env, folder, faults }: { env: NodeJS.ProcessEnv; folder: string; faults: shape.Faults },
+): { tree: unknown; unset: Unset[]; used: Used[] } {
   const unset: Unset[] = [];
-  const odd: { at: string; fault: string }[] = [];
   const used: Used[] = [];
   function walk(value: unknown, at: readonly string[], path: string): unknown {
     if (value instanceof Map) {
@@ -81,16 +90,33 @@ export function substitute(
       return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
     if (typeof value !== 'string') return value;
     const rest = value.replace(REFERENCE, '');
-    if (OTHER_REFERENCE.test(rest)) odd.push({ at: path, fault: NO_REFERENCE });
-    return value.replace(REFERENCE, (reference, name: string) => {
+    if (OTHER_REFERENCE.test(rest)) faults.add(path, NO_REFERENCE);
+    const unsetBefore = unset.length;
+    const filled = value.replace(REFERENCE, (reference, name: string) => {
       if (env[name]) {
-        if (isQuoted(env[name])) odd.push({ at: path, fault: IN_QUOTES });
+        if (isQuoted(env[name])) faults.add(path, IN_QUOTES);
         used.push({ at: path, name });
         return env[name];
       }
       unset.push({ at, name });
       return (reference === value && WHOLE_STAND_INS[at.at(-1) ?? '']) || STAND_IN;
     });
+    const isFile = at.length === 3 && at[0] === 'upstreams' && at[2] === FILE_SETTING;
+    if (!isFile && !value.startsWith(IN_FILE)) return filled;
+    const orElse = isFile ? null : STAND_IN;
+    if (unset.length > unsetBefore) return orElse;
+    const file = resolve(folder, filled.replace(IN_FILE, ''));
+    const content = readSecret(file, path, faults);
+    if (content !== undefined) used.push({ at: path, name: file, isFile: true });
+    return content ?? orElse;
   }
-  return { tree: walk(tree, [], ''), unset, used, odd };
+  return { tree: walk(tree, [], ''), unset, used };
+}
+
+/** A list with at least one item. */
+export function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {
+  const all = list(item);
+  return reader({ ...all.schema, minItems: 1 }, (value, path, faults) =>
+    Array.isArray(value) && value.length === 0 ? faults.add(path, right) : all(value, path, faults),
+  );
 }

@@ -1,10 +1,3 @@
-import {
-  AUTHS,
-  type Auth,
-  STREAM_USAGES,
-  type StreamUsageSetting,
-  type WireFormat,
-} from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import {
@@ -20,142 +13,16 @@ import {
   section,
   text,
 } from '../domain/shape.ts';
-import { DEMO_URL } from './config.ts';
-import { passHeader, passResponseHeader } from './pass-header.ts';
 import { mailSection, peopleSection } from './people.ts';
-import { PRESETS, presetOf } from './presets.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
-import { boolean, matching, number, oneOf } from './references.ts';
-import { accountsSection, callsSection, limitsSection, serverSection } from './sections.ts';
+import { boolean, matching, nonEmptyList, number, oneOf } from './references.ts';
+import { accountsSection, alertsSection, callsSection, limitsSection, serverSection } from './sections.ts';
+import { upstream } from './upstream-schema.ts';
 
 const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
 });
-const credential = matching(
-  /^[\x21-\x7e]+$/,
-  'must be visible ASCII characters without spaces or line breaks',
-);
-
-/** An http(s) base URL, without a query or trailing slash. */
-const upstreamUrl = text(
-  `must be an http:// or https:// URL without credentials, query or fragment (or: ${DEMO_URL})`,
-  (value) => {
-    if (value === DEMO_URL) return value;
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
-    if (url.username || url.password || /[?#]/.test(value)) return undefined;
-    return url.href.replace(/(?<!\/)\/+$/, '');
-  },
-);
-
-/** An upstream from the file, combined with its preset. */
-export interface UpstreamSettings {
-  readonly url: string;
-  /** Credentials in file order; an empty one is not sent. */
-  readonly apiKeys: readonly string[];
-  readonly format: WireFormat;
-  readonly path: string | undefined;
-  readonly paths: Readonly<Record<string, string>> | undefined;
-  readonly auth: Auth | undefined;
-  readonly streamUsage: StreamUsageSetting;
-  readonly passHeaders: readonly string[];
-  readonly passResponseHeaders: readonly string[];
-  /** Provider id in the price list. */
-  readonly provider: string | undefined;
-}
-
-const NO_HEADERS: readonly string[] = [];
-const USUAL_PATH = '/v1';
-const ASK: StreamUsageSetting = 'ask';
-const ENDS_IN_V1 = 'must not end in /v1: the gateway adds it (or `path`) to each call';
-
-const upstreamSection = section({
-  provider: optional(
-    matching(/^\S+$/, 'must be the name of a provider, such as openai'),
-    undefined,
-    'Name of a provider, which fills in `url`, `format`, `path`, `auth`, `streamUsage` and `prices`; or an id of the price list',
-  ),
-  url: required(
-    upstreamUrl,
-    `Address, without /v1. Default: the provider's. "${DEMO_URL}" is the built-in provider`,
-  ),
-  apiKey: optional(
-    credential,
-    undefined,
-    "The provider's credential, best from an environment variable. Default: none",
-  ),
-  apiKeys: optional(
-    nonEmptyList(credential, 'must be a list of credentials'),
-    undefined,
-    'Several credentials instead; each is a separate target',
-  ),
-  format: required(oneOf('openai', 'anthropic'), "Wire format. Default: the provider's"),
-  path: optional(
-    matching(
-      /^\/[\x21-\x7e]*$/,
-      'must be a path, such as /openai/v1; {model} stands for the name of the model, and a query may follow',
-    ),
-    USUAL_PATH,
-    'Replaces /v1 in the paths of calls. `{model}` stands for the name of the model; a query can follow',
-  ),
-  auth: optional(
-    oneOf(...AUTHS),
-    undefined,
-    'How the credential is sent; without `apiKey`, `google` and `aws` use those of the environment. Default: by `format`',
-  ),
-  streamUsage: optional(
-    oneOf(...STREAM_USAGES),
-    ASK,
-    'Whether streams of chat and completions are asked for their usage by `stream_options`, if the client does not ask; `leave`: never. The default of some providers is `leave`',
-  ),
-  prices: optional(
-    matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
-    undefined,
-    "Id of its models' provider in the price list. Default: the provider's",
-  ),
-  passHeaders: optional(list(passHeader), NO_HEADERS, 'More request headers of clients that pass to it'),
-  passResponseHeaders: optional(
-    list(passResponseHeader),
-    NO_HEADERS,
-    'More response headers of it that pass to clients',
-  ),
-});
-
-function nonEmptyList<T>(item: Reader<T>, right: string): Reader<T[]> {
-  const all = list(item);
-  return reader({ ...all.schema, minItems: 1 }, (value, path, faults) =>
-    Array.isArray(value) && value.length === 0 ? faults.add(path, right) : all(value, path, faults),
-  );
-}
-
-/** An upstream with an address and a format, either explicit or from a preset. */
-const ADDRESSED_OR_PRESET = {
-  ...upstreamSection.schema,
-  required: undefined,
-  anyOf: [
-    { required: ['url', 'format'] },
-    { required: ['provider'], properties: { provider: { enum: Object.keys(PRESETS) } } },
-  ],
-};
-
-const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, path, faults) => {
-  const read = upstreamSection(value, path, faults);
-  if (!read) return undefined;
-  const { provider, apiKey, apiKeys, path: given, prices, ...rest } = read;
-  if (apiKey !== undefined && apiKeys !== undefined)
-    return faults.add(`${path}.apiKeys`, 'must not be combined with apiKey');
-  if (given === USUAL_PATH && /\/v1$/.test(read.url)) return faults.add(`${path}.url`, ENDS_IN_V1);
-  const preset = presetOf(provider);
-  return {
-    ...rest,
-    apiKeys: apiKeys ?? [apiKey ?? (read.url === DEMO_URL ? DEMO_URL : '')],
-    path: given === USUAL_PATH ? undefined : given.replace(/(?<!\/)\/+(?=\?|$)/, ''),
-    paths: given === preset?.path ? preset.paths : undefined,
-    provider: prices ?? (preset ? undefined : provider),
-  };
-});
-
 const targetSection = section({
   upstream: required(matching(/./, 'must be the name of an upstream'), 'Name of an upstream'),
   upstreamModel: optional(
@@ -310,14 +177,6 @@ function checkedTargets(read: ModelSettings, path: string, faults: Faults): Mode
   return read;
 }
 
-const alertsSection = section({
-  timeoutMs: optional(number(1, 60_000), 10_000, 'Time limit for one webhook delivery: DNS, connect, answer'),
-  allowPrivateNetworks: optional(
-    boolean,
-    false,
-    'true: webhooks can go to addresses that are not public; for development only',
-  ),
-});
 const originsSection = section({
   allowMissing: optional(
     boolean,

@@ -22,7 +22,7 @@ export const trustedProxy = text(
   (value) => (/[.:]/.test(value) && !/\/0$/.test(value) ? normalizeRange(value) : undefined),
 );
 
-const NO_PROXIES: string[] = [];
+const NO_RANGES: string[] = [];
 
 /** `server`: where and how the gateway listens. */
 export const serverSection = section({
@@ -35,7 +35,7 @@ export const serverSection = section({
   ),
   trustProxy: optional(
     list(trustedProxy),
-    NO_PROXIES,
+    NO_RANGES,
     'Addresses or CIDR ranges of trusted proxies. `TRUST_PROXY` overrides it',
   ),
   bodyLimitMb: optional(
@@ -170,5 +170,25 @@ export const callsSection = section({
     number(1, 100_000_000),
     1_000_000,
     'Maximum entries of refused calls; the accounts that have most lose their oldest first',
+  ),
+});
+
+const receiver = text(
+  'must be an IP address or a CIDR range of receivers, such as 10.1.2.3/32, and not /0',
+  (value) => (/\/0$/.test(value) ? undefined : normalizeRange(value)),
+);
+
+/** `alerts`: delivery of webhooks. */
+export const alertsSection = section({
+  timeoutMs: optional(number(1, 60_000), 10_000, 'Time limit for one webhook delivery: DNS, connect, answer'),
+  allowPrivateNetworks: optional(
+    boolean,
+    false,
+    'true: webhooks can go to addresses that are not public; for development only',
+  ),
+  allow: optional(
+    list(receiver),
+    NO_RANGES,
+    'Addresses or CIDR ranges of internal receivers that webhooks can go to although they are not public',
   ),
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { firstTokens } from './read-request.ts';
+import { firstTokens, isObject } from './read-request.ts';
+import { sampleOf } from './sample.ts';
 
 export type Piece = string | Buffer;
 
@@ -19,11 +20,13 @@ export interface AnswerOptions {
   readonly chunks?: number;
   /** Usage to report verbatim; false for none, even if requested. */
   readonly usage?: false | Readonly<Record<string, unknown>>;
+  /** Time of creation that the answer states, in seconds since the epoch. Default: now. */
+  readonly createdS?: number;
 }
 
 /**
- * Handler of one path. Sends an object as JSON, a list as stream events, and undefined as a 400. The response depends
- * only on request and options, byte for byte.
+ * Handler of one path. Sends an object as JSON, a list as stream events, and undefined as a 400. With `createdS`, the
+ * response depends only on request and options, byte for byte.
  */
 export type DemoRoute = (
   json: Readonly<Record<string, unknown>>,
@@ -63,22 +66,49 @@ export function streamOf(pieces: readonly string[]): Answer {
   return { status: 200, headers, pieces };
 }
 
-/** Creation time in all answers, in seconds since the epoch. Fixed, so that equal requests get equal bytes. */
-export const CREATED_S = 1_735_689_600;
-/** Arguments of every tool call that the demo makes. */
-export const TOOL_ARGUMENTS = '{}';
+/** Time of creation that an answer states, in seconds since the epoch. */
+export function createdAt({ createdS }: AnswerOptions): number {
+  return createdS ?? Math.floor(Date.now() / 1_000);
+}
 
-/** A demo model's answer to a question, cut off after `maxTokens`. */
+/** A tool that the request demands to be called. */
+export interface DemandedTool {
+  readonly name: string;
+  /** Arguments of the call, with what the tool's schema requires. */
+  readonly input: object;
+}
+
+/** The tool among `tools` that `name` demands; `schemas` are those of their arguments. */
+export function demanded(
+  tools: readonly { readonly name: unknown; readonly schema: unknown }[],
+  name: unknown,
+): DemandedTool | undefined {
+  const tool = tools.find((one) => one.name === name);
+  if (!tool || typeof tool.name !== 'string') return undefined;
+  const input = sampleOf({ type: 'object', ...(tool.schema as object) });
+  return { name: tool.name, input: typeof input === 'object' && input !== null ? input : {} };
+}
+
+/** A demo model's answer to a question, as JSON if `format` asks for it, cut off after `maxTokens`. */
 export function say(
   question: string,
   maxTokens: number | undefined,
   options: AnswerOptions,
+  format?: unknown,
 ): { text: string; isCut: boolean } {
-  const whole =
-    options.text ??
-    `This is Tollgate's built-in demo model, with no AI behind it. You said: ${question.slice(0, 1_000)}`;
+  const prose = `This is Tollgate's built-in demo model, with no AI behind it. You said: ${question.slice(0, 1_000)}`;
+  const whole = options.text ?? asAsked(prose, format);
   const text = maxTokens === undefined ? whole : firstTokens(whole, maxTokens);
   return { text, isCut: text !== whole };
+}
+
+/** The text in a format that a vendor has for it: `json_object`, or `json_schema` with a schema here or one level below. */
+function asAsked(text: string, format: unknown): string {
+  if (!isObject(format)) return text;
+  if (format.type === 'json_object') return JSON.stringify({ answer: text });
+  if (format.type !== 'json_schema') return text;
+  const { schema } = isObject(format.json_schema) ? format.json_schema : format;
+  return JSON.stringify(sampleOf(schema, text));
 }
 
 /** Id from a hash of the request, so that equal requests get equal bytes. */

@@ -1,4 +1,4 @@
-import { type AnswerOptions, CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './answer.ts';
+import { type AnswerOptions, createdAt, cut, type DemandedTool, demanded, idOf, say } from './answer.ts';
 import { count, isObject, parseObject, readContent, tokensIn } from './read-request.ts';
 
 /** Parts of an OpenAI chat completion request that the demo provider reads. */
@@ -13,7 +13,9 @@ interface ChatRequest {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** The tool to call, if the request demands one. */
-  readonly tool: string | undefined;
+  readonly tool: DemandedTool | undefined;
+  /** `response_format` as sent. */
+  readonly format: unknown;
 }
 
 /** Parses a body; undefined unless it is a JSON object with a model and a list of messages. */
@@ -36,16 +38,17 @@ export function readChatRequest(body: Buffer): ChatRequest | undefined {
     stream: json.stream === true,
     includeUsage: options.include_usage === true,
     tool: demandedTool(tools, json.tool_choice),
+    format: json.response_format,
   };
 }
 
-function demandedTool(tools: readonly unknown[], choice: unknown): string | undefined {
-  const names = tools
+function demandedTool(tools: readonly unknown[], choice: unknown): DemandedTool | undefined {
+  const functions = tools
     .filter(isObject)
-    .map((tool) => (isObject(tool.function) ? tool.function.name : undefined));
+    .map((tool) => (isObject(tool.function) ? tool.function : {}))
+    .map(({ name, parameters }) => ({ name, schema: parameters }));
   const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
-  const name = choice === 'required' ? names[0] : wanted;
-  return typeof name === 'string' && names.includes(name) ? name : undefined;
+  return demanded(functions, choice === 'required' ? functions[0]?.name : wanted);
 }
 
 /** A chat answer before serialization as JSON or a stream. Every choice has this content. */
@@ -55,22 +58,25 @@ interface ChatAnswer {
   readonly choices: number;
   /** Text of the answer; null for a tool call. */
   readonly text: string | null;
-  readonly tool: string | undefined;
+  readonly tool: DemandedTool | undefined;
+  readonly createdS: number;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
   /** Usage to report; false for none, even if requested. */
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
-/** Answers a chat request. The result depends only on request and options, byte for byte. */
+/** Answers a chat request. */
 export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOptions): ChatAnswer {
-  const { text, isCut } = say(request.question, request.maxTokens, options);
-  const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;
+  const { text, isCut } = say(request.question, request.maxTokens, options, request.format);
+  const completionTokens =
+    tokensIn(request.tool ? JSON.stringify(request.tool.input) : text) * request.choices;
   return {
     id: idOf('chatcmpl-', body),
     model: request.model,
     choices: request.choices,
     text: request.tool === undefined ? text : null,
     tool: request.tool,
+    createdS: createdAt(options),
     finishReason: request.tool === undefined ? (isCut ? 'length' : 'stop') : 'tool_calls',
     usage: options.usage ?? {
       prompt_tokens: request.promptTokens,
@@ -95,7 +101,7 @@ export function completionBody(answer: ChatAnswer): Record<string, unknown> {
   return {
     id: answer.id,
     object: 'chat.completion',
-    created: CREATED_S,
+    created: answer.createdS,
     model: answer.model,
     choices,
     ...(answer.usage ? { usage: answer.usage } : {}),
@@ -111,7 +117,7 @@ export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chun
     `data: ${JSON.stringify({
       id: answer.id,
       object: 'chat.completion.chunk',
-      created: CREATED_S,
+      created: answer.createdS,
       model: answer.model,
       choices,
       ...(includeUsage ? { usage } : {}),
@@ -131,6 +137,6 @@ export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chun
   ];
 }
 
-function toolCall(name: string): Record<string, unknown> {
-  return { id: `call_${name}`, type: 'function', function: { name, arguments: TOOL_ARGUMENTS } };
+function toolCall({ name, input }: DemandedTool): Record<string, unknown> {
+  return { id: `call_${name}`, type: 'function', function: { name, arguments: JSON.stringify(input) } };
 }

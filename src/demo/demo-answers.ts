@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type Answer,
   type AnswerOptions,
-  CREATED_S,
+  createdAt,
   cut,
   type DemoRoute,
   failure,
@@ -12,10 +12,11 @@ import {
   streamOf,
 } from './answer.ts';
 import { answerChat, completionBody, completionEvents, readChatRequest } from './chat.ts';
-import { answerImages, answerSpeech, answerTranscript } from './media-answers.ts';
+import { answerImages, answerTranscript } from './media-answers.ts';
 import { messagesRoute, messageTokens } from './messages-route.ts';
 import { count, type DemoRequest, fieldsOf, isObject, parseObject, tokensIn } from './read-request.ts';
 import { compactRoute, inputTokensRoute, responsesRoute } from './responses-route.ts';
+import { answerSpeech } from './speech.ts';
 import { DemoVideos } from './videos.ts';
 
 const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt', 'demo-video'].map((id) => ({
@@ -27,7 +28,7 @@ const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt', 'demo-video']
 
 /**
  * The demo provider's answers, in OpenAI's and Anthropic's formats, without AI. Answer and usage depend only on the
- * request, byte for byte (a token is four bytes); only videos have state. Serves the paths in ROUTES and MEDIA,
+ * request (a token is four bytes), but for times and random ids; only videos have state. Serves the paths in ROUTES and MEDIA,
  * `/v1/videos` and below, and `GET /v1/models`.
  */
 export class DemoAnswers {
@@ -72,7 +73,12 @@ const completionsRoute: DemoRoute = (json, body, options) => {
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   };
-  const head = { id: idOf('cmpl-', body), object: 'text_completion', created: CREATED_S, model: json.model };
+  const head = {
+    id: idOf('cmpl-', body),
+    object: 'text_completion',
+    created: createdAt(options),
+    model: json.model,
+  };
   if (json.stream !== true) {
     const shown = choices.map(({ tokens: _, ...choice }, index) => ({ index, ...choice }));
     return { ...head, choices: shown, ...(usage ? { usage } : {}) };

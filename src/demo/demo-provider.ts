@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Config, DEMO_URL } from '../config/config.ts';
-import { type Model, targetName, type Upstream } from '../domain/catalog.ts';
+import type { Model, Upstream } from '../domain/catalog.ts';
 import type { Answer, Piece } from './answer.ts';
 import { DemoAnswers } from './demo-answers.ts';
 import type { DemoRequest } from './read-request.ts';
@@ -49,24 +49,39 @@ export class DemoUpstreams {
    * configuration without such an upstream unchanged.
    */
   async bind(config: Config): Promise<Config> {
-    const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
-    if (![...config.upstreams.values()].some(isDemo)) return config;
+    const isDemo = ({ url }: { readonly url: string }) => url === DEMO_URL;
+    const upstreams = [...config.upstreams];
+    if (!upstreams.some(([, { messages, ...first }]) => isDemo(first) || (messages && isDemo(messages))))
+      return config;
     this.#provider ??= startDemoProvider();
     const { url } = await this.#provider;
-    const upstreams = new Map<string, Upstream>();
-    for (const [name, upstream] of config.upstreams) {
-      upstreams.set(name, isDemo(upstream) ? Object.freeze({ ...upstream, url }) : upstream);
-    }
-    const catalog = new Map<string, Model>();
-    const bound = (model: Model): Model => ({
-      ...model,
-      upstream: isDemo(model.upstream)
-        ? (upstreams.get(targetName(model.upstream)) ?? Object.freeze({ ...model.upstream, url }))
-        : model.upstream,
-      targets: model.targets?.map((target) => ({ ...target, model: bound(target.model) })),
+    const known = new Map<Upstream, Upstream>();
+    const addressed = (upstream: Upstream): Upstream => {
+      const { messages } = upstream;
+      const made =
+        known.get(upstream) ??
+        Object.freeze({
+          ...upstream,
+          ...(isDemo(upstream) && { url }),
+          ...(messages && isDemo(messages) && { messages: { ...messages, url } }),
+        });
+      known.set(upstream, made);
+      return made;
+    };
+    const bound = (model: Model): Model => {
+      const { targets, byFormat } = model;
+      return Object.freeze({
+        ...model,
+        upstream: addressed(model.upstream),
+        targets: targets?.map((target) => ({ ...target, model: bound(target.model) })),
+        byFormat: byFormat && { openai: bound(byFormat.openai), anthropic: bound(byFormat.anthropic) },
+      });
+    };
+    return Object.freeze({
+      ...config,
+      upstreams: new Map(upstreams.map(([name, upstream]) => [name, addressed(upstream)])),
+      catalog: new Map([...config.catalog].map(([slug, model]) => [slug, bound(model)])),
     });
-    for (const [slug, model] of config.catalog) catalog.set(slug, Object.freeze(bound(model)));
-    return Object.freeze({ ...config, upstreams, catalog });
   }
 
   async close(): Promise<void> {

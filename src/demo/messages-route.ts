@@ -1,4 +1,13 @@
-import { type AnswerOptions, cut, type DemoRoute, idOf, namedEvent, say, TOOL_ARGUMENTS } from './answer.ts';
+import {
+  type AnswerOptions,
+  cut,
+  type DemandedTool,
+  type DemoRoute,
+  demanded,
+  idOf,
+  namedEvent,
+  say,
+} from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './read-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -10,17 +19,17 @@ type Json = Readonly<Record<string, unknown>>;
 export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);
   if (tokens === undefined) return undefined;
-  const { text, isCut } = say(questionOf(json), count(json.max_tokens), options);
+  const { text, isCut } = say(questionOf(json), count(json.max_tokens), options, formatOf(json));
   const tool = demandedTool(json);
   const block =
     tool === undefined
       ? { type: 'text', text }
-      : { type: 'tool_use', id: `toolu_${tool}`, name: tool, input: {} };
+      : { type: 'tool_use', id: `toolu_${tool.name}`, name: tool.name, input: tool.input };
   const usage = options.usage ?? {
     input_tokens: tokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
-    output_tokens: tokensIn(tool === undefined ? text : TOOL_ARGUMENTS),
+    output_tokens: tokensIn(tool === undefined ? text : JSON.stringify(tool.input)),
   };
   const message = {
     id: idOf('msg_', body),
@@ -47,7 +56,7 @@ export function messageTokens({ messages, system, tools }: Json): number | undef
 
 function events(
   message: Json & { usage?: Json },
-  block: { type: string; text?: string },
+  block: { type: string; text?: string; input?: object },
   { chunks }: AnswerOptions,
 ): string[] {
   const { usage, stop_reason } = message;
@@ -59,14 +68,14 @@ function events(
   };
   const deltas =
     block.text === undefined
-      ? [{ type: 'input_json_delta', partial_json: TOOL_ARGUMENTS }]
+      ? [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
       : cut(block.text, chunks).map((text) => ({ type: 'text_delta', text }));
   return [
     namedEvent({ type: 'message_start', message: start }),
     namedEvent({
       type: 'content_block_start',
       index: 0,
-      content_block: block.text === undefined ? block : { type: 'text', text: '' },
+      content_block: block.text === undefined ? { ...block, input: {} } : { type: 'text', text: '' },
     }),
     namedEvent({ type: 'ping' }),
     ...deltas.map((delta) => namedEvent({ type: 'content_block_delta', index: 0, delta })),
@@ -85,9 +94,13 @@ function questionOf({ messages }: Json): string {
   return readContent(messages.filter(isObject).findLast(({ role }) => role === 'user')?.content).text;
 }
 
-function demandedTool({ tools, tool_choice: choice }: Json): string | undefined {
+/** The format of structured output, under its name or the earlier one. */
+function formatOf({ output_config: config, output_format: format }: Json): unknown {
+  return isObject(config) ? config.format : format;
+}
+
+function demandedTool({ tools, tool_choice: choice }: Json): DemandedTool | undefined {
   if (!Array.isArray(tools) || !isObject(choice)) return undefined;
-  const names = tools.filter(isObject).map(({ name }) => name);
-  const name = choice.type === 'any' ? names[0] : choice.type === 'tool' ? choice.name : undefined;
-  return typeof name === 'string' && names.includes(name) ? name : undefined;
+  const known = tools.filter(isObject).map(({ name, input_schema: schema }) => ({ name, schema }));
+  return demanded(known, choice.type === 'any' ? known[0]?.name : choice.name);
 }

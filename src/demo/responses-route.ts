@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AnswerOptions,
-  CREATED_S,
+  createdAt,
   cut,
+  type DemandedTool,
   type DemoRoute,
+  demanded,
   namedEvent,
   say,
-  TOOL_ARGUMENTS,
 } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './read-request.ts';
 
@@ -18,10 +19,15 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export const responsesRoute: DemoRoute = (json, _body, options) => {
   const { question, tokens } = readInput(json);
-  const { text, isCut } = say(question, count(json.max_output_tokens), options);
+  const { text, isCut } = say(
+    question,
+    count(json.max_output_tokens),
+    options,
+    isObject(json.text) ? json.text.format : undefined,
+  );
   const tool = demandedTool(json);
   const output = tool === undefined ? message(text) : call(tool);
-  const outputTokens = tokensIn(tool === undefined ? text : TOOL_ARGUMENTS);
+  const outputTokens = tokensIn(tool === undefined ? text : JSON.stringify(tool.input));
   const usage = options.usage ?? {
     input_tokens: tokens,
     input_tokens_details: { cached_tokens: 0 },
@@ -33,7 +39,7 @@ export const responsesRoute: DemoRoute = (json, _body, options) => {
   const response = {
     id: storedId('resp_'),
     object: 'response',
-    created_at: CREATED_S,
+    created_at: createdAt(options),
     status: isShort ? 'incomplete' : 'completed',
     error: null,
     incomplete_details: isShort ? { reason: 'max_output_tokens' } : null,
@@ -60,7 +66,7 @@ export const compactRoute: DemoRoute = (json, _body, options) => {
   return {
     id: storedId('resp_'),
     object: 'response.compaction',
-    created_at: CREATED_S,
+    created_at: createdAt(options),
     output: [{ type: 'compaction', id: storedId('cmp_'), encrypted_content: btoa(encodeURI(question)) }],
     usage: usage || null,
   };
@@ -86,8 +92,8 @@ function events(response: Json, item: Json, text: string, { chunks }: AnswerOpti
           { type: 'response.content_part.done', ...place, part },
         ]
       : [
-          { type: 'response.function_call_arguments.delta', ...at, delta: TOOL_ARGUMENTS },
-          { type: 'response.function_call_arguments.done', ...at, arguments: TOOL_ARGUMENTS },
+          { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments },
+          { type: 'response.function_call_arguments.done', ...at, arguments: item.arguments },
         ];
   const empty = item.type === 'message' ? { content: [] } : { arguments: '' };
   const started = { ...item, ...empty, status: 'in_progress' };
@@ -111,13 +117,13 @@ function message(text: string): Json {
   return { type: 'message', id: storedId('msg_'), status: 'completed', role: 'assistant', content };
 }
 
-function call(name: string): Json {
+function call({ name, input }: DemandedTool): Json {
   return {
     type: 'function_call',
     id: storedId('fc_'),
     call_id: `call_${name}`,
     name,
-    arguments: TOOL_ARGUMENTS,
+    arguments: JSON.stringify(input),
     status: 'completed',
   };
 }
@@ -135,9 +141,9 @@ function readInput({ input, instructions, tools }: Json): { question: string; to
   };
 }
 
-function demandedTool({ tools, tool_choice: choice }: Json): string | undefined {
+function demandedTool({ tools, tool_choice: choice }: Json): DemandedTool | undefined {
   if (!Array.isArray(tools)) return undefined;
-  const names = tools.filter(isObject).map(({ name }) => name);
-  const name = choice === 'required' ? names[0] : isObject(choice) ? choice.name : undefined;
-  return typeof name === 'string' && names.includes(name) ? name : undefined;
+  const known = tools.filter(isObject).map(({ name, parameters }) => ({ name, schema: parameters }));
+  const wanted = isObject(choice) ? choice.name : undefined;
+  return demanded(known, choice === 'required' ? known[0]?.name : wanted);
 }

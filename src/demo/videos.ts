@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, CREATED_S, failure, json } from './answer.ts';
+import { type Answer, createdAt, failure, json } from './answer.ts';
 import { PNG } from './media-answers.ts';
 
 /** Maximum stored jobs; drops the oldest, as providers do. */
@@ -14,6 +14,7 @@ interface Job {
   readonly prompt: string;
   readonly seconds: number;
   readonly size: string;
+  readonly createdS: number;
   asked: number;
 }
 
@@ -35,6 +36,7 @@ export class DemoVideos {
       prompt: fields.prompt,
       seconds,
       size: typeof fields.size === 'string' ? fields.size : '720x1280',
+      createdS: createdAt({}),
       asked: 0,
     };
     this.#jobs.set(job.id, job);
@@ -68,7 +70,7 @@ function statusOf({ asked, prompt }: Job): (typeof STEPS)[number] | 'failed' {
 }
 
 function view(job: Job) {
-  const { id, model, prompt, seconds, size } = job;
+  const { id, model, prompt, seconds, size, createdS } = job;
   const status = statusOf(job);
   const isOver = status === 'completed' || status === 'failed';
   return {
@@ -77,8 +79,8 @@ function view(job: Job) {
     model,
     status,
     progress: status === 'completed' ? 100 : status === 'queued' ? 0 : 50,
-    created_at: CREATED_S,
-    completed_at: isOver ? CREATED_S : null,
+    created_at: createdS,
+    completed_at: isOver ? createdS : null,
     expires_at: null,
     prompt,
     seconds: String(seconds),

@@ -3,6 +3,7 @@ export const AUDIT_ACTIONS = [
   'account.create',
   'account.update',
   'account.credit',
+  'account.erase',
   'alert.test',
   'key.create',
   'key.update',

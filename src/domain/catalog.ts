@@ -70,9 +70,17 @@ export interface Upstream {
   readonly auth?: Auth | undefined;
   /** Absent: `ask`. */
   readonly streamUsage?: StreamUsageSetting;
+  /** PEM certificates that may have signed its certificate, in place of the usual authorities'. */
+  readonly ca?: string | undefined;
+  /** URL of the HTTP proxy through which it is reached; with its password. */
+  readonly proxy?: string | undefined;
   /** Credential; empty if the upstream requires none. */
   readonly apiKey: string;
   readonly format: WireFormat;
+  /** How it serves Anthropic's format too, with the same credential. Absent: in `format` only. */
+  readonly messages?: Pick<Upstream, 'url' | 'path' | 'auth'> | undefined;
+  /** The upstream in Anthropic's format, at another address than in its first one. */
+  readonly isApart?: true;
   /** Lower-case names of request headers that pass to it, in addition to those that pass to every upstream. */
   readonly passHeaders?: readonly string[] | undefined;
   /** Lower-case names of its response headers that pass to clients, in addition to those that every upstream's do. */
@@ -103,6 +111,8 @@ export interface Model {
   readonly upstream: Upstream;
   /** Absent with a single target. The model itself has the fields of the first one. */
   readonly targets?: readonly Target[] | undefined;
+  /** The model as calls in each format see it: with the targets of that format. Absent: all have one format. */
+  readonly byFormat?: Readonly<Record<WireFormat, Model>> | undefined;
   /** The upstream's name for it; mostly the slug. */
   readonly upstreamModel: string;
   readonly category: Category;
@@ -146,6 +156,21 @@ function byAlias(catalog: Catalog): ReadonlyMap<string, Model> {
   );
   BY_ALIAS.set(catalog, models);
   return models;
+}
+
+/** The model with its targets in a format; undefined: it has none. */
+export function modelIn(model: Model, format: WireFormat): Model | undefined {
+  if (model.byFormat) return model.byFormat[format];
+  return model.upstream.format === format ? model : undefined;
+}
+
+/** The upstream in each of its formats, the first one first. */
+export function inEachFormat(upstream: Upstream): Upstream[] {
+  const { messages, ...first } = upstream;
+  if (!messages) return [upstream];
+  const { path: _path, paths: _paths, auth: _auth, ...common } = first;
+  const isApart = messages.url !== first.url && ({ isApart: true } as const);
+  return [first, { ...common, ...messages, format: 'anthropic', ...isApart }];
 }
 
 /** Name of an upstream's credential in `attempts`, health and metrics. */

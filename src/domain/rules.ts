@@ -206,6 +206,11 @@ export function modelRefusalOf(compiled: CompiledKey, target: Target): GatewayEr
   return firstRefusal(MODEL_CHECKS, compiled, target);
 }
 
+/** Whether the key may call the model: check 10. */
+export function mayCall(compiled: CompiledKey, target: Target): boolean {
+  return MODEL_CHECKS.every(({ check }) => check(compiled, target) === undefined);
+}
+
 function firstRefusal<On>(
   checks: readonly Check<On>[],
   compiled: CompiledKey,

@@ -16,6 +16,8 @@ import type { SentBody, UpstreamBody } from './upstream/body.ts';
 export class Call {
   readonly requestId: string;
   readonly endpoint: Endpoint;
+  /** The model that the address names, whatever the body does: Azure's deployment. */
+  readonly deployment: string | undefined;
   /** Arrival time, by `performance.now()`. */
   readonly startedAt: number;
   readonly memory: CallMemory;
@@ -47,6 +49,7 @@ export class Call {
   constructor(entered: EnteredFacts) {
     this.requestId = entered.requestId;
     this.endpoint = entered.endpoint;
+    this.deployment = entered.deployment;
     this.startedAt = entered.startedAt;
     this.memory = entered.memory;
     this.compiled = entered.compiled;
@@ -56,7 +59,7 @@ export class Call {
 
 type EnteredFacts = Pick<
   Call,
-  'requestId' | 'endpoint' | 'startedAt' | 'memory' | 'compiled' | 'recordIsCurrent'
+  'requestId' | 'endpoint' | 'deployment' | 'startedAt' | 'memory' | 'compiled' | 'recordIsCurrent'
 >;
 
 export interface RequestedModel {

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { CLIENT_QUIRKS } from '../domain/clients.ts';
 import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+import { routeOf } from './spellings.ts';
 
 /** Routes that Codex calls. */
-export const CODEX_ROUTES: ReadonlySet<string | undefined> = new Set([
-  '/v1/responses',
-  '/v1/responses/compact',
-]);
+export const CODEX_ROUTES: ReadonlySet<string> = new Set(['/v1/responses', '/v1/responses/compact']);
 
 /**
  * Answers to Codex in place of refusals that it repeats, or shows without their words. It was run behind this gateway (Codex CLI
@@ -32,7 +30,7 @@ export function answeredRefusal(refusal: GatewayError, request: FastifyRequest):
   const { header, begins } = CLIENT_QUIRKS.codex;
   const named = request.headers[header];
   const isCodex = typeof named === 'string' && begins.test(named);
-  if (!isCodex || !CODEX_ROUTES.has(request.routeOptions?.url)) return refusal;
+  if (!isCodex || !CODEX_ROUTES.has(routeOf(request))) return refusal;
   const answer = ANSWERS[refusal.code];
   if (answer) return answer(refusal);
   return REPEATED.has(refusal.statusCode) ? new GatewayError('invalid_request', refusal.message) : refusal;

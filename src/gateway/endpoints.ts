@@ -1,4 +1,4 @@
-import type { Model, WireFormat } from '../domain/catalog.ts';
+import { type Model, modelIn, type WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
 import { CHAT, chat } from '../metering/chat.ts';
 import { COMPLETIONS, completions } from '../metering/completions.ts';
@@ -21,7 +21,7 @@ type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
 /** Whether an endpoint takes calls of a model. */
 export function serves(endpoint: Pick<Endpoint, 'category' | 'format'>, model: Model): boolean {
-  return endpoint.category === model.category && endpoint.format === model.upstream.format;
+  return endpoint.category === model.category && modelIn(model, endpoint.format) !== undefined;
 }
 
 /** A forwarded endpoint of specification section 4. A new one is a row here and one in api/openapi/call-docs.ts. */
@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly answersBytes?: true;
   /** It counts tokens without running a model, and takes nothing from per-minute limits (specification section 11). */
   readonly isCounting?: true;
+  /** Azure's clients call it with the model in the address (deployments.ts). */
+  readonly hasDeployments?: true;
   /** A successful answer is a job with a later outcome (routes.ts). */
   readonly makesJob?: true;
 }
@@ -57,19 +59,35 @@ const AUDIO = {
   asksForUsage: false,
 } as const;
 const ANTHROPIC = { ...OPENAI, format: 'anthropic', asksForUsage: false } as const;
+/** Of the routes of the AzureOpenAI client of the openai package, 6.49. */
+const AZURE = { hasDeployments: true } as const;
 
 const ROWS = [
-  { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true },
-  { ...OPENAI, path: '/v1/completions', meter: completions, members: COMPLETIONS, asksForUsage: true },
+  { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true, ...AZURE },
+  {
+    ...OPENAI,
+    path: '/v1/completions',
+    meter: completions,
+    members: COMPLETIONS,
+    asksForUsage: true,
+    ...AZURE,
+  },
   { ...OPENAI, path: '/v1/responses', meter: responses, members: RESPONSES, asksForUsage: false },
   { ...OPENAI, path: '/v1/responses/compact', meter: responses, members: RESPONSES, asksForUsage: false },
   { ...OPENAI, path: '/v1/responses/input_tokens', meter: perRequest, asksForUsage: false, isCounting: true },
-  { ...OPENAI, path: '/v1/embeddings', meter: embeddings, members: EMBEDDINGS, asksForUsage: false },
+  {
+    ...OPENAI,
+    path: '/v1/embeddings',
+    meter: embeddings,
+    members: EMBEDDINGS,
+    asksForUsage: false,
+    ...AZURE,
+  },
   { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },
   { ...ANTHROPIC, path: '/v1/messages', meter: messages, members: MESSAGES },
   { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest, isCounting: true },
-  { ...IMAGE, path: '/v1/images/generations', body: 'json' },
-  { ...IMAGE, path: '/v1/images/edits', body: 'form' },
+  { ...IMAGE, path: '/v1/images/generations', body: 'json', ...AZURE },
+  { ...IMAGE, path: '/v1/images/edits', body: 'form', ...AZURE },
   { ...IMAGE, path: '/v1/images/variations', body: 'form' },
   {
     ...OPENAI,
@@ -79,9 +97,10 @@ const ROWS = [
     members: SPEECH,
     asksForUsage: false,
     answersBytes: true,
+    ...AZURE,
   },
-  { ...AUDIO, path: '/v1/audio/transcriptions' },
-  { ...AUDIO, path: '/v1/audio/translations' },
+  { ...AUDIO, path: '/v1/audio/transcriptions', ...AZURE },
+  { ...AUDIO, path: '/v1/audio/translations', ...AZURE },
   {
     ...OPENAI,
     path: '/v1/videos',

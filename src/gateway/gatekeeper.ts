@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type AddressMatcher, clientAddress, type ParsedAddress, parseAddress } from '../domain/addresses.ts';
@@ -10,6 +9,7 @@ import { endOfValue } from '../domain/rotation.ts';
 import { type CheckedKey, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CountryLookup } from './country.ts';
+import { presentedKey } from './presented-key.ts';
 import type { UnnamedProxy } from './unnamed-proxy.ts';
 
 interface GatekeeperParts {
@@ -64,7 +64,7 @@ export class Gatekeeper {
     const endsAt = subject ? endOfValue(subject.key, hash) : 0;
     if (!subject || (await this.#hasPassed(endsAt, subject.key.accountId))) {
       this.#cache.delete(hash);
-      throw subject ? new ReplacedValue(subject.key) : unknownKey();
+      throw subject ? new ReplacedValue(subject.key) : noSuchKey();
     }
     const unchanged =
       cached?.key.version === subject.key.version && cached.accountVersion === subject.accountVersion;
@@ -111,7 +111,7 @@ export class Gatekeeper {
   /** Hash of the presented value; undefined for values that can't be a key, which are looked up nowhere. */
   #presentedHash(request: FastifyRequest): string | undefined {
     try {
-      const value = presentedKey(request.headers);
+      const value = presentedKey(request);
       return isWellFormed(value, this.#parts.keyPrefix) ? hashKey(value) : undefined;
     } catch {
       return undefined;
@@ -136,12 +136,12 @@ export class Gatekeeper {
   /** Hash and cached record of the presented key. Throws 401 for values that can't be a key. */
   #known(request: FastifyRequest, given?: string): { hash: string; cached: CompiledKey | undefined } {
     if (given !== undefined) return { hash: given, cached: this.#cache.get(given) };
-    const value = presentedKey(request.headers);
+    const value = presentedKey(request);
     refuseKeyIn(request.url, this.#parts.keyPrefix);
     const hash = hashKey(value);
     const cached = this.#cache.get(hash);
     // A cached key is well-formed; checking again would cost as much as the hash.
-    if (!cached && !isWellFormed(value, this.#parts.keyPrefix)) throw unknownKey();
+    if (!cached && !isWellFormed(value, this.#parts.keyPrefix)) throw noKey(value, this.#parts.keyPrefix);
     return { hash, cached };
   }
 
@@ -203,31 +203,18 @@ export class ReplacedValue extends GatewayError {
   }
 }
 
-function unknownKey(): GatewayError {
-  return new GatewayError('invalid_api_key', 'This API key does not exist. Check that you copied all of it.');
+/** The 401 for a value that can't be a key, such as one of another service, which an environment variable may hold. */
+function noKey(value: string, prefix: string): GatewayError {
+  if (value.startsWith(prefix)) return noSuchKey();
+  return new GatewayError(
+    'invalid_api_key',
+    `This is not a key of this gateway: its keys begin with "${prefix}". Check which key your client sends, also by an ` +
+      'environment variable such as OPENAI_API_KEY.',
+  );
 }
 
-/**
- * Reads the key from `Authorization: Bearer` (scheme in any case), else from `x-api-key`, which Anthropic clients send
- * (specification section 3, check 1). Throws 401 `missing_api_key`.
- */
-function presentedKey(headers: IncomingHttpHeaders): string {
-  const { authorization } = headers;
-  if (authorization !== undefined) {
-    // Slice instead of a pattern: this runs on every request.
-    const scheme = authorization.slice(0, 7).toLowerCase();
-    const value = scheme === 'bearer ' ? authorization.slice(7).trim() : '';
-    if (value !== '') return value;
-  } else {
-    const value = headers['x-api-key'];
-    if (typeof value === 'string' && value.trim() !== '') return value.trim();
-  }
-  throw new GatewayError(
-    'missing_api_key',
-    authorization !== undefined && !/^bearer\b/i.test(authorization)
-      ? 'The Authorization header must begin with "Bearer ": send "Authorization: Bearer <your key>".'
-      : 'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
-  );
+function noSuchKey(): GatewayError {
+  return new GatewayError('invalid_api_key', 'This API key does not exist. Check that you copied all of it.');
 }
 
 /**

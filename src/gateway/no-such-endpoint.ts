@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { whatIsNotServed } from './not-served.ts';
 import { GUESSED_BYTES, isMisplacedBase } from './refuse.ts';
+import { otherSpellings } from './spellings.ts';
 
 /** Paths that clients append to their base URL, longest first, because `/completions` also ends `/chat/completions`. */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
@@ -24,7 +26,7 @@ export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   }
   return new GatewayError(
     'unknown_endpoint',
-    `There is no ${request.method} ${path.slice(0, 200)} here${whereBaseEnds(path)}`,
+    `There is no ${request.method} ${path.slice(0, 200)} here${whatToDo(request.method, path)}`,
   );
 }
 
@@ -32,21 +34,31 @@ export function noSuchEndpoint(request: FastifyRequest): GatewayError {
 function asksForSocket({ method, headers }: FastifyRequest, path: string): boolean {
   return (
     method === 'GET' &&
-    /^\/v1\/responses\/?$/.test(path) &&
+    /^(?:\/v1){0,2}\/responses\/?$/.test(path) &&
     /^websocket$/i.test(headers.upgrade?.trim() ?? '')
   );
 }
 
+/** A key's path, of its account or of the operator. */
+const KEY = /^\/api\/(?:admin\/accounts\/\d+\/)?keys\/\d+\/?$/;
+
 /**
- * Ends the sentence: names the right method if only that is wrong, or the right base URL if something else precedes an
- * endpoint's path.
+ * Ends the sentence: names the right method if only that is wrong, what the gateway lacks, or the right base URL if
+ * something else precedes an endpoint's path.
  */
-function whereBaseEnds(path: string): string {
+function whatToDo(method: string, path: string): string {
   if (path.length > GUESSED_BYTES) return '.';
+  if (method === 'PUT' && KEY.test(path)) return '. Use PATCH, which changes the fields you send.';
+  return whatIsNotServed(path) ?? whereBaseEnds(path);
+}
+
+function whereBaseEnds(path: string): string {
   const asked = path.replace(/(?<!\/)\/+$/, '');
   const found = ADDED.find(({ added }) => asked.endsWith(added));
-  if (found?.format && asked === found.path) return `. Use POST ${found.path}.`;
-  if (!found || asked === found.path || !isMisplacedBase(asked.slice(0, -found.added.length))) return '.';
+  if (!found) return '.';
+  const isServed = [found.path, ...otherSpellings(found.path)].includes(asked);
+  if (isServed && found.format) return `. Use POST ${asked}.`;
+  if (isServed || !isMisplacedBase(asked.slice(0, -found.added.length))) return '.';
   const base = found.format ? BASE_URLS[found.format] : `${OPENAI} ${ANTHROPIC}`;
   return `, but ${found.path}. ${base}`;
 }

@@ -62,8 +62,8 @@ export class Pipeline {
     this.#readParts = { ...parts, streamUsage: parts.response.targets.streamUsage };
   }
 
-  /** Step 1, before the body is received. Sets `request.call`. */
-  async enter(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
+  /** Step 1, before the body is received. Sets `request.call`. `deployment`: the model, if the address names it. */
+  async enter(request: FastifyRequest, { raw }: FastifyReply, deployment?: string): Promise<void> {
     const startedAt = performance.now();
     const { gatekeeper, pools } = this.#parts;
     const cached = gatekeeper.authorizeCached(request);
@@ -71,6 +71,7 @@ export class Pipeline {
     const call = new Call({
       requestId: request.id,
       endpoint: this.#endpoint,
+      deployment,
       startedAt,
       compiled,
       recordIsCurrent: cached === undefined,

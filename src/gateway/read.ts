@@ -9,7 +9,7 @@ import { encryptedIds } from '../metering/reasoning.ts';
 import type { Pools } from '../shares/pools.ts';
 import type { Call, ReadCall, RequestedModel } from './call.ts';
 import { type Findings, plansOf } from './plan.ts';
-import { checkJsonBody, factsOf, isJson, readJsonBody } from './request/call-body.ts';
+import { checkJsonBody, factsOf, isJson, nameIn, readJsonBody } from './request/call-body.ts';
 import { largeReadsOf } from './request/call-memory.ts';
 import { readFormBody } from './request/form/form-body.ts';
 import { inOwnTurn } from './request/json/heavy-step.ts';
@@ -58,15 +58,9 @@ export async function readRequest(request: FastifyRequest, call: Call, parts: Re
 async function readForm(request: FastifyRequest, call: Call, { catalog }: ReadParts): Promise<Read> {
   const { meter, members } = call.endpoint;
   const type = request.headers['content-type'];
-  const { body, sent } = await readFormBody(
-    request.body,
-    type,
-    catalog(),
-    call.endpoint,
-    (value, isStream) => {
-      call.requested = requestedIn(value, isStream);
-    },
-  );
+  const { body, sent } = await readFormBody(request.body, type, catalog(), call, (value, isStream) => {
+    call.requested = requestedIn(value, isStream, call);
+  });
   const found = members && checkMembers(body, members);
   const plans = plansOf(body, meter);
   // The form was rebuilt while it was read, so that it is not in memory twice.
@@ -87,9 +81,9 @@ async function readJson(
   // Each step below takes some 10 ms for a body of very many parts.
   const step = json.isHeavy ? inOwnTurn : atOnce;
   const value = await step(() => json.parse());
-  call.requested = requestedIn(value, value.stream === true);
+  call.requested = requestedIn(value, value.stream === true, call);
   const bytes = spool ? new Upload(spool) : (request.body as Buffer);
-  const body = checkJsonBody(json, value, catalog(), call.endpoint);
+  const body = checkJsonBody(json, value, catalog(), call);
   const found = members && (await step(() => checkMembers(body, members)));
   const { plans, sent } = await step(() => {
     const made = plansOf(body, meter);
@@ -113,8 +107,12 @@ async function readJson(
   return [read, { ...plans, members: found, named, encrypted, soundTokens }];
 }
 
-function requestedIn(value: Readonly<Record<string, unknown>>, isStream: boolean): RequestedModel {
-  const model = Object.hasOwn(value, 'model') ? value.model : undefined;
+function requestedIn(
+  value: Readonly<Record<string, unknown>>,
+  isStream: boolean,
+  call: Pick<Call, 'deployment'>,
+): RequestedModel {
+  const model = nameIn(value, call);
   return { model: typeof model === 'string' ? model : null, isStream };
 }
 

@@ -9,6 +9,7 @@ import { LedgerUnavailable } from '../ledger/ledger.ts';
 import { FewLines } from '../log/few-lines.ts';
 import { answeredRefusal } from './codex.ts';
 import { closeAfterAnswer, lingeringEnd } from './lingering-end.ts';
+import { routeOf } from './spellings.ts';
 
 /** Error types of Anthropic's API (reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -95,7 +96,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     closeAfterAnswer(request.raw.socket, isUpload ? request.call?.compiled.key.accountId : undefined);
   }
   // The route, not the address, decides the format: `/v1/%6dessages` leads to messages too.
-  const url = request.routeOptions?.url ?? request.url;
+  const url = routeOf(request);
   const format = formatFor(request, url);
   if (format === 'anthropic') reply.header('request-id', request.id);
   const answered = answeredRefusal(refusal, request);

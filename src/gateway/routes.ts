@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { micro } from '../domain/credits.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
 import type { Call } from './call.ts';
+import { DEPLOYMENTS, deploymentOf } from './deployments.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { noSuchEndpoint } from './no-such-endpoint.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { refusalFrom } from './refuse.ts';
 import { UnknownMembers } from './request/members.ts';
@@ -15,11 +17,13 @@ import {
   JobRequest,
   type JobRouteParts,
 } from './resources/job-request.ts';
+import { spelledFreely } from './spellings.ts';
 
-/** Registers one POST route per endpoint, and the routes of jobs. */
+/** Registers one POST route per endpoint, the routes of jobs, and the other spellings of all. */
 export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('call', null);
+    spelledFreely(app);
     app.removeAllContentTypeParsers();
     // The endpoint decides how to read the body, whatever its content type.
     app.addContentTypeParser(
@@ -33,8 +37,10 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
     );
     const unknown = new UnknownMembers((name) => parts.response.metrics.unknownMember(name));
     await app.register(async (scope) => jobRoutes(scope, { ...parts.response, ...parts }));
+    const pipelines = new Map<Endpoint, Pipeline>();
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, unknown);
+      pipelines.set(endpoint, pipeline);
       app.route({
         method: endpoint.method,
         url: endpoint.path,
@@ -50,7 +56,32 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       });
     }
+    deploymentRoute(app, pipelines);
   };
+}
+
+/** Registers the route of Azure's clients, whose address ends in the endpoint and names the model. */
+function deploymentRoute(app: FastifyInstance, pipelines: ReadonlyMap<Endpoint, Pipeline>): void {
+  const pipelineOf = ({ endpoint }: Pick<Call, 'endpoint'>) => pipelines.get(endpoint) as Pipeline;
+  app.post(DEPLOYMENTS, {
+    schema: { hide: true },
+    onRequest: async (request, reply) => {
+      const deployment = deploymentOf(request);
+      if (!deployment) throw noSuchEndpoint(request);
+      reply.header('cache-control', 'no-store');
+      await pipelineOf(deployment).enter(request, reply, deployment.model);
+    },
+    onError: async (request, reply, error) => {
+      const deployment = deploymentOf(request);
+      if (deployment) await pipelineOf(deployment).refused(request, reply, error);
+    },
+    handler: (request, reply) => {
+      const call = request.call as Call;
+      pipelineOf(call)
+        .run(request, reply, call)
+        .catch((error) => reply.send(error));
+    },
+  });
 }
 
 /** Maximum bytes of a request body, which has no meaning here; some clients send `{}` with a DELETE. */

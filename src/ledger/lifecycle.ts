@@ -115,9 +115,9 @@ export class OpenLedger {
   /**
    * Finishes settles, reconciles Redis with the book if it may have lost some, releases the holds of unanswered
    * admissions, drains the journal and closes, within `deadlineMs`. Any other gateway can drain the journal; the rest
-   * only this process knows.
+   * only this process knows. Resolves with whether the journal is empty.
    */
-  async close(deadlineMs: number): Promise<void> {
+  async close(deadlineMs: number): Promise<boolean> {
     const until = Date.now() + deadlineMs;
     if (!(await this.#parts.settler.idle(deadlineMs))) {
       this.#parts.log.error(
@@ -140,9 +140,10 @@ export class OpenLedger {
         'stopped before redis released the holds of unanswered admissions; they will expire',
       );
     }
-    await this.drain.stop(Math.max(0, until - Date.now()));
+    const isEmpty = await this.drain.stop(Math.max(0, until - Date.now()));
     await this.#parts.presence.leave();
     this.#disconnect();
+    return isEmpty;
   }
 
   /** Drops the connections at once, like a killed process. For tests. */

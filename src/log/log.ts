@@ -13,20 +13,24 @@ export interface Log {
 
 /**
  * Opens the program's log on stdout: JSON lines, or colored text if stdout is a terminal (NO_COLOR turns the colors
- * off). pino-pretty is loaded only for a terminal. No line has a key value that begins with `keyPrefix`.
+ * off). pino-pretty is loaded only for a terminal. No line has a key value that begins with `keyPrefix`. Lines of a worker
+ * have its number.
  */
-export async function openLog(level: string, keyPrefix: string): Promise<Logger> {
-  const options = logOptions(level, keyPrefix);
+export async function openLog(level: string, keyPrefix: string, worker?: number): Promise<Logger> {
+  const options = logOptions(level, keyPrefix, worker);
   if (!process.stdout.isTTY) return pino(options);
   const { default: pretty } = await import('pino-pretty');
   // Synchronous, so an exit loses no lines; a terminal needs no speed.
-  return pino(options, pretty({ sync: true, destination: 1, translateTime: 'SYS:HH:MM:ss.l' }));
+  return pino(
+    options,
+    pretty({ sync: true, destination: 1, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' }),
+  );
 }
 
 /** Options of a log whose lines have no key values, and nothing that a terminal obeys. */
-export function logOptions(level: string, keyPrefix: string): LoggerOptions {
+export function logOptions(level: string, keyPrefix: string, worker?: number): LoggerOptions {
   const streamWrite = (line: string) => escapeInvisible(maskKeys(line, keyPrefix));
-  return { level, base: null, hooks: { streamWrite } };
+  return { level, base: worker === undefined ? null : { worker }, hooks: { streamWrite } };
 }
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];

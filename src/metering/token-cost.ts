@@ -273,7 +273,7 @@ export function partsOf(bound: TokenBound): {
 }
 
 /**
- * Largest output limit below the call's own for which `fits` holds; null if not even 1. If the call names no limit, the
+ * Largest output limit below the call's own, and at most the model's, for which `fits` holds; null if not even 1. If the call names no limit, the
  * added field counts as text.
  */
 export function affordableMaximum(
@@ -281,7 +281,10 @@ export function affordableMaximum(
   fits: (hold: Micro, estimate: Micro) => boolean,
 ): number | null {
   const bound = call.plan.maxTokens === undefined ? withMaximum(call) : call;
-  const most = bound.plan.maxTokens ?? bound.model.maxOutputTokens;
+  const { maxOutputTokens } = bound.model;
+  const asked = bound.plan.maxTokens ?? maxOutputTokens;
+  // A provider refuses more than the model's own maximum. One of 0 is unknown.
+  const most = maxOutputTokens > 0 ? Math.min(asked, maxOutputTokens + 1) : asked;
   const { thinking } = bound.plan;
   const passes = (maximum: number) => {
     const hold = holdOf(bound, maximum);

@@ -11,6 +11,7 @@ import Fastify, {
 import { type AccountDeps, accountRoutes } from '../api/account/account-routes.ts';
 import { auditRoutes } from '../api/audit/audit-routes.ts';
 import type { RefusedChanges } from '../api/audit/refused-changes.ts';
+import { compatibleRoutes } from '../api/compatible/compatible-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain/explain-route.ts';
 import { compressAnswers } from '../api/http/compressed-answers.ts';
 import { boundAnswers } from '../api/http/long-answer.ts';
@@ -38,9 +39,11 @@ import { LIMIT_HEADERS } from '../gateway/limits.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { runOneAtATime } from '../gateway/one-at-a-time.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
+import { presentsKey } from '../gateway/presented-key.ts';
 import { ConnectionRefuser, refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
 import { checkHead, originForm } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
+import { routeOf } from '../gateway/spellings.ts';
 import { RequestLog } from '../log/log.ts';
 import type { Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
@@ -129,7 +132,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // Browsers must not treat an answer of another type as a page or script.
     reply.header('x-content-type-options', 'nosniff');
     // A cache in front must not show one account's answer to another.
-    if (request.url.startsWith(CALLS) || request.routeOptions.url?.startsWith(CALLS))
+    if (request.url.startsWith(CALLS) || routeOf(request).startsWith(CALLS))
       reply.header('cache-control', 'no-store');
     checkHead(request.raw);
     // The plugin below would allow a preflight, and no route can remove its headers.
@@ -179,7 +182,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   return app;
 }
 
-/** The routes below `/api/`. */
+/** The routes below `/api/`, and others about a key. */
 function managementApi(parts: AppParts): FastifyPluginAsync {
   return async (api) => {
     await compressAnswers(api);
@@ -187,6 +190,7 @@ function managementApi(parts: AppParts): FastifyPluginAsync {
     await api.register(explainRoutes(parts));
     await api.register(accountRoutes(parts));
     await api.register(accountModelsRoute(parts));
+    await api.register(compatibleRoutes(parts));
     await api.register(membersRoutes(parts));
     await api.register(invitationRoutes(parts));
     await api.register(acceptanceRoutes(parts));
@@ -212,9 +216,7 @@ function isOwnOrigin(url: string): boolean {
 
 /** Whether a request may be one of a person, by a cookie. */
 function mayHaveSession({ headers }: FastifyRequest): boolean {
-  return (
-    headers.cookie !== undefined && headers.authorization === undefined && headers['x-api-key'] === undefined
-  );
+  return headers.cookie !== undefined && !presentsKey(headers);
 }
 
 /**

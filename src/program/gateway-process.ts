@@ -31,7 +31,7 @@ interface Running {
 
 async function start(): Promise<Running> {
   const config = load();
-  const logger = await openLog(config.logLevel, config.keyPrefix);
+  const logger = await openLog(config.logLevel, config.keyPrefix, cluster.worker?.id);
   const isSupervisor = cluster.isPrimary && config.workers > 1;
   const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
   hangup.onReload = () => running.reload();

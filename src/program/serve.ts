@@ -110,7 +110,8 @@ async function open(
   let alerts: AlertWorker | undefined;
   // Alerts stop after the ledger, because its last entries may queue one that would otherwise wait for the next start.
   closers.add(() => alerts?.stop(config.alerts.timeoutMs));
-  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
+  const onAlerts = () => alerts?.notify();
+  const { ledger, redisFaults, left } = await openLedgerOf(closers, config, book, logger, onAlerts);
 
   const stopping = new Stopping(finishWithinMs);
   const gateway = compose({
@@ -148,8 +149,18 @@ async function open(
   const replaceCatalog = async (next: Config) => {
     ({ catalog } = await demo.bind(next));
   };
-  return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
+  const close = async () => {
+    // Without these lines, a clean stop, a hang and a killed process look alike in the log.
+    const inFlight = gateway.openCalls.count;
+    logger.info({ calls: inFlight }, `stopping: ${inFlight} calls in flight`);
+    await closers.close();
+    logger.info(left, `stopped after ${inFlight} calls in flight, journal ${left.journal}`);
+  };
+  return { url, config, book, ledger, replaceCatalog, close };
 }
+
+/** The journal after a stop: in the book, or waiting in Redis for the next start. */
+type Left = 'empty' | 'waiting' | 'unknown';
 
 /** Opens the ledger on the configured Redis, or on a private one. */
 async function openLedgerOf(
@@ -158,7 +169,7 @@ async function openLedgerOf(
   book: Book,
   logger: FastifyBaseLogger,
   onAlerts: () => void,
-): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
+): Promise<{ ledger: OpenLedger; redisFaults: readonly string[]; left: { journal: Left } }> {
   let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
   if (!address) {
     const redis = await startPrivateRedisFor(config, logger);
@@ -181,13 +192,16 @@ async function openLedgerOf(
       cause,
     });
   });
-  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
+  const left: { journal: Left } = { journal: 'unknown' };
+  closers.add(async () => {
+    left.journal = (await ledger.close(DRAIN_WITHIN_MS)) ? 'empty' : 'waiting';
+  });
   const { durabilityFaults: redisFaults } = await ledger.check();
   for (const fault of redisFaults) {
     if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
     logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
   }
-  return { ledger, redisFaults };
+  return { ledger, redisFaults, left };
 }
 
 /**

@@ -77,6 +77,11 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
   }
 }
 
+/** Whether a private Redis of the data folder runs, or its gateway was killed: it may have what the book lacks. */
+export function wasKilled(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'redis', RUNNING_NOTE));
+}
+
 const ALONE =
   'REDIS_URL is not set, so this gateway runs a private Redis and must be the only one that uses the database of ' +
   'DATABASE_URL. A second gateway would spend the same credits again: gateways that share a database must share a Redis.';

@@ -133,6 +133,19 @@ test('an address that is not public is blocked, and the book says so', async (t)
   t.equal(receiver.connections(), 0);
 });
 
+test('an internal receiver that the configuration allows gets its alert', async (t) => {
+  const book = await openTestBook(t);
+  const receiver = await newReceiver(t);
+  const owner = await createOwner(book, [receiver.url]);
+  await queueCrossing(book, owner);
+  const sent = Promise.withResolvers<DeliveryStatus>();
+  const allow = ['127.0.0.0/8'];
+  const worker = newWorker(t, book, { allowPrivateNetworks: false, allow, onOutcome: sent.resolve });
+  worker.start();
+  t.equal(await sent.promise, 'delivered');
+  await worker.stop(10_000);
+});
+
 test('a receiver that does not answer holds up no other', async (t) => {
   const book = await openTestBook(t);
   const silent = await newReceiver(t, { respond: () => {} });

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { test } from 'tap';
 import { isPublicAddress, type Resolve } from '../../src/alerts/addresses.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
+import { compileRanges } from '../../src/domain/addresses.ts';
 import { startReceiver } from '../helper/stand-ins/receiver.ts';
 
 const post: Omit<Post, 'url'> = {
@@ -110,4 +111,23 @@ test('allowPrivateNetworks lets loopback pass, as a literal and as a name', asyn
     const url = `http://${host}:${receiver.port}/`;
     t.match(await send({ ...post, url, allowPrivateNetworks: true }), { status: 'delivered' }, host);
   }
+});
+
+test('`allow` lets the receivers in it pass, by address and by name, and nothing beside them', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(receiver.close);
+  const allow = compileRanges(['127.0.0.1/32', '10.1.2.0/24']);
+  const status = async (host: string, found = [LOOPBACK]) => {
+    const url = `http://${host}:${receiver.port}/`;
+    return (await send({ ...post, url, allow }, async () => found)).status;
+  };
+  t.equal(await status('127.0.0.1'), 'delivered');
+  t.equal(await status('receiver.test'), 'delivered');
+  t.equal(await status('[::ffff:127.0.0.1]'), 'delivered', 'mapped into IPv6, it is the same address');
+  const before = receiver.connections();
+  t.equal(await status('127.0.0.2'), 'blocked');
+  t.equal(await status('[::1]'), 'blocked');
+  t.equal(await status('169.254.169.254'), 'blocked');
+  t.equal(await status('receiver.test', [LOOPBACK, { address: '10.1.3.1', family: 4 }]), 'blocked');
+  t.equal(receiver.connections(), before);
 });

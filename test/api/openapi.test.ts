@@ -110,7 +110,11 @@ t.test('every body that is sent or answered has an example, but for answers of p
 
 t.test('a body is required, but for a rotation', async (t) => {
   const optional = operations.filter(({ requestBody }) => requestBody && !requestBody.required);
-  t.same(optional.map(({ operationId }) => operationId).sort(), ['rotateKey', 'rotateKeyOfAccount']);
+  t.same(optional.map(({ operationId }) => operationId).sort(), [
+    'rotateKey',
+    'rotateKeyOfAccount',
+    'rotateOwnKey',
+  ]);
 });
 
 t.test('every parameter and every field is explained', async (t) => {

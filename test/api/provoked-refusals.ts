@@ -211,7 +211,13 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     });
     return withKey(request, key, operation);
   },
-  management_not_allowed: keyWith({ canManage: false }),
+  async management_not_allowed(request, by, operation) {
+    if (operation.operationId !== 'rotateOwnKey')
+      return await keyWith({ canManage: false })(request, by, operation);
+    const { key } = await by.world.account();
+    await by.world.api('POST', '/api/key/rotate/', key, { grace_seconds: 60 });
+    return withKey(request, key);
+  },
   invalid_admin_token: (request, _by, operation) => withWrongToken(request, operation),
   invalid_json: raw('{"name":'),
   unsupported_media_type: raw('name=x', 'text/plain'),

@@ -7,6 +7,8 @@ import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-p
 
 const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
+/** The route by which a key rotates itself. */
+const OWN = '/api/key/rotate/';
 const CONFLICT = [412, 'version_conflict', 'If-Match'];
 
 /** An owner with a managing key, and a second key of theirs at version 1. */
@@ -167,7 +169,11 @@ t.test('only a managing key rotates, and only keys of its account', async (t) =>
   const { api, path } = await ownerOfTwo();
   const narrow = apiOf(world, key);
   const refused = [403, 'management_not_allowed', null];
-  t.same(refusalOf(await narrow.post(`/api/keys/${keyId}/rotate/`, {})), refused, 'not even itself');
+  t.same(
+    refusalOf(await narrow.post(`/api/keys/${keyId}/rotate/`, {})),
+    refused,
+    'itself only by its own route',
+  );
   t.same(refusalOf(await narrow.post(path, { x: 1 })), refused, 'checked before id and body');
   const unknown = [404, 'key_not_found', null];
   for (const id of [keyId, 987_654_321, 0, '01', 'x']) {
@@ -185,6 +191,36 @@ t.test('a key rotates itself', async (t) => {
     status: 200,
     body: { id: keyId, can_manage: true },
   });
+});
+
+t.test('a key that may not manage rotates itself, with a grace, and the audit log names it', async (t) => {
+  const { api: owner, accountId, id, value } = await ownerOfTwo();
+  await owner.patch(`/api/keys/${id}/`, { can_manage: false, rpm_limit: 600 });
+  const old = apiOf(world, value);
+  const rotated = await old.post<RotatedKeyView>(OWN, { grace_seconds: 3_600 });
+  t.match([rotated.status, rotated.body.id], [200, id]);
+  t.ok(rotated.body.previous_valid_until);
+  const fresh = apiOf(world, rotated.body.key);
+  t.match((await fresh.get('/api/key/')).body, { id, can_manage: false, rpm_limit: 600 });
+  t.same([await statusOf(value), await statusOf(rotated.body.key)], [200, 200]);
+  const refused = [403, 'management_not_allowed', null];
+  t.same(refusalOf(await old.post(OWN, {})), refused, 'the previous value does not');
+  t.equal((await fresh.post(OWN, { end_grace: true })).status, 200);
+  t.equal(await statusOf(value), 401);
+  const [{ actor, action, target } = {} as never] = await world.book.auditEntries({ accountId, limit: 1 });
+  t.match([action, actor?.type, actor?.id, target?.id], ['key.end_grace', 'key', id, id]);
+});
+
+t.test('a rotation of itself heeds the version, the body and the restrictions of the key', async (t) => {
+  const { key } = await world.account({ key: { canManage: false } });
+  const api = apiOf(world, key);
+  t.same(refusalOf(await api.post(OWN, {}, { 'if-match': '"999"' })), [412, 'version_conflict', 'If-Match']);
+  t.same(refusalOf(await api.post(OWN, { x: 1 })), [400, 'invalid_field', 'x']);
+  t.same(refusalOf(await api.post(`${OWN}?x=1`, {})), [400, 'invalid_field', 'x']);
+  const elsewhere = await world.account({ key: { canManage: false, allowedIps: ['10.0.0.1'] } });
+  t.same(refusalOf(await apiOf(world, elsewhere.key).post(OWN, {})), [403, 'ip_not_allowed', null]);
+  t.equal((await api.post<RotatedKeyView>(OWN)).status, 200, 'without a body');
+  t.equal(await statusOf(key), 401);
 });
 
 t.test('the operator rotates the key of an account, and of no other', async (t) => {

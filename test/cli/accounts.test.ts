@@ -54,6 +54,26 @@ t.test('all accounts are listed, with balances to the last decimal', async (t) =
   t.ok(accounts.some(({ id }) => id === account.id));
 });
 
+t.test('an account is named by the e-mail of its owner, in any case', async (t) => {
+  const email = `long-name-of-an-owner-${newEmail()}`;
+  const { account } = await json<Created>('account', 'create', email, '--credits', '10');
+  await json<Created>('account', 'create', `x${email}`);
+  const answer = await json('account', 'credit', email.toUpperCase(), '2.5');
+  t.match(answer, { account_id: account.id, credits_balance: 12.5 });
+  t.match(await json('account', 'show', email), { id: account.id, email });
+  const unknown = await operator('account', 'show', 'nobody@example.com');
+  t.equal(unknown.code, 1);
+  t.match(unknown.errors, /No account has the email address nobody@example\.com/);
+  t.equal((await operator('account', 'show', 'x')).code, 2);
+  const { output } = await operator('account', 'list', '--email', email, '--csv');
+  const [head, ...rows] = output.trim().split('\n');
+  t.match(head, /^ID,E-MAIL,ACTIVE,BALANCE/);
+  t.same(
+    rows.map((row) => row.split(',')[1]),
+    [email, `x${email}`],
+  );
+});
+
 t.test('a balance is topped up, and adjusted by a negative amount', async (t) => {
   const { account } = await create('--credits', '10');
   const id = String(account.id);
@@ -126,6 +146,16 @@ t.test('the token can come from stdin', async (t) => {
   const { PORT, ADMIN_TOKEN } = env;
   const args = ['account', 'list', '--admin-token', '-'];
   t.equal((await tollgate(args, { PORT, ADMIN_TOKEN: '' }, `${ADMIN_TOKEN}\n`)).code, 0);
+});
+
+t.test('the token can come from a file', async (t) => {
+  const { PORT, ADMIN_TOKEN = '' } = env;
+  const folder = t.testdir({ token: `${ADMIN_TOKEN}\n` });
+  const list = (token: string) =>
+    tollgate(['account', 'list'], { PORT, ADMIN_TOKEN: '', ADMIN_TOKEN_FILE: `${folder}/${token}` });
+  t.equal((await list('token')).code, 0);
+  const gone = await list('gone');
+  t.match([gone.code, gone.errors], [1, /^tollgate: ADMIN_TOKEN_FILE: names the file .* does not exist\n$/]);
 });
 
 t.test('--url overrides PORT', async (t) => {

@@ -102,14 +102,46 @@ models:
   t.equal(code, 1);
   t.match(errors, 'a provider did not answer as it should');
   t.match(output, /^m +text +here, here#2, azure +live/m);
-  t.match(output, /^here +200 +\d+ ms +2 models$/m);
+  t.match(output, /^In the formats of OpenAI and of Anthropic: m\.$/m);
+  t.match(output, /^here +200 +\d+ ms +2 models, without m$/m);
   t.match(output, /^here#2 +401 +\d+ ms +Incorrect key …$/m);
   const json = JSON.parse((await check(t, yaml, ['--live', '--json'])).output);
   t.match(json, {
     ok: false,
+    models: [
+      { model: 'm', formats: ['openai', 'anthropic'] },
+      { model: 'd', formats: ['openai'] },
+    ],
     live: [{ target: 'here', ok: true }, { ok: false, status: 401 }, { target: 'azure' }],
   });
   const paths = provider.requests.map(({ url }) => url);
   t.ok(paths.includes('/v1/models'));
   t.ok(paths.includes('/azure/openai/models?api-version=2024-10-21'));
+});
+
+test('--live finds what is no API, a model that the list lacks, and TLS where there is none', async (t) => {
+  const provider = await startScriptedProvider({
+    behave: ({ url }) =>
+      url.startsWith('/portal')
+        ? { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' }
+        : { body: { data: [{ id: 'models/m-alpha' }] } },
+  });
+  t.teardown(() => provider.close());
+  const tls = provider.url.replace('http:', 'https:');
+  const yaml = `
+upstreams:
+  portal: { url: "${provider.url}/portal", format: openai }
+  alpha: { url: "${provider.url}", format: openai }
+  plain: { url: "${tls}", format: openai }
+models:
+  a: { upstream: portal, category: text, free: true }
+  b: { upstream: alpha, upstreamModel: m-alpha, category: text, free: true }
+  c: { upstream: alpha, upstreamModel: no-such-model, category: text, free: true }
+  d: { upstream: plain, category: text, free: true }
+`;
+  const { code, output } = await check(t, yaml, ['--live']);
+  t.equal(code, 1);
+  t.match(output, /^portal +200 +\d+ ms +no JSON, so it is no API: check url$/m);
+  t.match(output, /^alpha +200 +\d+ ms +1 models, without no-such-model$/m);
+  t.match(output, /^plain +none +\d+ ms +speaks no TLS at this port: use http:\/\/, or another port$/m);
 });

@@ -1,6 +1,8 @@
 import { test } from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
 import { writtenPrice } from '../../src/domain/written-price.ts';
 import { faults, KEY, load, SMALL, withModel } from '../helper/fixtures/config-file.ts';
+import { LOOPBACK_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
 
 const withUrl = (url: string, more = '') => SMALL.replace('"https://api.openai.com/"', `"${url}"${more}`);
 const withKey = (apiKey: string) => SMALL.replace(`\${OPENAI_API_KEY}`, apiKey);
@@ -34,6 +36,32 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
   ],
   ['a Redis database below 0', SMALL, { REDIS_URL: 'redis://cache:6379/-1' }, /^REDIS_URL: .*by its number/],
   [
+    'a proxy for plain HTTP',
+    withUrl('http://llm', ', proxy: "http://proxy:3128"'),
+    {},
+    /proxy: .* http:\/\//,
+  ],
+  ['a proxy with a path', withUrl('https://llm', ', proxy: "http://proxy:3128/x"'), {}, /proxy: must be the/],
+  ['a SOCKS proxy', withUrl('https://llm', ', proxy: "socks5://proxy:1080"'), {}, /proxy: must be the http/],
+  [
+    'a CA file that is not there',
+    withUrl('https://llm', ', ca: gone.pem'),
+    {},
+    /ca: names the file .*gone\.pem/,
+  ],
+  ['a CA file that is none', withUrl('https://llm', ', ca: gateway.yaml'), {}, /ca: must be a file of cert/],
+  ['all receivers', `${SMALL}\nalerts: { allow: [0.0.0.0/0] }`, {}, /^alerts\.allow\[0\]: .*not \/0$/],
+  ['a receiver by name', `${SMALL}\nalerts: { allow: [hooks] }`, {}, /^alerts\.allow\[0\]: must be an IP/],
+  [
+    'another proxy for the same host',
+    SMALL.replace(
+      '\nmodels:',
+      '\n  twin: { url: "https://api.openai.com/x", format: openai, proxy: "http://p" }\nmodels:',
+    ),
+    {},
+    /^upstreams\.twin\.proxy: must be that of openai/,
+  ],
+  [
     'a markup beside a price',
     withModel('{ upstream: openai, category: text, price: { input: 1 }, markup: 3 }'),
     {},
@@ -59,7 +87,17 @@ test('a proxy for outgoing calls is named as not used', async (t) => {
     HTTPS_PROXY: 'http://proxy:3128',
     http_proxy: 'http://proxy:3128',
   });
-  t.match(warnings, [/^HTTPS_PROXY and http_proxy not used/]);
+  t.match(warnings, [/^HTTPS_PROXY and http_proxy not used.*proxy: "\$\{HTTPS_PROXY\}"$/]);
+});
+
+test('a proxy can be that of the environment, and a CA file lies beside the config file', async (t) => {
+  const { cert } = LOOPBACK_CERTIFICATE;
+  const yaml = withUrl('https://llm', `, proxy: "\${HTTPS_PROXY}", ca: ca.pem`);
+  const folder = t.testdir({ 'gateway.yaml': yaml, 'ca.pem': cert });
+  const env = { ...KEY, HTTPS_PROXY: 'http://us:pw@proxy:3128' };
+  const { upstreams, warnings } = loadConfig({ env, file: `${folder}/gateway.yaml` });
+  t.match(upstreams.get('openai'), { proxy: env.HTTPS_PROXY, ca: cert.trim() });
+  t.same(warnings, []);
 });
 
 test('a general markup warns of the prices that it leaves as they are', async (t) => {

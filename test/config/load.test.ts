@@ -16,7 +16,7 @@ test('a minimal file gets the defaults of the specification', async (t) => {
     keepAliveTimeoutMs: 620_000,
     drainDelayMs: 0,
   });
-  t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
+  t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false, allow: [] });
   t.same(config.origins, { allowMissing: false });
   t.same(config.accounts, { maxKeys: 10_000, maxKeyBytes: 33_554_432, overdraft: 0, ...NO_CALL_LIMITS });
   t.same(config.limits, {

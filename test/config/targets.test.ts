@@ -9,7 +9,7 @@ import { faults, load } from '../helper/fixtures/config-file.ts';
 const UPSTREAMS = `
 upstreams:
   one: { provider: openai, apiKeys: ["\${ONE}", "\${ONE_MORE}"] }
-  two: { provider: azure, url: "https://two.openai.azure.com", apiKey: "\${TWO}" }
+  two: { provider: azure, format: openai, url: "https://two.openai.azure.com", apiKey: "\${TWO}" }
   claude: { provider: anthropic, apiKey: c }
 `;
 const ENV = { ONE: 'key-1', ONE_MORE: 'key-2', TWO: 'key-3' };
@@ -107,11 +107,6 @@ for (const [what, model, fault] of [
     /^models\.m\.targets\[1\]: must not name the same place twice$/,
   ],
   [
-    'two formats',
-    'targets: [{ upstream: two }, { upstream: claude }]',
-    /^models\.m\.targets: must all speak one format, but speak openai and anthropic$/,
-  ],
-  [
     'no weight',
     'targets: [{ upstream: two, weight: 0 }]',
     /^models\.m\.targets\[0\]\.weight: must be a number from 0\.001 to 1000000$/,
@@ -146,6 +141,7 @@ test('settings override a preset', async (t) => {
     path: '/openai/v1',
     auth: 'bearer',
     streamUsage: 'leave',
+    messages: { url: 'https://x.example', path: '/anthropic/v1', auth: 'bearer' },
     passHeaders: [],
     passResponseHeaders: [],
     provider: 'openai',
@@ -170,7 +166,10 @@ test('the page lists every provider', async (t) => {
   const page = readFileSync('docs/configuration.md', 'utf8');
   for (const [name, preset] of Object.entries<Preset>(PRESETS)) {
     const path = preset.path === undefined ? '/v1' : preset.path;
-    const row = `| [\`${name}\`](${preset.docs}) | ${preset.url === undefined ? 'yours' : `\`${preset.url}\``} | \`${path}\` |`;
+    const { messages } = preset;
+    const below = `${preset.url ?? ''}${(messages?.path ?? '').replace(/\/v1$/, '')}`;
+    const second = messages ? `[\`${messages.url ?? (below || 'yours')}\`](${messages.docs})` : '';
+    const row = `| [\`${name}\`](${preset.docs}) | ${preset.url === undefined ? 'yours' : `\`${preset.url}\``} | \`${path}\` | ${second} |`;
     t.ok(page.includes(row), row);
   }
 });

@@ -13,7 +13,9 @@ function target(more: Partial<Target>): Target {
   return {
     target: 'one',
     model: 'flat',
+    formats: ['openai'],
     state: 'up',
+    formats_out: [],
     cause: null,
     out_since: null,
     out_until: null,

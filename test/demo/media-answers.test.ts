@@ -1,7 +1,9 @@
 import OpenAI, { toFile } from 'openai';
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { toneWav, wavSeconds } from '../../src/demo/media-answers.ts';
+import { toneWav, wavSeconds } from '../../src/demo/speech.ts';
+import { measureAudio } from '../../src/metering/audio/measure-audio.ts';
+import { inMemory } from '../../src/metering/byte-source.ts';
 
 async function clientOf(t: Test): Promise<OpenAI> {
   const provider = await startDemoProvider();
@@ -30,6 +32,28 @@ test('speech is a WAV file as long as the text, and can be transcribed', async (
   const file = await toFile(wav, 'speech.wav');
   const transcript = await client.audio.transcriptions.create({ model: 'demo-stt', file });
   t.match(transcript, { text: /2 s of audio/, usage: { type: 'duration', seconds: 2 } });
+});
+
+test('speech is a file of the requested format, or refused', async (t) => {
+  const client = await clientOf(t);
+  const speak = async (response_format: 'mp3' | 'aac' | 'pcm' | 'opus') => {
+    const request = { model: 'demo-tts', voice: 'alloy', input: 'x'.repeat(40), response_format };
+    const response = await client.audio.speech.create(request);
+    return { type: response.headers.get('content-type'), bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+  for (const [format, mime] of [
+    ['mp3', 'audio/mpeg'],
+    ['aac', 'audio/aac'],
+  ] as const) {
+    const { type, bytes } = await speak(format);
+    t.equal(type, mime);
+    const { seconds = 0 } = await measureAudio(inMemory(bytes));
+    t.ok(Math.abs(seconds - 2) < 0.05, `${format}: ${seconds} s`);
+  }
+  const pcm = await speak('pcm');
+  t.equal(pcm.type, 'audio/pcm');
+  t.equal(pcm.bytes.length, 2 * 24_000 * 2);
+  await t.rejects(speak('opus'), { status: 400, message: /wav, pcm, mp3, aac/ });
 });
 
 test('a tone is a tone', async (t) => {

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { Shortfall } from '../../src/domain/errors.ts';
 import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
@@ -18,10 +18,23 @@ async function refused(response: Response): Promise<Refused> {
 
 const HI = [{ role: 'user', content: 'Hello' }];
 const ask = (world: InProcessGateway, key: string, body: object = {}) =>
-  world.chat(key, { model: 'tokens', max_tokens: 4_000, ...body });
+  world.chat(key, { model: 'long', max_tokens: 4_000, ...body });
+
+/** A gateway whose model `long` has the prices of `tokens`, and answers of 4,000 tokens. */
+async function start(t: Test): Promise<InProcessGateway> {
+  const world = await startGatewayInProcess(t);
+  const tokens = world.config.catalog.get('tokens');
+  if (!tokens) throw new Error('no model');
+  const long = { ...tokens, slug: 'long', maxOutputTokens: 4_000 };
+  await world.replaceCatalog({
+    ...world.config,
+    catalog: new Map([...world.config.catalog, ['long', long]]),
+  });
+  return world;
+}
 
 t.test('a 402 has the balance, the hold, and the maximum that would have fit', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const { key } = await world.account({ credits: 5 });
   const { metadata, ...error } = await refused(await ask(world, key));
   t.match(error, { status: 402, code: 'insufficient_credits', param: null });
@@ -36,10 +49,18 @@ t.test('a 402 has the balance, the hold, and the maximum that would have fit', a
   t.equal((await ask(world, key, { max_tokens: most })).status, 200, 'and that much does');
 });
 
+t.test("no maximum above the model's own is advised", async (t) => {
+  const world = await start(t);
+  const { key } = await world.account({ credits: 100 });
+  const { message, metadata } = await refused(await ask(world, key, { max_tokens: 30_000_000 }));
+  t.equal(metadata.affordable_max_tokens, 4_000);
+  t.match(message, /lower max_tokens to 4000,/);
+});
+
 t.test(
   'without a maximum in the request, the message names the held default and a value that fits',
   async (t) => {
-    const world = await startGatewayInProcess(t);
+    const world = await start(t);
     const { key } = await world.account({ credits: 1 });
     const { message, metadata } = await refused(await world.chat(key, { model: 'tokens' }));
     t.match(message, /as no max_completion_tokens is sent\).*lower max_completion_tokens to \d+/);
@@ -52,7 +73,7 @@ t.test(
 t.test(
   'lowering the maximum cannot help where the input alone is too much, or tokens are not charged',
   async (t) => {
-    const world = await startGatewayInProcess(t);
+    const world = await start(t);
     const { key } = await world.account({ credits: 0.01 });
     const long = await refused(
       await ask(world, key, { messages: [{ role: 'user', content: 'a'.repeat(9_000) }] }),
@@ -71,7 +92,7 @@ t.test(
 );
 
 t.test('tools that the provider runs are named where they are most of the hold', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const { key } = await world.account({ credits: 20 });
   const body = { model: 'claude', messages: HI, max_tokens: 10, tools: [{ type: 'web_fetch_20260318' }] };
   const { message } = await refused(await world.api('POST', '/v1/messages', key, body));
@@ -87,7 +108,7 @@ t.test('tools that the provider runs are named where they are most of the hold',
 });
 
 t.test('an answer of Anthropic’s routes has code, param and metadata as well', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const { key } = await world.account({ credits: 1 });
   const body = { model: 'claude', messages: HI, max_tokens: 4_000 };
   const response = await world.api('POST', '/v1/messages', key, body);
@@ -100,7 +121,7 @@ t.test('an answer of Anthropic’s routes has code, param and metadata as well',
 });
 
 t.test('a refusal by a spending limit has the account’s balance, and a maximum that fits both', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const { key } = await world.account({
     credits: 7,
     key: { spendingLimit: micro(3_000_000), spendingPeriod: 'daily', canManage: true },
@@ -116,7 +137,7 @@ t.test('a refusal by a spending limit has the account’s balance, and a maximum
 });
 
 t.test('a key that cannot manage sees no balance', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const limit = { spendingLimit: micro(3_000_000), spendingPeriod: 'daily', canManage: false } as const;
   for (const key of [{ canManage: false }, limit]) {
     const account = await world.account({ credits: 2, key });
@@ -128,7 +149,7 @@ t.test('a key that cannot manage sees no balance', async (t) => {
 });
 
 t.test('an overdraft lets the hold go beyond the balance, and the estimate not', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const owner = await world.account({ credits: 5, overdraft: 20 });
   const open = { max_tokens: 9_000, messages: HI };
   const { metadata, message } = await refused(await ask(world, owner.key, open));
@@ -142,7 +163,7 @@ t.test('an overdraft lets the hold go beyond the balance, and the estimate not',
 t.test(
   'amounts in a message have no zeros at the end, and above 1 credit at most two decimals',
   async (t) => {
-    const world = await startGatewayInProcess(t);
+    const world = await start(t);
     const rich = await world.account({ credits: 5.504_29 });
     const { message, metadata } = await refused(await ask(world, rich.key));
     t.match(
@@ -158,7 +179,7 @@ t.test(
 );
 
 t.test('where only the hold is too large, the message names the overdraft', async (t) => {
-  const world = await startGatewayInProcess(t);
+  const world = await start(t);
   const limit = { spendingLimit: micro(9_000_000), spendingPeriod: 'daily', canManage: true } as const;
   const large = { max_tokens: 9_000, messages: HI };
   const messageFor = async (account: Parameters<InProcessGateway['account']>[0]) =>

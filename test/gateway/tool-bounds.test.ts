@@ -7,7 +7,7 @@ import { InspectedNames } from '../../src/gateway/request/members.ts';
 import { Upload } from '../../src/gateway/request/spool/spool.ts';
 import { upstreamJson } from '../../src/gateway/upstream/body.ts';
 import { inMemory } from '../../src/metering/byte-source.ts';
-import { modelAt, type Path } from '../helper/fixtures/asked.ts';
+import { callAt, modelAt, type Path } from '../helper/fixtures/asked.ts';
 
 const bounds = { imageTokens: 1_000, contextTokens: 100_000, toolRounds: 3, toolTokens: 50_000 };
 const LONG = 'é"\\'.repeat(200);
@@ -19,7 +19,7 @@ async function sentFor(path: Path, text: string): Promise<string> {
   const model = modelAt(path, { upstreamModel: 'm' });
   const catalog: Catalog = new Map([['m', model]]);
   const sentOf = async (read: ReadJson, from: Buffer | Upload) => {
-    const body = checkJsonBody(read, read.parse(), catalog, endpoint);
+    const body = checkJsonBody(read, read.parse(), catalog, callAt(endpoint));
     const { sets = [] } = endpoint.meter.plan(body);
     const { bytes } = upstreamJson(body, from, read, { asksForUsage: false, sets, bounds });
     if (Buffer.isBuffer(bytes)) return bytes;

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { openRaw } from '../helper/clients/raw-http.ts';
-import { startGatewayInProcess, startOwnGateway } from '../helper/start/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, startOwnGateway } from '../helper/start/gateway-in-process.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const OPENAI = /, but (\S+)\. For OpenAI clients, set the base URL to .* followed by \/v1/;
@@ -11,8 +11,8 @@ test('the 404 explains a base URL that ends in the wrong place, for each endpoin
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const { path, format } of ENDPOINTS) {
-    for (const base of ['', '/v1', '/api/v1', '/openai', '/']) {
-      const asked = base === '' ? path.slice('/v1'.length) : `${base}${path}`;
+    for (const base of ['/api', '/v1/v1', '/openai', '/']) {
+      const asked = `${base}${path}`;
       const response = await world.api('POST', asked, key, {});
       t.equal(response.status, 404, asked);
       const { type, error } = (await response.json()) as { type?: string; error: { message: string } };
@@ -27,7 +27,7 @@ test('the 404 explains a base URL that ends in the wrong place, for each endpoin
 test('where models are listed both kinds of clients look', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
-  for (const path of ['/models', '/v1/v1/models', '/v1/v1/models/']) {
+  for (const path of ['/api/v1/models', '/openai/models', '/openai/models/']) {
     const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
     t.match(error.message, OPENAI, path);
     t.match(error.message, /For Anthropic clients, set the base URL to .* without \/v1/, path);
@@ -40,8 +40,9 @@ test('paths of something else, and other methods, are not taken for an endpoint'
   for (const [method, path] of [
     ['GET', '/v1/threads/thread_1/messages'],
     ['GET', '/v1/chat/completions/chatcmpl_1/messages'],
-    ['POST', '/openai/deployments/gpt/chat/completions'],
-    ['POST', '/v1/files'],
+    ['POST', '/openai/deployments/gpt/responses/x'],
+    ['GET', '/v1/vector_stores/vs_1/files'],
+    ['POST', '/v1/fine_tuning/jobs'],
   ] as const) {
     const answer = (await (await world.api(method, path, key)).json()) as { error: { message: string } };
     t.same(Object.keys(answer), ['error'], path);
@@ -52,9 +53,54 @@ test('paths of something else, and other methods, are not taken for an endpoint'
 test('an endpoint that is asked with another method says which one it takes', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
-  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
+  for (const path of ['/v1/chat/completions', '/responses', '/v1/v1/messages', '/messages']) {
     const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
     t.equal(error.message, `There is no GET ${path} here. Use POST ${path}.`);
+  }
+});
+
+test('an API that is not served says so, and what to do', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account();
+  for (const [method, path, api, instead] of [
+    ['POST', '/v1/files', /Files/, /in the request/],
+    ['GET', '/files/file-1/content', /Files/, /in the request/],
+    ['POST', '/v1/v1/uploads', /Uploads/, /in the request/],
+    ['POST', '/v1/batches', /Batches/, /as a call/],
+    ['POST', '/v1/messages/batches', /Batches/, /as a call/],
+    ['GET', '/v1/messages/batches/b_1/results', /Batches/, /as a call/],
+    ['POST', '/openai/deployments/flat/batches?api-version=1', /Batches/, /as a call/],
+    ['GET', '/v1/realtime?model=flat', /Realtime/, /stream/],
+    ['POST', '/v1/realtime/client_secrets', /Realtime/, /stream/],
+    ['POST', '/v1/rerank', /rerank/, /embeddings/],
+    ['POST', '/v2/rerank', /rerank/, /embeddings/],
+    ['POST', '/v1beta/models/gemini-pro:generateContent', /Gemini/, /chat\/completions/],
+    ['POST', '/v1beta/models/gemini-pro:streamGenerateContent?alt=sse', /Gemini/, /chat\/completions/],
+    ['POST', '/v1/models/gemini-pro:countTokens', /Gemini/, /chat\/completions/],
+    ['GET', '/v1beta/models', /Gemini/, /chat\/completions/],
+    ['POST', '/upload/v1beta/files', /Gemini/, /chat\/completions/],
+  ] as const) {
+    const answer = await world.api(method, path, key, method === 'POST' ? {} : undefined);
+    t.equal(answer.status, 404, path);
+    const { error } = (await answer.json()) as { error: { message: string; code: string } };
+    t.equal(error.code, 'unknown_endpoint');
+    t.match(error.message, /is not served by this gateway\. /, path);
+    t.match(error.message, api);
+    t.match(error.message, instead);
+  }
+});
+
+test('PUT on a key names PATCH', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key, keyId, accountId } = await world.account();
+  for (const [path, token] of [
+    [`/api/keys/${keyId}/`, key],
+    [`/api/keys/${keyId}`, key],
+    [`/api/admin/accounts/${accountId}/keys/${keyId}/`, ADMIN_TOKEN],
+  ] as const) {
+    const answer = await world.api('PUT', path, token, { name: 'x' });
+    t.equal(answer.status, 404);
+    t.match(await answer.json(), { error: { code: 'unknown_endpoint', message: /Use PATCH/ } }, path);
   }
 });
 
@@ -77,6 +123,7 @@ test('Responses over WebSocket get 426 immediately, without a key, and work by P
   for (const [path, upgrade, status, code] of [
     ['/v1/responses', 'websocket', 426, 'upgrade_required'],
     ['/v1/responses/?model=gpt', 'WebSocket', 426, 'upgrade_required'],
+    ['/responses', 'websocket', 426, 'upgrade_required'],
     ['/v1/responses', 'h2c', 404, 'unknown_endpoint'],
     ['/v1/files', 'websocket', 404, 'unknown_endpoint'],
   ] as const) {

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import t from 'tap';
 import { until } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
@@ -72,6 +73,19 @@ t.test('SIGHUP applies new prices, new models and removed ones, and logs the cha
     body.data.map(({ id }) => id),
     ['flat', 'fresh'],
   );
+});
+
+t.test("a provider's credential in a file is read again by SIGHUP", async (t) => {
+  const secret = `${dirname(file)}/provider-key`;
+  writeFileSync(secret, 'first\n');
+  edit((text) => text.replace('apiKey: secret', `apiKey: "file:${secret}"`));
+  await reload();
+  writeFileSync(secret, 'second\n');
+  const [line] = await reload();
+  t.match(line, { upstreams: { test: ['apiKey'] } });
+  const before = provider.requests.length;
+  await gateway.chat(owner.key);
+  t.equal((await provider.request(before)).headers.authorization, 'Bearer second');
 });
 
 t.test('explain checks by the reloaded catalog', async (t) => {

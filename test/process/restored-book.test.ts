@@ -82,7 +82,7 @@ test('with a new identity it goes on from the backup without the lost entries', 
     lost = await makeOwner(gateway, 50);
     await call(gateway, lost);
   });
-  // As operating.md says.
+  // As operating.md says for other backups than ours.
   await execute(databaseUrl, 'update identity set id = substr(md5(random()::text), 1, 8)');
   const gateway = await servePlace(t, place);
   t.same(await balanceOf(gateway, owner), { balance: 99, held: 0 });

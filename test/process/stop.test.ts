@@ -50,7 +50,13 @@ test('after a stop nothing is left in the journal', async (t) => {
   letGo();
   const statuses = await Promise.all(calls.map(async (call) => (await call).status));
   t.same(new Set(statuses), new Set([200]));
-  t.match(await ended, { code: 0 });
+  const { code, output } = await ended;
+  t.equal(code, 0);
+  t.match(output, /"stopping: 30 calls in flight"/);
+  t.match(
+    output.trim().split('\n').at(-1),
+    /"journal":"empty","msg":"stopped after 30 calls in flight, journal empty"/,
+  );
   const raw = await redis.connect();
   const lengths = await Promise.all(
     Array.from({ length: 64 }, (_, bucket) => raw.xlen(journalRedisKey(bucket))),

@@ -10,7 +10,7 @@ import {
 } from '../../domain/call-limits.ts';
 import { type Caller, textOf } from '../../domain/caller.ts';
 import { eachFact } from '../../domain/caller-facts.ts';
-import { type Catalog, type Model, modelOf, targetName } from '../../domain/catalog.ts';
+import { type Catalog, type Model, modelIn, modelOf, targetName } from '../../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Category } from '../../domain/key.ts';
@@ -94,23 +94,24 @@ export function explain(call: ExplainedCall): ExplanationView {
 }
 
 /**
- * Check 9, with the function that finds the model of real calls. Returns the model even if it doesn't fit the endpoint,
- * so that later checks can be explained.
+ * Check 9, with the function that finds the model of real calls, with its targets in the format of the endpoint. Returns
+ * a model even if it doesn't fit the endpoint, so that later checks can be explained.
  */
-function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
+function requestVerdict({ catalog, model: slug, endpoint: asked, compiled }: ExplainedCall): {
   model: Model | undefined;
   refusal: Refusal | undefined;
 } {
-  const model = modelOf(catalog, slug);
-  const target = endpoint ?? ENDPOINTS.find((candidate) => model !== undefined && serves(candidate, model));
-  if (model !== undefined && target === undefined) {
+  const known = modelOf(catalog, slug);
+  const model = known && modelIn(known, known.upstream.format);
+  const endpoint = asked ?? ENDPOINTS.find((candidate) => model !== undefined && serves(candidate, model));
+  if (model !== undefined && endpoint === undefined) {
     const message = `No endpoint of this gateway serves the model ${slug}.`;
     return { model, refusal: { code: 'endpoint_mismatch', message } };
   }
   try {
     // Without a model, any endpoint works: the refusal says that the model doesn't exist.
-    modelNamed(slug, catalog, target ?? (ENDPOINTS[0] as Endpoint));
-    return { model, refusal: undefined };
+    const fit = modelNamed(slug, catalog, { endpoint: endpoint ?? (ENDPOINTS[0] as Endpoint), compiled });
+    return { model: fit, refusal: undefined };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { model, refusal: error };

@@ -5,6 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { type Action, OF_ANY_KEY, type Reach, reachOf, rolesThatMay } from '../../domain/roles.ts';
 import type { CheckedKey, CompiledKey } from '../../domain/rules.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import { presentsKey } from '../../gateway/presented-key.ts';
 import type { Membership, SignedIn, SignedInKey, SignedInPerson } from '../../people/signed-in.ts';
 import type { Pools } from '../../shares/pools.ts';
 import { BODY_LIMIT_BYTES } from './json-routes.ts';
@@ -82,8 +83,8 @@ export async function callerOf(
 
 /** The session of a request without a key. Throws `not_signed_in` for one that has ended. */
 async function sessionOf({ sessions }: CallerParts, request: FastifyRequest): Promise<SignedIn | undefined> {
-  const { authorization, 'x-api-key': apiKey, cookie = '' } = request.headers;
-  if (authorization !== undefined || apiKey !== undefined) return undefined;
+  const { cookie = '' } = request.headers;
+  if (presentsKey(request.headers)) return undefined;
   const signedIn = await sessions.of(request);
   if (!signedIn && SESSION_COOKIE.test(cookie)) throw notSignedIn();
   return signedIn;
@@ -92,6 +93,13 @@ async function sessionOf({ sessions }: CallerParts, request: FastifyRequest): Pr
 /** The key of a request, by its value or its session. Throws the errors of checks 1–8, or of the session. */
 export async function callingKey(parts: CallerParts, request: FastifyRequest): Promise<CompiledKey> {
   return await keyOf(parts, request, await sessionOf(parts, request));
+}
+
+/** The key of a request that changes the key itself. Throws also `management_not_allowed` for its previous value. */
+export async function changingKey(parts: CallerParts, request: FastifyRequest): Promise<CompiledKey> {
+  const compiled = await callingKey(parts, request);
+  if (compiled.valueEndsAt !== undefined) throw previousValue();
+  return compiled;
 }
 
 async function keyOf(
@@ -127,6 +135,22 @@ export async function keyOfSession(
   }
 }
 
+/** 403 for a key without `can_manage`. */
+export function managementNotAllowed(): GatewayError {
+  return new GatewayError(
+    'management_not_allowed',
+    "This key can't manage keys or the account. Use a key that has can_manage set to true.",
+  );
+}
+
+function previousValue(): GatewayError {
+  return new GatewayError(
+    'management_not_allowed',
+    "This is the key's previous value. Until its grace period ends, it can call models and " +
+      "read, but not change anything: use the key's new value.",
+  );
+}
+
 function keyCaller(
   { actor }: FastifyRequest,
   compiled: CompiledKey,
@@ -136,19 +160,10 @@ function keyCaller(
   const isPrevious = valueEndsAt !== undefined;
   const isOfAny = actions.some((action) => OF_ANY_KEY.has(action));
   if (!key.canManage && !isOfAny) {
-    throw new GatewayError(
-      'management_not_allowed',
-      "This key can't manage keys or the account. Use a key that has can_manage set to true.",
-    );
+    throw managementNotAllowed();
   }
   // After a leak, another holder of that value must not keep control.
-  if (isPrevious && !actions.some(isReading)) {
-    throw new GatewayError(
-      'management_not_allowed',
-      "This is the key's previous value. Until its grace period ends, it can call models and " +
-        "read, but not change anything: use the key's new value.",
-    );
-  }
+  if (isPrevious && !actions.some(isReading)) throw previousValue();
   return {
     accountId: key.accountId,
     reach: key.canManage ? 'all' : 'own',
@@ -236,8 +251,16 @@ export function beforeTheBody(
   parts: WriteParts,
   ...actions: readonly [Action, ...Action[]]
 ): onRequestAsyncHookHandler {
+  return placeForTheBody(parts, async (request) => (await callerOf(parts, request, ...actions)).accountId);
+}
+
+/** `beforeTheBody` for callers that `accountOf` authorizes. */
+export function placeForTheBody(
+  parts: WriteParts,
+  accountOf: (request: FastifyRequest) => Promise<number>,
+): onRequestAsyncHookHandler {
   return async (request, reply) => {
-    const { accountId } = await callerOf(parts, request, ...actions);
+    const accountId = await accountOf(request);
     const share = await parts.pools.writes.acquire(accountId, bodyBytes(request));
     if (reply.raw.closed) share.release();
     else reply.raw.once('close', () => share.release());

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../domain/errors.ts';
+import { presentsKey } from '../../gateway/presented-key.ts';
 import { actorOf, type CallerParts } from './callers.ts';
 import type { OperatorTokens } from './operator-token.ts';
 import { requireOwnOrigin } from './own-origin.ts';
@@ -14,7 +15,8 @@ export interface OperatorParts extends CallerParts {
  * and 429.
  */
 export async function requireOperator(parts: OperatorParts, request: FastifyRequest): Promise<void> {
-  const signedIn = request.headers.authorization === undefined ? await parts.sessions.of(request) : undefined;
+  const { authorization } = request.headers;
+  const signedIn = presentsKey({ authorization }) ? undefined : await parts.sessions.of(request);
   if (signedIn?.by !== 'person') {
     // A key is no operator, neither by its session.
     if (signedIn?.by !== 'operator') parts.operatorTokens.requireOperator(request);

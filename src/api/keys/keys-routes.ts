@@ -52,7 +52,7 @@ import {
   warnOfModels,
   withSlugs,
 } from './keys.ts';
-import { rotateRoute } from './rotate-key.ts';
+import { rotateOwnRoute, rotateRoute } from './rotate-key.ts';
 
 export type KeysDeps = KeyChangeDeps & WriteParts;
 
@@ -70,6 +70,7 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
     ownKeyRoute(app, deps);
     createRoute(app, deps);
     changeRoutes(app, deps);
+    rotateOwnRoute(app, deps);
   };
 }
 

@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
 import { BookUnavailable } from '../../book/store.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { type ErrorCode, GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { newKeyValue } from '../../domain/key-value.ts';
 import { parseRotation, Rotation } from '../../domain/rotation.ts';
 import { LedgerUnavailable } from '../../ledger/ledger.ts';
-import { keyNotFound } from '../http/callers.ts';
+import { changingKey, keyNotFound, placeForTheBody, type WriteParts } from '../http/callers.ts';
+import { refuseUnknownParameters } from '../http/query.ts';
 import { refuseTooOften } from '../http/rates.ts';
-import { BODY_REFUSALS } from '../openapi/operation.ts';
+import { BODY_REFUSALS, BY_KEY, KEY_REFUSALS } from '../openapi/operation.ts';
 import { keyViewNow } from './key-list.ts';
 import { KeyChangeHeaders, ROTATED_KEY_EXAMPLE, ROTATION_EXAMPLES, RotatedOrEnded } from './key-schema.ts';
 import { type RotatedKeyView, rotatedKeyView } from './key-view.ts';
@@ -119,25 +120,11 @@ function unknownTime(error: unknown): number {
 
 /** Registers `POST …/rotate/` of a key (specification sections 2 and 7). */
 export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
+  const refusals: readonly ErrorCode[] = [...routes.refusals, 'key_not_found'];
   const schema: FastifySchema = {
     ...routes.docs,
     ...routes.rotate,
-    headers: KeyChangeHeaders,
-    body: Rotation.schema,
-    response: { 200: RotatedOrEnded },
-    'x-docs': {
-      ...mayOf(routes),
-      refusals: [
-        ...routes.refusals,
-        'key_not_found',
-        'version_conflict',
-        'rate_limit_exceeded',
-        ...BODY_REFUSALS,
-      ],
-      isBodyOptional: true,
-      requests: ROTATION_EXAMPLES,
-      answer: ROTATED_KEY_EXAMPLE,
-    },
+    ...described(refusals, mayOf(routes)),
   };
   const hook = routes.onRequest === undefined ? {} : { onRequest: routes.onRequest };
   app.post(`${routes.path}rotate/`, { schema, ...hook }, async (request) => {
@@ -146,7 +133,53 @@ export function rotateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: K
     const asked = parseRotation(request.body);
     const which = { accountId, keyId, ifVersion: ifMatch(request), actor };
     if (caller?.reach === 'own') requireOwn(caller, await deps.book.key(accountId, keyId));
-    if (asked.endGrace) return await keyViewNow(deps, await endGrace(deps, which));
-    return await rotateKey(deps, which, asked.graceSeconds ?? 0);
+    return await answerTo(asked, deps, which);
   });
+}
+
+/** Registers `POST /api/key/rotate/`, by which any key rotates itself. */
+export function rotateOwnRoute(app: FastifyInstance, deps: KeyChangeDeps & WriteParts): void {
+  const schema: FastifySchema = {
+    tags: ['Keys'],
+    security: BY_KEY,
+    operationId: 'rotateOwnKey',
+    summary: 'Rotate the calling key',
+    description:
+      'Gives the calling key a new value, also if it may not manage or is locked, as `POST /api/keys/{key_id}/rotate/` does. ' +
+      'The session of a key serves as the key, and ends with its value. The previous value, in its grace, can do neither.',
+    ...described([...KEY_REFUSALS, 'management_not_allowed', 'invalid_field'], {}),
+  };
+  const onRequest = placeForTheBody(
+    deps,
+    async (request) => (await changingKey(deps, request)).key.accountId,
+  );
+  app.post('/api/key/rotate/', { schema, onRequest }, async (request) => {
+    const {
+      key: { id: keyId, accountId },
+    } = await changingKey(deps, request);
+    refuseUnknownParameters(request);
+    const asked = parseRotation(request.body);
+    const actor = request.actor as Actor;
+    return await answerTo(asked, deps, { accountId, keyId, ifVersion: ifMatch(request), actor });
+  });
+}
+
+async function answerTo(asked: ReturnType<typeof parseRotation>, deps: KeyChangeDeps, which: KeyAtVersion) {
+  if (asked.endGrace) return await keyViewNow(deps, await endGrace(deps, which));
+  return await rotateKey(deps, which, asked.graceSeconds ?? 0);
+}
+
+function described(refusals: readonly ErrorCode[], may: ReturnType<typeof mayOf>): FastifySchema {
+  return {
+    headers: KeyChangeHeaders,
+    body: Rotation.schema,
+    response: { 200: RotatedOrEnded },
+    'x-docs': {
+      ...may,
+      refusals: [...refusals, 'version_conflict', 'rate_limit_exceeded', ...BODY_REFUSALS],
+      isBodyOptional: true,
+      requests: ROTATION_EXAMPLES,
+      answer: ROTATED_KEY_EXAMPLE,
+    },
+  };
 }

@@ -7,6 +7,8 @@ import type { Unit } from '../../domain/units.ts';
 import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 import { ENDPOINTS, serves } from '../../gateway/endpoints.ts';
 import type { Gatekeeper } from '../../gateway/gatekeeper.ts';
+import { didYouMean } from '../../gateway/request/model-not-found.ts';
+import { spelledFreely } from '../../gateway/spellings.ts';
 import { type CallerParts, callerOf } from '../http/callers.ts';
 import { speakJson } from '../http/json-routes.ts';
 import { anyText, PAGE_LIMIT } from '../openapi/fields.ts';
@@ -73,6 +75,7 @@ const READ: FastifySchema = {
 /** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, for clients of OpenAI and of Anthropic. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
   return async (app) => {
+    spelledFreely(app);
     app.get('/v1/models', { schema: LIST }, async (request): Promise<ModelListView> => {
       const compiled = await parts.gatekeeper.authorize(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
@@ -82,7 +85,12 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
       const compiled = await parts.gatekeeper.authorize(request);
       const model = modelOf(parts.catalog(), request.params['*']);
       if (!model || modelRefusalOf(compiled, model)) {
-        throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');
+        const near = didYouMean(request.params['*'], parts.catalog(), compiled);
+        throw new GatewayError(
+          'model_not_found',
+          `This key can call no model with this name.${near}`,
+          'model',
+        );
       }
       return modelView(model);
     });
@@ -214,7 +222,7 @@ function operatorModelView(model: Model): OperatorModelView {
     ...modelView(model),
     source: model.priceSource,
     list_price: model.cost ? priceView(model.cost) : null,
-    targets: [...places].map(({ upstream }) => targetName(upstream)),
+    targets: [...new Set([...places].map(({ upstream }) => targetName(upstream)))],
     price_until: model.priceUntil ?? null,
   };
 }

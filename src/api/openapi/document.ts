@@ -5,8 +5,8 @@ import { type Document, finish } from './finish.ts';
 
 const DESCRIPTION = `A gateway between your apps and AI model APIs that meters every call in credits.
 
-**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`, never in the URL. If you
-send both, \`Authorization\` counts. The operator's routes take the operator's token instead.
+**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\` or \`api-key\`, never in
+the URL. Of several, the first in this order counts. The operator's routes take the operator's token instead.
 
 **People** sign in and send the cookie of their session. A request with a key is that of the key.
 
@@ -21,7 +21,8 @@ failure is the answer.
 Any other path or method gets 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` gets
 426 \`upgrade_required\`: use POST. Invalid HTTP gets 400 \`invalid_request\`; too large headers get that code with status 431.
 
-**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash.`;
+**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash,
+those below \`/v1\` also without it and with \`/v1/v1\`, and Azure's as \`/openai/deployments/<model>/<route>\`.`;
 
 /** Gateway-wide part of the OpenAPI document; route schemas add the rest. */
 const DOCUMENT = {

@@ -39,7 +39,7 @@ export function accountNotFound(): GatewayError {
 }
 
 /** The `account_id` of the path. Throws `account_not_found` for anything that cannot be an id. */
-function accountIdOf(request: FastifyRequest): number {
+export function accountIdOf(request: FastifyRequest): number {
   const accountId = pathId((request.params as { account_id: string }).account_id);
   if (accountId === undefined) throw accountNotFound();
   return accountId;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Book } from '../../book/book.ts';
-import { type Catalog, type Model, placesOf, targetName } from '../../domain/catalog.ts';
+import { type Catalog, type Model, placesOf, targetName, type WireFormat } from '../../domain/catalog.ts';
 import { periodStarts, timestamp } from '../../domain/period.ts';
 import type { TargetHealth, TargetReport } from '../../gateway/targets/target-health.ts';
 import { attemptsOf, type KnownAttempt } from '../attention/operator-attention.ts';
@@ -56,8 +56,7 @@ export function adminProvidersRoute(app: FastifyInstance, { catalog, health, boo
   app.get('/api/admin/providers/', { schema: PROVIDERS }, async () => {
     const places = [...placesOf(catalog())];
     const records = await readRecords(book, new Set(places.map(({ upstream }) => upstream.name)));
-    const reports = places.map((model) => withRecord(model, health.report(model), records));
-    return providerListView(catalog(), reports);
+    return providerListView(places, health, records);
   });
 }
 
@@ -99,12 +98,34 @@ async function readRecords(
   return { calls, errors, attempts };
 }
 
-type TargetRecord = TargetReport & { readonly attempts: readonly KnownAttempt[] };
+type TargetRecord = TargetReport &
+  Formats & {
+    readonly attempts: readonly KnownAttempt[];
+  };
+
+interface Formats {
+  readonly formats: WireFormat[];
+  /** Those whose address is out. */
+  readonly formatsOut: WireFormat[];
+}
+
+/** A target at all its places, which are out if one of them is. */
+function atAll(places: readonly Model[], health: ProvidersDeps['health']): TargetReport & Formats {
+  const reports = places.map((model) => ({ format: model.upstream.format, report: health.report(model) }));
+  const out = reports.filter(({ report }) => report.state === 'out');
+  const [worst] = [...out, ...reports];
+  if (!worst) throw new Error('a target has no place');
+  const unique = (some: typeof reports) => [...new Set(some.map(({ format }) => format))];
+  return { ...worst.report, formats: unique(reports), formatsOut: unique(out) };
+}
 
 /** A process' report with the calls and attempts of the record, and the newer of both errors. */
-function withRecord(model: Model, report: TargetReport, records: TargetRecords): TargetRecord {
-  const { calls, errors, attempts } = records;
-  const name = `${model.upstream.name} ${model.slug}`;
+function withRecord(
+  upstream: string,
+  report: TargetReport & Formats,
+  { calls, errors, attempts }: TargetRecords,
+): TargetRecord {
+  const name = `${upstream} ${report.model}`;
   const error = errors.get(name);
   const isNewer = error && error.at > (report.lastErrorAt ?? 0);
   return {
@@ -115,19 +136,18 @@ function withRecord(model: Model, report: TargetReport, records: TargetRecords):
   };
 }
 
-function providerListView(catalog: Catalog, reports: readonly TargetRecord[]): ProviderListView {
-  const formats = new Map<string, 'openai' | 'anthropic'>();
-  const names = new Map<string, string>();
-  for (const { upstream } of placesOf(catalog)) {
-    formats.set(upstream.name, upstream.format);
-    names.set(targetName(upstream), upstream.name);
-  }
-  const byName = Map.groupBy(reports, ({ target }) => names.get(target));
+function providerListView(
+  all: readonly Model[],
+  health: ProvidersDeps['health'],
+  records: TargetRecords,
+): ProviderListView {
   return {
-    providers: [...formats].map(([name, format]) => ({
+    providers: [...Map.groupBy(all, ({ upstream }) => upstream.name)].map(([name, places]) => ({
       name,
-      format,
-      targets: (byName.get(name) ?? []).map(targetView),
+      format: places[0]?.upstream.format ?? 'openai',
+      targets: [
+        ...Map.groupBy(places, ({ upstream, slug }) => `${targetName(upstream)} ${slug}`).values(),
+      ].map((at) => targetView(withRecord(name, atAll(at, health), records))),
     })),
   };
 }
@@ -140,7 +160,9 @@ function targetView(report: TargetRecord): ProviderListView['providers'][number]
   return {
     target,
     model,
+    formats: report.formats,
     state,
+    formats_out: report.formatsOut,
     cause: cause ?? null,
     out_since: time(outSince),
     out_until: time(outUntil),

@@ -50,6 +50,7 @@ import { adminHealthRoute, type HealthDeps } from './admin-health-route.ts';
 import { adminModelsRoute, adminProvidersRoute } from './admin-models-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminUsageRoute } from './admin-usage-route.ts';
+import { eraseAccountRoute } from './erase-account-route.ts';
 
 /** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
 export function adminRoutes(
@@ -64,6 +65,7 @@ export function adminRoutes(
     });
     newAccountRoute(app, deps);
     adminAccountRoutes(app, deps);
+    eraseAccountRoute(app, deps);
     adminCreditsRoute(app, deps);
     adminKeyRoutes(app, deps);
     adminMembersRoute(app, deps);

@@ -18,16 +18,22 @@ function attempts(span: string) {
   );
 }
 
+const FORMAT = words(['openai', 'anthropic'], 'Whose API it is.');
+
 const TargetView = Type.Object(
   {
     target: Type.String({
       description: "The upstream's name in the configuration; `name#2` is its second credential.",
     }),
     model: Type.String({ description: 'The model that runs there.' }),
+    formats: Type.Array(FORMAT, { description: 'Formats in which it is served there.' }),
     state: words(
       ['up', 'out'],
       '`out`: it failed, and is not asked until `out_until`, unless all targets of the model are out.',
     ),
+    formats_out: Type.Array(FORMAT, {
+      description: 'Formats whose address is out; a refused credential is out at both.',
+    }),
     cause: orNull(
       words(OUT_CAUSES, 'Why it is out; `credential`: it refuses the credential of the gateway.'),
       'Null: it is up.',
@@ -57,7 +63,7 @@ export const ProviderList = Type.Object(
       Type.Object(
         {
           name: Type.String({ description: 'Its name in the configuration.' }),
-          format: words(['openai', 'anthropic'], 'Whose API it speaks.'),
+          format: words(['openai', 'anthropic'], 'Whose API it speaks; of two, the first.'),
           targets: Type.Array(TargetView),
         },
         { title: 'Provider' },
@@ -76,7 +82,9 @@ export const PROVIDERS_EXAMPLE: Static<typeof ProviderList> = {
         {
           target: 'openai',
           model: 'gpt-5-mini',
+          formats: ['openai'],
           state: 'out',
+          formats_out: ['openai'],
           cause: 'rate_limit',
           out_since: '2026-11-21T08:00:00.000Z',
           out_until: '2026-11-21T08:00:08.000Z',

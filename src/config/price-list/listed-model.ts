@@ -1,4 +1,5 @@
 import type { Price } from '../../domain/catalog.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
 import {
   type DatedPrices,
@@ -106,32 +107,6 @@ export function likeModels(provider: ListProvider, name: string): string {
     provider.models.map(({ id }) => id),
   );
   return near.length > 0 ? ` (like it: ${near.join(', ')})` : '';
-}
-
-/** The known names most similar to `name`, nearest first, at most three; omits dissimilar names. */
-export function nearNames(name: string, known: Iterable<string>): string[] {
-  const asked = name.toLowerCase();
-  const farthest = Math.max(1, Math.floor(asked.length / 3));
-  return [...known]
-    .map((one) => ({ one, far: distance(asked, one.toLowerCase()) }))
-    .filter(({ one, far }) => far <= farthest || one.includes(asked) || asked.includes(one))
-    .sort((a, b) => a.far - b.far)
-    .slice(0, 3)
-    .map(({ one }) => one);
-}
-
-/** Levenshtein distance in characters. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }
 
 interface ValidPrices {

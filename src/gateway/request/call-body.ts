@@ -1,12 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import { type Catalog, type Model, modelOf } from '../../domain/catalog.ts';
+import { type Catalog, type Model, modelIn, modelOf } from '../../domain/catalog.ts';
 import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
 import { isObject } from '../../metering/json/value.ts';
 import { COUNTS, type ParsedRequest, type RequestFacts } from '../../metering/meter.ts';
 import type { ReportHints } from '../../metering/plan.ts';
-import type { Endpoint } from '../endpoints.ts';
+import type { Call } from '../call.ts';
+import { ENDPOINTS, type Endpoint, serves } from '../endpoints.ts';
 import { type ReadJson, readJson } from './json/json-reader.ts';
 import { INSPECTED_FIELDS, InspectedNames } from './members.ts';
+import { modelNotFound } from './model-not-found.ts';
 
 /**
  * Check 9 of specification section 3: the body names a model of the catalog that fits the endpoint, and every field
@@ -16,9 +18,9 @@ export function checkJsonBody(
   read: ReadJson,
   value: Record<string, unknown>,
   catalog: Catalog,
-  endpoint: Endpoint,
+  call: Pick<Call, 'endpoint' | 'deployment' | 'compiled'>,
 ): ParsedRequest {
-  const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
+  const model = modelNamed(nameIn(value, call), catalog, call);
   for (const name of COUNTS) checkCount(name, value[name]);
   const stream = value.stream ?? false;
   if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
@@ -34,6 +36,14 @@ export function checkJsonBody(
     elidedStrings: read.elidedStrings,
     hints: undefined,
   };
+}
+
+/** The model that a call asks for: the address decides, else the body. */
+export function nameIn(
+  value: Readonly<Record<string, unknown>>,
+  { deployment }: Pick<Call, 'deployment'>,
+): unknown {
+  return deployment ?? (Object.hasOwn(value, 'model') ? value.model : undefined);
 }
 
 /**
@@ -54,8 +64,15 @@ export function factsOf(
   return { ...facts, scalars, elidedStrings, hints };
 }
 
-/** Returns the requested model. Throws the GatewayError of check 9 if the catalog has none for the endpoint. */
-export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
+/**
+ * Returns the requested model, with its targets in the endpoint's format. Throws the GatewayError of check 9 if the
+ * catalog has none for the endpoint.
+ */
+export function modelNamed(
+  name: unknown,
+  catalog: Catalog,
+  { endpoint, compiled }: Pick<Call, 'endpoint' | 'compiled'>,
+): Model {
   if (name === undefined || name === '' || name === null) {
     throw new GatewayError(
       'model_required',
@@ -65,33 +82,24 @@ export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint):
   }
   if (typeof name !== 'string') throw invalidField('model', 'model must be a string: the name of a model.');
   const model = modelOf(catalog, name);
-  if (!model) {
-    throw new GatewayError(
-      'model_not_found',
-      `The model ${JSON.stringify(name.slice(0, 200))} does not exist. List the available models with GET /v1/models.`,
-      'model',
-    );
-  }
-  checkFit(model, endpoint);
-  return model;
+  if (!model) throw modelNotFound(name, catalog, compiled);
+  const fit = model.category === endpoint.category ? modelIn(model, endpoint.format) : undefined;
+  if (!fit) throw mismatch(model, endpoint);
+  return fit;
 }
 
-function checkFit(model: Model, endpoint: Endpoint): void {
-  if (model.category !== endpoint.category) {
-    throw new GatewayError(
-      'endpoint_mismatch',
-      `The model ${model.slug} has the category ${model.category}, but ${endpoint.path} serves ${endpoint.category} models.`,
-      'model',
-    );
-  }
-  if (model.upstream.format !== endpoint.format) {
-    throw new GatewayError(
-      'endpoint_mismatch',
-      `The model ${model.slug} is served in the ${model.upstream.format} format, so it can't be called at ${endpoint.path}.`,
-      'model',
-    );
-  }
+function mismatch(model: Model, { path }: Endpoint): GatewayError {
+  const paths = ENDPOINTS.filter((endpoint) => serves(endpoint, model)).map((endpoint) => endpoint.path);
+  const instead =
+    paths.length === 0 ? 'No endpoint of this gateway serves it' : `Call it at ${OR.format(paths)}`;
+  return new GatewayError(
+    'endpoint_mismatch',
+    `The model ${model.slug} can't be called at ${path}. ${instead}.`,
+    'model',
+  );
 }
+
+const OR = new Intl.ListFormat('en', { type: 'disjunction' });
 
 /** Throws 400 `invalid_field` unless the value is absent or a non-negative safe integer. */
 export function checkCount(name: string, value: unknown): void {

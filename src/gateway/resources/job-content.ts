@@ -45,7 +45,9 @@ export function contentRoute(
     preHandler(request: JobFastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
       const it = requestFor(request, reply);
       it.job().then((job) => {
-        request.download = { it, job, to: it.destination(job) };
+        const to = it.destination(job);
+        transport.prepare(to);
+        request.download = { it, job, to };
         done();
       }, done);
     },

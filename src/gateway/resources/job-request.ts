@@ -93,12 +93,12 @@ export class JobRequest {
     const { callerKey, params } = this.#request;
     if (!callerKey) throw new Error('job route without an authorized key');
     const resource = await ownership.ownedBy(callerKey.key, resourceKind(this.#endpoint), params.id);
-    const { category } = this.#endpoint;
+    const { category, format } = this.#endpoint;
     const refusal = modelRefusalOf(callerKey, { slug: resource.model, category });
     if (refusal) throw refusal;
     // The model may have left the catalog or moved to another upstream; the job stays where it was created.
     const places = [...placesOf(catalog())].filter(
-      ({ upstream }) => targetName(upstream) === resource.upstream,
+      ({ upstream }) => upstream.format === format && targetName(upstream) === resource.upstream,
     );
     const place = places.find(({ slug }) => slug === resource.model) ?? places[0];
     if (place) {

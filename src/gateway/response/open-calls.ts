@@ -36,13 +36,18 @@ export class OpenCalls {
     return this.#isGivenUp ? 0 : this.#readOnMs;
   }
 
+  /** Calls that are not settled. */
+  get count(): number {
+    return this.#calls.length - this.#free.length;
+  }
+
   /** Calls that are read on. */
   get readOn(): number {
     return this.#calls.filter((call) => call?.hasLeft).length;
   }
 
   get #isEmpty(): boolean {
-    return this.#free.length === this.#calls.length;
+    return this.count === 0;
   }
 
   /** Registers an open call. Returns its slot for `settled`. */

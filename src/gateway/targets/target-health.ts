@@ -55,20 +55,12 @@ export interface AttemptReport {
   noted(error: string): void;
 }
 
-class State implements Availability {
+/** What this process knows of a target. */
+class State {
   readonly target: string;
   readonly model: string;
-  outUntil = 0;
-  outSince: number | undefined;
-  cause: OutCause | undefined;
-  /** Times it went out since it last answered. */
-  outs = 0;
-  /** Failures since it last answered. */
-  inARow = 0;
-  lastFailedFor: number | undefined;
-  lastFailedAt = 0;
-  /** Changes when it goes out or comes back; an earlier attempt says nothing about it since. */
-  generation = 0;
+  /** At its address, and at that of its second wire format, which few have. */
+  readonly places: readonly [Place, Place] = [new Place(this), new Place(this)];
   lastError: string | undefined;
   lastErrorAt: number | undefined;
   latencyMs: number | undefined;
@@ -79,6 +71,28 @@ class State implements Availability {
     this.target = target;
     this.model = model;
   }
+}
+
+/** A target at one address. */
+class Place implements Availability {
+  readonly state: State;
+  outUntil = 0;
+  outSince: number | undefined;
+  cause: OutCause | undefined;
+  /** It is out because the other address refused the credential. */
+  isInferred = false;
+  /** Times it went out since it last answered. */
+  outs = 0;
+  /** Failures since it last answered. */
+  inARow = 0;
+  lastFailedFor: number | undefined;
+  lastFailedAt = 0;
+  /** Changes when it goes out or comes back; an earlier attempt says nothing about it since. */
+  generation = 0;
+
+  constructor(state: State) {
+    this.state = state;
+  }
 
   get isAvailable(): boolean {
     return this.outUntil <= Date.now();
@@ -86,111 +100,141 @@ class State implements Availability {
 }
 
 /**
- * A circuit breaker for each target of this process, per credential and model (specification section 12). States: up →
- * out until a time, after which one call tries it (half-open) → up with its first answer, or out again for twice as
- * long. What one account's requests can cause puts a target out only if it comes in a row, or also from another account.
+ * A circuit breaker for each target of this process, by address, credential and model (specification section 12).
+ * States: up → out until a time, after which one call tries it (half-open) → up with its first answer, or out again for
+ * twice as long. What one account's requests can cause puts a target out only if it comes in a row, or also from another
+ * account. A refused credential is refused at both addresses.
  */
 export class TargetHealth {
   readonly #log: Log;
   readonly #states = new Map<string, State>();
-  /** States by the catalog's model, which a reload replaces. */
-  readonly #byModel = new WeakMap<Model, State>();
+  /** Places by the catalog's model, which a reload replaces. */
+  readonly #byModel = new WeakMap<Model, Place>();
 
   constructor({ log }: { readonly log: Log }) {
     this.#log = log;
   }
 
   availability(model: Model): Availability {
-    return this.#stateOf(model);
+    return this.#placeOf(model);
   }
 
   /** A call of an account is about to be sent to a target. */
   begin(model: Model, accountId: number): AttemptReport {
-    const state = this.#stateOf(model);
-    const { generation } = state;
+    const place = this.#placeOf(model);
+    const { generation, state } = place;
     state.calls++;
     // Others wait for what this one finds, as long as they would if it failed: its client may leave, and tell nothing.
-    if (state.cause !== undefined && state.isAvailable) state.outUntil = Date.now() + nextOutMs(state);
+    if (place.cause !== undefined && place.isAvailable) place.outUntil = Date.now() + nextOutMs(place);
     return {
       answered: (ms) => {
         state.latencyMs =
           state.latencyMs === undefined ? ms : state.latencyMs + (ms - state.latencyMs) * LATENCY_SHARE;
-        if (state.generation === generation) this.#answered(state);
+        if (place.generation === generation) this.#answered(place);
       },
       failed: (failure) => {
         state.failed++;
         note(state, failure.error);
-        if (state.generation === generation) this.#failed(state, failure, accountId);
+        if (place.generation === generation) this.#failed(place, failure, accountId);
       },
       noted: (error) => note(state, error),
     };
   }
 
+  /** A target at the address of the model. */
   report(model: Model): TargetReport {
-    return reportOf(this.#stateOf(model));
+    return reportOf(this.#placeOf(model));
   }
 
-  /** Every target used in this process. */
+  /** Every target used in this process; one of two addresses is out if either is. */
   reports(): TargetReport[] {
-    return [...this.#states.values()].map(reportOf);
+    return [...this.#states.values()].map(({ places }) =>
+      reportOf(places.find(({ cause }) => cause !== undefined) ?? places[0]),
+    );
   }
 
-  #stateOf(model: Model): State {
+  #placeOf(model: Model): Place {
     const known = this.#byModel.get(model);
     if (known) return known;
-    const target = targetName(model.upstream);
-    const name = `${target} ${model.slug}`;
-    const state = this.#states.get(name) ?? new State(target, model.slug);
+    const { slug, upstream } = model;
+    const target = targetName(upstream);
+    const name = `${target} ${slug}`;
+    const state = this.#states.get(name) ?? new State(target, slug);
     this.#states.set(name, state);
-    this.#byModel.set(model, state);
-    return state;
+    const place = state.places[upstream.isApart ? 1 : 0];
+    this.#byModel.set(model, place);
+    return place;
   }
 
-  #failed(state: State, failure: TargetFailure, accountId: number): void {
+  #failed(place: Place, failure: TargetFailure, accountId: number): void {
     const { cause } = failure;
     if (cause === 'forbidden') return;
     const now = Date.now();
     const isOfTwo =
-      state.lastFailedFor !== undefined &&
-      state.lastFailedFor !== accountId &&
-      now - state.lastFailedAt < TWO_ACCOUNTS_MS;
-    state.lastFailedFor = accountId;
-    state.lastFailedAt = now;
-    state.inARow++;
-    const isOut = state.cause !== undefined;
-    if (isOut || CAUSES[cause] === 'at once' || isOfTwo || state.inARow >= FAILURES_IN_A_ROW)
-      this.#out(state, cause, failure);
+      place.lastFailedFor !== undefined &&
+      place.lastFailedFor !== accountId &&
+      now - place.lastFailedAt < TWO_ACCOUNTS_MS;
+    place.lastFailedFor = accountId;
+    place.lastFailedAt = now;
+    place.inARow++;
+    const isOut = place.cause !== undefined;
+    if (isOut || CAUSES[cause] === 'at once' || isOfTwo || place.inARow >= FAILURES_IN_A_ROW)
+      this.#out(place, cause, failure);
   }
 
-  #out(state: State, cause: OutCause, { status, error, retryAfterMs }: TargetFailure): void {
-    const isNews = state.cause !== cause;
-    const outMs = LASTING.has(cause) ? MAX_OUT_MS : Math.min(MAX_OUT_MS, retryAfterMs ?? nextOutMs(state));
-    state.outs++;
-    state.generation++;
-    state.cause = cause;
-    state.outUntil = Date.now() + outMs;
+  #out(place: Place, cause: OutCause, failure: TargetFailure): void {
+    const { status, error, retryAfterMs } = failure;
+    const isNews = place.cause !== cause;
+    const outMs = LASTING.has(cause) ? MAX_OUT_MS : Math.min(MAX_OUT_MS, retryAfterMs ?? nextOutMs(place));
+    putOut(place, cause, outMs);
+    place.isInferred = false;
+    if (cause === 'credential') {
+      const other = otherOf(place);
+      other.isInferred ||= other.cause !== 'credential';
+      putOut(other, cause, outMs);
+    }
     if (!isNews) return;
-    state.outSince = Date.now();
-    const { target, model } = state;
+    const { target, model } = place.state;
     const line = cause === 'credential' ? 'target refused the credential of this gateway' : 'target failed';
     this.#log.warn({ target, model, cause, status, error, outMs }, `${line}; calls try other targets first`);
   }
 
-  #answered(state: State): void {
-    state.inARow = 0;
-    if (state.cause === undefined) return;
-    state.generation++;
-    state.cause = undefined;
-    state.outUntil = 0;
-    state.outSince = undefined;
-    state.outs = 0;
-    state.lastFailedFor = undefined;
-    const { target, model } = state;
+  #answered(place: Place): void {
+    place.inARow = 0;
+    if (place.cause === undefined) return;
+    const { target, model } = place.state;
+    bringBack(place);
+    if (otherOf(place).isInferred) bringBack(otherOf(place));
     this.#log.info({ target, model }, 'target is back');
   }
 }
 
-function nextOutMs({ outs }: State): number {
+function otherOf(place: Place): Place {
+  const [first, second] = place.state.places;
+  return place === first ? second : first;
+}
+
+function putOut(place: Place, cause: OutCause, outMs: number): void {
+  const now = Date.now();
+  if (place.cause !== cause) place.outSince = now;
+  place.outs++;
+  place.generation++;
+  place.cause = cause;
+  place.outUntil = now + outMs;
+}
+
+function bringBack(place: Place): void {
+  place.generation++;
+  place.cause = undefined;
+  place.isInferred = false;
+  place.outUntil = 0;
+  place.outSince = undefined;
+  place.outs = 0;
+  place.inARow = 0;
+  place.lastFailedFor = undefined;
+}
+
+function nextOutMs({ outs }: Place): number {
   return Math.min(MAX_OUT_MS, FIRST_OUT_MS * 2 ** outs);
 }
 
@@ -199,8 +243,8 @@ function note(state: State, error: string): void {
   state.lastErrorAt = Date.now();
 }
 
-function reportOf({ target, model, cause, outUntil, outSince, ...state }: State): TargetReport {
-  const { lastError, lastErrorAt, latencyMs, calls, failed } = state;
+function reportOf({ state, cause, outUntil, outSince }: Place): TargetReport {
+  const { target, model, lastError, lastErrorAt, latencyMs, calls, failed } = state;
   const isOut = cause !== undefined;
   return {
     target,

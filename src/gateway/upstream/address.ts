@@ -1,10 +1,11 @@
 import type { Upstream } from '../../domain/catalog.ts';
+import type { Route } from './connector.ts';
 
 /** Start of every endpoint's path. */
 const VERSION = '/v1';
 
 /** An address at an upstream. */
-export interface Address {
+export interface Address extends Route {
   /** `https://host:port` */
   readonly origin: string;
   readonly path: string;
@@ -23,7 +24,7 @@ function originOf(url: string): string {
  * path, if `path` continues after it.
  */
 export function addressOf(
-  { url, path: prefix, paths }: Pick<Upstream, 'url' | 'path' | 'paths'>,
+  { url, path: prefix, paths, ca, proxy }: Pick<Upstream, 'url' | 'path' | 'paths' | keyof Route>,
   path: string,
   upstreamModel: string,
   endpoint = path,
@@ -31,8 +32,8 @@ export function addressOf(
   const origin = originOf(url);
   const base = url.slice(origin.length);
   const own = paths?.[endpoint] ?? prefix;
-  if (own === undefined) return { origin, path: base + path, query: '' };
+  if (own === undefined) return { origin, ca, proxy, path: base + path, query: '' };
   const [stem = '', query = ''] = own.split('?', 2);
   const named = stem.replace('{model}', () => encodeURIComponent(upstreamModel));
-  return { origin, path: base + named + path.slice(VERSION.length), query };
+  return { origin, ca, proxy, path: base + named + path.slice(VERSION.length), query };
 }

@@ -55,8 +55,9 @@ export function upstreamJson(
   const asking = asksForUsage ? includeUsage(body, read) : undefined;
   const edits: Edit[] = sets.length > 0 ? placed(toolBoundEdits(body, read, sets, bounds), read, 0) : [];
   if (asking) edits.push(asking);
+  if (naming) edits.push(...(read.spanOf('model') ? [naming] : asMember(naming, read)));
+  // Behind what is added where a dropped member begins.
   edits.push(...placed(droppedEdits(read), read, 0));
-  if (naming) edits.push(naming);
   const isRenamed = naming !== undefined && naming.text !== naming.was;
   const sent = edited(bytes, isRenamed ? edits : edits.filter((edit) => edit !== naming));
   const injectedUsage = asking !== undefined;
@@ -91,13 +92,23 @@ function formsOf(
   };
 }
 
-/** The model's name in the body; undefined if it is sent as it is, to all targets. */
+/**
+ * The model's name in the body; undefined if it is sent as it is, to all targets. A body without one, whose address names
+ * the model, has its place before the other members.
+ */
 function modelName({ model, value }: ParsedRequest, read: ReadJson): Slot | undefined {
-  const span = read.spanOf('model');
   const isSame = model.upstreamModel === value.model;
-  if (!span || (isSame && !model.targets)) return undefined;
+  if (isSame && !model.targets) return undefined;
+  const first = read.openAt + 1;
+  const span = read.spanOf('model') ?? { start: first, end: first };
   const was = textOf(read, span);
   return slotAt({ ...span, text: isSame ? was : JSON.stringify(model.upstreamModel), was }, read, 0);
+}
+
+/** Edits that add the member around its name, which stays an edit of its own for other targets. */
+function asMember(naming: Slot, { isEmpty }: ReadJson): Edit[] {
+  const { start, end } = naming;
+  return [{ start, end, text: '"model":' }, naming, { start, end, text: isEmpty ? '' : ',' }];
 }
 
 /** Edits that leave out DROPPED_FIELDS, each with one comma: `model` stays, so there is one. */

@@ -38,9 +38,9 @@ export function destinationOf(request: Omit<UpstreamRequest, 'method'>): Address
   readonly headers: string[];
 } {
   const { upstream, upstreamModel, endpoint, client } = request;
-  const { origin, path, query } = addressOf(upstream, request.path, upstreamModel, endpoint);
-  const queries = [query, request.query].filter((part) => part !== '').join('&');
-  return { origin, path, query: queries, headers: upstreamHeaders(client, upstream) };
+  const address = addressOf(upstream, request.path, upstreamModel, endpoint);
+  const query = [address.query, request.query].filter((part) => part !== '').join('&');
+  return { ...address, query, headers: upstreamHeaders(client, upstream) };
 }
 
 /** Sends the request once. Rejects without an answer's head; `signal` ends the answer too. */
@@ -49,9 +49,10 @@ export async function fetchAnswer(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<StreamedAnswer> {
-  const { origin, path, query, headers } = destinationOf(request);
+  const to = destinationOf(request);
+  const { path, query, headers } = to;
   const { method } = request;
-  return await transport.fetch(origin, {
+  return await transport.fetch(to, {
     path: query === '' ? path : `${path}?${query}`,
     method,
     headers,

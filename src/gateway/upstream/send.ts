@@ -23,7 +23,8 @@ export function send(
   transport: UpstreamTransport,
 ): void {
   const { upstream, upstreamModel } = call.facts.model;
-  const { origin, path: plain, query } = addressOf(upstream, call.endpoint.path, upstreamModel);
+  const to = addressOf(upstream, call.endpoint.path, upstreamModel);
+  const { origin, path: plain, query } = to;
   const queries = [query, upstreamQuery(request.url, call.endpoint)].filter((part) => part !== '');
   const path = queries.length === 0 ? plain : `${plain}?${queries.join('&')}`;
   const { accountId } = call.compiled.key;
@@ -32,7 +33,7 @@ export function send(
   trace?.passOn(headers);
   const { bytes: body } = call.sent;
   if (!isOfCloud(upstream)) {
-    transport.send(origin, { path, headers, body }, exchange);
+    transport.send(to, { path, headers, body }, exchange);
     return;
   }
   // The call may end before it has a credential.
@@ -40,7 +41,7 @@ export function send(
     (credential) => {
       if (exchange.isCancelled) return;
       headers.push(...credential);
-      transport.send(origin, { path, headers, body }, exchange);
+      transport.send(to, { path, headers, body }, exchange);
     },
     (error: Error) => exchange.cancel(error),
   );

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { ContinueFilter } from '../../domain/continue-filter.ts';
 import type { Upload } from '../request/spool/spool.ts';
+import { connectorOf, type Route } from './connector.ts';
 import type { Exchange } from './exchange.ts';
 
 /** A model call as it goes out. */
@@ -13,32 +14,39 @@ interface OutgoingCall {
   readonly body: Buffer | Upload;
 }
 
+/** The `https://host:port` of an upstream, and its route. */
+type Place = Route & { readonly origin: string };
+
 /**
  * Connections to all upstreams. undici's own `request` wraps each answer in a stream; dispatching with a handler takes
  * about half the CPU per call (126 instead of 270 to 420 µs, measured on Node 24), and allows cancelling at any stage.
  */
 export class UpstreamTransport {
   readonly #options: ConnectionOptions;
-  /** Connection pools by upstream origin. */
+  /** Connection pools by upstream origin. Upstreams with the same origin have the same route. */
   readonly #upstreams = new Map<string, Connections>();
+  /** Pools of routes that a reload has changed; their calls go on. */
+  readonly #left = new Set<Connections>();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
   /** Sends a model call, whose answer goes to the exchange. */
-  send(origin: string, { path, headers, body }: OutgoingCall, exchange: Exchange): void {
+  send(to: Place, { path, headers, body }: OutgoingCall, exchange: Exchange): void {
     if (!Buffer.isBuffer(body)) headers.push('content-length', String(body.size));
     const headersTimeout = exchange.headersTimeoutMs ?? null;
-    this.#to(origin).dispatch(
-      { path, method: 'POST', headers, body, headersTimeout } as Dispatched,
-      exchange,
-    );
+    this.#to(to).dispatch({ path, method: 'POST', headers, body, headersTimeout } as Dispatched, exchange);
   }
 
   /** Sends a request whose answer is rarely large or urgent, with undici's stream for its body. */
-  fetch(origin: string, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
-    return this.#to(origin).fetch(options);
+  fetch(to: Place, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    return this.#to(to).fetch(options);
+  }
+
+  /** Sets the route of an origin for `request`, which only has the origin. */
+  prepare(to: Place): void {
+    this.#to(to);
   }
 
   /** `fetch` in the form of undici's `request` with a callback, as @fastify/http-proxy needs it. */
@@ -46,21 +54,23 @@ export class UpstreamTransport {
     { origin, ...options }: Dispatcher.RequestOptions & { readonly origin: string },
     callback: (error: Error | null, answer?: Dispatcher.ResponseData) => void,
   ): void {
-    this.fetch(origin, options).then((answer) => callback(null, answer), callback);
+    const connections = this.#upstreams.get(origin) ?? this.#to({ origin });
+    connections.fetch(options).then((answer) => callback(null, answer), callback);
   }
 
-  #to(origin: string): Connections {
-    let connections = this.#upstreams.get(origin);
-    if (!connections) {
-      connections = new Connections(origin, this.#options);
-      this.#upstreams.set(origin, connections);
-    }
+  #to(to: Place): Connections {
+    let connections = this.#upstreams.get(to.origin);
+    if (connections?.isBy(to)) return connections;
+    if (connections) this.#left.add(connections);
+    connections = new Connections(to, this.#options);
+    this.#upstreams.set(to.origin, connections);
     return connections;
   }
 
   /** Closes all connections. Ended answers that continue get 2.5 s first. */
   async close(): Promise<void> {
-    await Promise.all([...this.#upstreams.values()].map((connections) => connections.close()));
+    const all = [...this.#upstreams.values(), ...this.#left];
+    await Promise.all(all.map((connections) => connections.close()));
   }
 }
 
@@ -68,11 +78,6 @@ export class UpstreamTransport {
 const KEPT_IDLE = 512;
 /** Time for exchanges to end at a stop. Longer than an upstream may continue after its answer (stream-relay.ts). */
 const CLOSE_WITHIN_MS = 2_500;
-
-/** Maximum time for a connection, over all addresses of a name. */
-const CONNECT_MS = 10_000;
-/** Time of each address: by itself, Node gives 250 ms, in which a lost SYN is not sent again (after 1 s). */
-const ADDRESS_MS = 2_500;
 
 /** Longest head of an answer. Node's own 16 KiB are too few for some providers' security policies. */
 const HEAD_BYTES = 64 * 1024;
@@ -103,6 +108,15 @@ const ONE_PIECE = {
   },
 };
 
+/** Filters in place of `onread`, which TLS in a tunnel doesn't call (Node 24). */
+function filterPushes(socket: UpstreamSocket): void {
+  const push = socket.push.bind(socket);
+  socket.push = (piece: Buffer | null) => {
+    if (piece) socket.continueFilter?.edit(piece);
+    return push(piece);
+  };
+}
+
 interface ConnectionOptions {
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -123,23 +137,15 @@ interface Connection {
  * same process, takes 76 µs with undici's pool and 62 µs with this one; beside 1,000 open streams 80 and 50 µs.
  */
 class Connections {
-  readonly #origin: string;
+  readonly #to: Place;
   readonly #options: Client.Options;
-  /** One connector for all clients, because it caches TLS sessions. */
   readonly #connect: buildConnector.connector;
   readonly #idle: Connection[] = [];
   readonly #all = new Set<Client>();
 
-  constructor(origin: string, { headersTimeoutMs, idleTimeoutMs }: ConnectionOptions) {
-    this.#origin = origin;
-    this.#connect = buildConnector({
-      // An upstream with an unverifiable certificate counts as unreachable.
-      rejectUnauthorized: true,
-      timeout: CONNECT_MS,
-      autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-      allowH2: false,
-      ...ONE_PIECE,
-    });
+  constructor(to: Place, { headersTimeoutMs, idleTimeoutMs }: ConnectionOptions) {
+    this.#to = to;
+    this.#connect = connectorOf(to, ONE_PIECE);
     this.#options = {
       headersTimeout: headersTimeoutMs,
       bodyTimeout: idleTimeoutMs,
@@ -150,6 +156,10 @@ class Connections {
       // Less than the 60 s after which common load balancers drop idle connections.
       keepAliveTimeout: 30_000,
     };
+  }
+
+  isBy({ ca, proxy }: Route): boolean {
+    return this.#to.ca === ca && this.#to.proxy === proxy;
   }
 
   dispatch(options: Dispatched, exchange: Exchange): void {
@@ -196,10 +206,11 @@ class Connections {
           // What came on the connection before is over.
           filter.begin();
           socket.continueFilter = filter;
+          if (this.#to.proxy !== undefined) filterPushes(socket);
         }
         callback(...result);
       });
-    const client = new Client(this.#origin, { ...this.#options, connect });
+    const client = new Client(this.#to.origin, { ...this.#options, connect });
     this.#all.add(client);
     return { client, filter };
   }

@@ -135,8 +135,8 @@ export class JournalDrain {
     return this.#pass.refused;
   }
 
-  /** Drains every journal, with retries for `deadlineMs`. Never rejects; the next start drains the rest. */
-  async stop(deadlineMs: number): Promise<void> {
+  /** Drains every journal, with retries for `deadlineMs`. False: the next start drains the rest. Never rejects. */
+  async stop(deadlineMs: number): Promise<boolean> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#stray.stop();
@@ -144,18 +144,19 @@ export class JournalDrain {
     do {
       try {
         await this.drainAll();
-        return;
+        return true;
       } catch (error) {
         if (Date.now() >= until) {
           this.#parts.log.error(
             { err: error },
             'stopped with entries in the journal; the next start drains them',
           );
-          return;
+          return false;
         }
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     } while (Date.now() < until);
+    return false;
   }
 
   /** Stops at once without draining. */

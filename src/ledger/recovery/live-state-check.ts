@@ -116,8 +116,8 @@ export class BookOlderThanRedis extends Error {
 
   constructor(evidence: string) {
     super(
-      `The book is older than the data in Redis (${evidence}), as after restoring a backup. With all gateways stopped, ` +
-        'run "update identity set id = \'<a new one>\'" on the book, as docs/operating.md says under "Restore".',
+      `The book is older than the data in Redis (${evidence}), as after restoring a backup. Restore with ` +
+        '`tollgate restore`, or give the book a new identity, as docs/operating.md says under "Other backups".',
     );
   }
 }

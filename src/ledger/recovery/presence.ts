@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../book/book.ts';
+import { RUNNING_MS } from '../../book/gateways.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { UnusableRedis } from '../redis/redis-health.ts';
 import { instanceRedisKey } from '../redis/redis-keys.ts';
 
 const BEAT_MS = 3_000;
-/** A note this old is of a gateway that no longer runs. */
-const RUNNING_MS = 10_000;
 const POLL_MS = 250;
 
 interface PresenceParts {

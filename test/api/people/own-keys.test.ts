@@ -205,3 +205,13 @@ t.test("a member's spending limits bind all their keys together, at once and whe
   await managing.patch(keyPath(one), { is_active: true });
   t.equal((await world.chat(one.key)).status, 402, 'windows go on');
 });
+
+t.test('a locked key of a person rotates itself', async (t) => {
+  const { member, managing } = await staffed();
+  const mine = await make(member, { name: 'mine' });
+  await managing.patch(keyPath(mine), { restrictions_locked: true });
+  const rotated = await apiOf(world, mine.key).post<CreatedKeyView>('/api/key/rotate/', {});
+  t.match([rotated.status, rotated.body.id], [200, mine.id]);
+  t.match(await viewOf(member, mine.id), { person_id: member.id, restrictions_locked: true });
+  t.equal((await world.chat(rotated.body.key)).status, 200);
+});

@@ -1,7 +1,8 @@
 import { calcPrice, waitForUpdate } from '@pydantic/genai-prices';
 import { test } from 'tap';
-import { listedModel, nearNames } from '../../../src/config/price-list/listed-model.ts';
+import { listedModel } from '../../../src/config/price-list/listed-model.ts';
 import { PACKAGED_IDS, packagedList } from '../../../src/config/price-list/price-list.ts';
+import { nearNames } from '../../../src/domain/near-names.ts';
 import { isPriced, priceInCredits } from '../../../src/domain/price.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');

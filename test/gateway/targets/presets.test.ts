@@ -98,6 +98,8 @@ const CHAT_PATHS: Readonly<Partial<Record<Name, string>>> = {
   fireworks: '/inference/v1/chat/completions',
   perplexity: '/chat/completions',
   cohere: '/compatibility/v1/chat/completions',
+  zai: '/api/paas/v4/chat/completions',
+  qwen: '/compatible-mode/v1/chat/completions',
 };
 
 test('each preset sends a call where its provider takes it, and reads the usage that it reports', async (t) => {

@@ -115,3 +115,43 @@ test('a target out for its errors that then refuses the credential is logged aga
     'target refused the credential of this gateway; calls try other targets first credential',
   ]);
 });
+
+test('a refused credential is out at both addresses, logged once, until one of them takes it', async (t) => {
+  const { all, call, lines } = health();
+  const apart = { ...MODEL, upstream: { ...MODEL.upstream, isApart: true } } as Model;
+  const states = () => [MODEL, apart].map((model) => all.report(model).cause);
+  call().failed(ERROR);
+  t.same(states(), [undefined, undefined]);
+  all.begin(apart, 1).failed(REFUSED);
+  t.same(states(), ['credential', 'credential']);
+  call().answered(1);
+  t.same(states(), [undefined, 'credential'], 'it was seen to refuse');
+  call().failed(REFUSED);
+  call().failed(REFUSED);
+  t.same(states(), ['credential', 'credential']);
+  all.begin(apart, 1).answered(1);
+  t.same(states(), ['credential', undefined]);
+  call().answered(1);
+  t.same(states(), [undefined, undefined]);
+  call().failed(REFUSED);
+  call().answered(1);
+  t.same(states(), [undefined, undefined], 'what was only inferred is over with its reason');
+  t.same(lines, [
+    'target refused the credential of this gateway; calls try other targets first credential',
+    'target is back',
+    'target refused the credential of this gateway; calls try other targets first credential',
+    'target is back',
+    'target is back',
+    'target refused the credential of this gateway; calls try other targets first credential',
+    'target is back',
+  ]);
+});
+
+test('errors at one address say nothing of the other', async (t) => {
+  const { all, fail } = health();
+  const apart = { ...MODEL, upstream: { ...MODEL.upstream, isApart: true } } as Model;
+  fail(3);
+  t.equal(all.report(MODEL).state, 'out');
+  t.equal(all.report(apart).state, 'up');
+  t.match(all.reports(), [{ state: 'out', calls: 3, failed: 3 }], 'one target');
+});

@@ -31,6 +31,11 @@ const ownAccount = async (world: InProcessGateway) => {
   return { account_id: String(accountId) };
 };
 
+/** Another account's key, since the call ends it. */
+const ofOtherAccount = async (world: InProcessGateway) => ({
+  authorization: `Bearer ${(await world.account()).key}`,
+});
+
 async function ownEntry(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
   const answer = await untilServed('a call', () => world.chat(key, { model: 'demo-chat' }));
   await answer.arrayBuffer();
@@ -128,10 +133,15 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   listKeys: [{}, { query: 'limit=1&search=web&person_id=2' }, { query: 'status=limit_reached&after=1' }],
   readKey: [{ path: (_world, { keyId }) => ({ key_id: String(keyId) }) }],
   readOwnKey: [{}],
+  readKeyForOpenRouter: [{}],
+  readCreditsForOpenRouter: [{}],
+  readBillingSubscription: [{}],
+  readBillingUsage: [{}, { query: 'start_date=2026-11-01&end_date=2026-11-30' }],
   createKey: [{}],
   updateKey: [{ path: ownKey }],
   deleteKey: [{ path: ownKey }],
   rotateKey: [{ path: ownKey }],
+  rotateOwnKey: [{ headers: ofOtherAccount }],
   explainKey: [{ path: ownKey }],
   readAccount: [{}],
   updateAccount: [{}],
@@ -256,6 +266,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   ],
   readAccountById: [{ path: ownAccount }],
   updateAccountById: [{ path: ownAccount }],
+  eraseAccountById: [{ path: ownAccount }],
   updateKeyOfAccount: [{ path: keyOfAccount }],
   rotateKeyOfAccount: [{ path: keyOfAccount }],
   listLedgerEntriesOfAccount: [

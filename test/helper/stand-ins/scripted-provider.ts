@@ -66,7 +66,10 @@ async function recorded(message: IncomingMessage, response: ServerResponse): Pro
 
 async function answerTo(request: ReceivedRequest, behavior: Behavior, answers: DemoAnswers): Promise<Answer> {
   const { body } = behavior;
-  const answer = body === undefined ? await answers.answerTo(request, behavior) : givenAnswer(body);
+  const answer =
+    body === undefined
+      ? await answers.answerTo(request, { createdS: CREATED_S, ...behavior })
+      : givenAnswer(body);
   return {
     status: behavior.status ?? answer.status,
     headers: { ...answer.headers, ...behavior.headers },
@@ -83,6 +86,8 @@ function isPieces(body: object): body is readonly Piece[] {
   return Array.isArray(body);
 }
 
+/** Time of creation in answers, so that equal requests get equal bytes. */
+const CREATED_S = 1_735_689_600;
 /** The last events of a stream: the reason for its end, the usage, and `[DONE]`. */
 const LAST_EVENTS = 3;
 
@@ -112,10 +117,13 @@ async function play(response: ServerResponse, answer: Answer, behavior: Behavior
   if (stallAfter === undefined) response.end();
 }
 
-/** Destroys the connection once all written pieces are sent, so the break loses none of them. */
+/**
+ * Destroys the connection once all written pieces are sent, so the break loses none of them. Node 26 sends the chunks of
+ * a turn of the event loop at its end.
+ */
 function breakOff(response: ServerResponse): void {
   if (response.headersSent) response.flushHeaders();
-  response.socket?.destroySoon();
+  setImmediate(() => response.socket?.destroySoon());
 }
 
 /** A request as the scripted provider received it. */

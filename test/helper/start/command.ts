@@ -3,17 +3,18 @@ import { ADMIN_TOKEN, startGatewayInProcess } from './gateway-in-process.ts';
 import type { Ended } from './gateway-process.ts';
 import type { Scope } from './scope.ts';
 
-/** Runs `tollgate` in the test's process, with this environment and nothing else. `input` is its stdin. */
+/** Runs `tollgate` in the test's process, with this environment and nothing else. `input` is its stdin, `isTTY` for a terminal. */
 export async function tollgate(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   input = '',
+  isTTY = false,
 ): Promise<Omit<Ended, 'signal'>> {
   let output = '';
   let errors = '';
   const code = await runCommand(args, {
     env,
-    stdout: { write: (text) => (output += text) },
+    stdout: { isTTY, write: (text) => (output += text) },
     stderr: { write: (text) => (errors += text) },
     readInput: () => input,
   });

@@ -133,7 +133,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     calls: { refusalsPerMinute: 20, refusalDays: 30, refusalRows: 1_000_000 },
     logCalls: 'failed',
     accounts: { maxKeys: 130, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
-    alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
+    alerts: { timeoutMs: 10_000, allowPrivateNetworks: true, allow: [] },
     origins: { allowMissing: false },
     people: { passwords: true, auditDays: 400, oidc: [] },
     limits: {

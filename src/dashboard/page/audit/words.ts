@@ -12,6 +12,7 @@ export const ACTION_WORDS: Readonly<Record<AuditAction, string>> = {
   'account.create': 'Created the account',
   'account.update': 'Changed the account',
   'account.credit': 'Changed the balance',
+  'account.erase': 'Erased the account',
   'alert.test': 'Sent a test alert',
   'key.create': 'Created the key',
   'key.update': 'Changed the key',

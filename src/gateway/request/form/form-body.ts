@@ -5,10 +5,10 @@ import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
 import { refuseObeyed } from '../../../metering/members.ts';
 import { type Audio, COUNTS, type ParsedRequest } from '../../../metering/meter.ts';
-import type { Endpoint } from '../../endpoints.ts';
+import type { Call } from '../../call.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { SentBody, UpstreamBody } from '../../upstream/body.ts';
-import { checkCount, modelNamed } from '../call-body.ts';
+import { checkCount, modelNamed, nameIn } from '../call-body.ts';
 import { INSPECTED_FIELDS } from '../members.ts';
 import { type Edit, edited, exchanger, Spool, Upload } from '../spool/spool.ts';
 import { type Part, readForm } from './read-form.ts';
@@ -25,9 +25,10 @@ export async function readFormBody(
   received: unknown,
   sentAs: string | undefined,
   catalog: Catalog,
-  endpoint: Endpoint,
+  call: Pick<Call, 'endpoint' | 'deployment' | 'compiled'>,
   asked: (value: Readonly<Record<string, unknown>>, isStream: boolean) => void,
 ): Promise<{ readonly body: ParsedRequest; readonly sent: UpstreamBody }> {
+  const { endpoint, deployment } = call;
   const source = sourceOf(received);
   const parts = await readForm(source, sentAs);
   refuseRepeated(parts);
@@ -36,7 +37,8 @@ export async function readFormBody(
   for (const { name, text } of parts) if (text !== undefined) value[name] = text;
   const isStream = typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase());
   asked(value, isStream);
-  const model = modelNamed(value.model, catalog, endpoint);
+  const model = modelNamed(nameIn(value, call), catalog, call);
+  if (deployment !== undefined && value.model === undefined) parts.push(modelPart(source.size));
   for (const name of COUNTS) {
     const text = value[name];
     if (text === undefined) continue;
@@ -64,6 +66,11 @@ export async function readFormBody(
     hints: undefined,
   };
   return { body, sent: named ? { ...sent, formOf: (name) => ({ ...sent, bytes: named(name) }) } : sent };
+}
+
+/** The field that a form lacks whose model the address names. */
+function modelPart(at: number): Part {
+  return { name: 'model', fileName: undefined, type: undefined, text: '', start: at, end: at };
 }
 
 /**
