@@ -43,7 +43,12 @@ async function backupOf(book: Book): Promise<Buffer> {
 }
 
 const restore = (place: BookPlace, backup: Buffer, newId = true) =>
-  at(place, (book) => book.load(readBackup(() => Readable.from([backup])), { newId }));
+  at(place, (book) =>
+    book.load(
+      readBackup(() => Readable.from([backup])),
+      { newId },
+    ),
+  );
 
 /** All that a book has but the time of reading it, and its identity; rows of text keys in the order of neither engine. */
 async function contentOf(book: Book): Promise<unknown> {

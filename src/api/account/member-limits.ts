@@ -1,4 +1,4 @@
-import type { Book } from '../../book/book.ts';
+import type { BookKeys } from '../../book/keys.ts';
 import { NO_WINDOWS, type SpendingLimit } from '../../domain/spending-limits.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type LimitView, limitViews } from '../keys/limit-view.ts';
@@ -14,7 +14,7 @@ interface LimitedMember {
  * or BookUnavailable.
  */
 export async function memberLimits(
-  { book, ledger }: { readonly book: Pick<Book, 'keyCounts'>; readonly ledger: Ledger },
+  { book, ledger }: { readonly book: Pick<BookKeys, 'keyCounts'>; readonly ledger: Ledger },
   accountId: number,
   members: readonly LimitedMember[],
 ): Promise<LimitView[][]> {

@@ -1,4 +1,4 @@
-import type { Book } from '../../book/book.ts';
+import type { BookKeys } from '../../book/keys.ts';
 import type { Member } from '../../book/members.ts';
 import { spendingLimits } from '../../domain/key-readers.ts';
 import { timestamp } from '../../domain/period.ts';
@@ -90,7 +90,7 @@ export const Deleted = Type.Object(
 
 /** Views of members of one account, with the spending of all their calls so far. */
 export async function memberViews(
-  deps: { readonly book: Book; readonly ledger: Ledger },
+  deps: { readonly book: Pick<BookKeys, 'keyCounts'>; readonly ledger: Ledger },
   accountId: number,
   members: readonly Member[],
 ): Promise<MemberView[]> {

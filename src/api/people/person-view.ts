@@ -1,5 +1,5 @@
-import type { Book } from '../../book/book.ts';
-import type { SessionRecord } from '../../book/sessions.ts';
+import type { BookKeys } from '../../book/keys.ts';
+import type { BookSessions, SessionRecord } from '../../book/sessions.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import { TYPES } from '../../domain/key-readers.ts';
 import { hasRightLength, PASSWORD } from '../../domain/password-length.ts';
@@ -256,7 +256,10 @@ export function personView(person: PersonRecord): PersonView {
 
 /** A person with their memberships. */
 export async function sessionView(
-  deps: { readonly book: Book; readonly ledger: Ledger },
+  deps: {
+    readonly book: Pick<BookKeys & BookSessions, 'keyCounts' | 'membershipsOf'>;
+    readonly ledger: Ledger;
+  },
   person: PersonRecord,
 ): Promise<SessionView> {
   const memberships = await deps.book.membershipsOf(person.id);
