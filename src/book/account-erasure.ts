@@ -149,9 +149,22 @@ async function eraseRecords(trx: Trx, accountId: number): Promise<void> {
     .execute();
 }
 
-/** Takes addresses and texts out of the audit log of an account; actions, ids, numbers and times stay. */
+/**
+ * Takes addresses and texts out of the audit log of an account, and addresses out of the sessions of its keys, which are of
+ * no account there; actions, ids, numbers and times stay.
+ */
 async function eraseAuditOf(trx: Trx, accountId: number): Promise<void> {
-  await trx.updateTable('audit').set({ ip: null }).where('account_id', '=', accountId).execute();
+  const keys = trx.selectFrom('keys').select('id').where('account_id', '=', accountId);
+  await trx
+    .updateTable('audit')
+    .set({ ip: null })
+    .where((where) =>
+      where.or([
+        where('account_id', '=', accountId),
+        where.and([where('actor_type', '=', 'key'), where('actor_id', 'in', keys)]),
+      ]),
+    )
+    .execute();
   const without = (json: string | null) =>
     json && JSON.stringify(JSON.parse(json, (_, value) => (typeof value === 'string' ? null : value)));
   for (let last = 0; ; ) {

@@ -19,6 +19,14 @@ async function read(book: Book) {
 
 eachNewBook('an erased account leaves no text, and every sum', async (t, book, { run }) => {
   const { account, key } = await fillEveryTable(book, run);
+  const session = {
+    secretHash: 'three',
+    keyId: key.id,
+    credentialHash: 'x',
+    userAgent: null,
+    replaces: undefined,
+  };
+  await book.createCredentialSession(session, { type: 'key', id: key.id, ip: MARK, requestId: null }, NOW);
   const other = await stored(book);
   const before = await read(book);
   const expected = [
