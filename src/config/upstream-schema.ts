@@ -48,12 +48,24 @@ const certificates = text('must be a file of certificates in PEM', (value) => {
   }
 });
 
-const proxyUrl = text('must be the http:// or https:// URL of a proxy, without a path', (value) => {
-  const url = URL.parse(value);
-  return url && /^https?:$/.test(url.protocol) && url.href === `${url.href.split('/', 3).join('/')}/`
-    ? value
-    : undefined;
-});
+const proxyUrl = text(
+  'must be the http:// or https:// URL of a proxy, without a path; % in its password is %25',
+  (value) => {
+    const url = URL.parse(value);
+    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    const isWhole = url.href === `${url.href.split('/', 3).join('/')}/`;
+    return isWhole && isDecodable(url.username) && isDecodable(url.password) ? value : undefined;
+  },
+);
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Base URL of Anthropic's format, as clients take it: without /v1. */
 const messagesUrl: Reader<string> = reader(upstreamUrl.schema, (value, path, faults) =>

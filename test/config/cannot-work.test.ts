@@ -42,6 +42,12 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
     /proxy: .* http:\/\//,
   ],
   ['a proxy with a path', withUrl('https://llm', ', proxy: "http://proxy:3128/x"'), {}, /proxy: must be the/],
+  [
+    'a proxy whose password can be sent by no call',
+    withUrl('https://llm', ', proxy: "http://us:100%@proxy:3128"'),
+    {},
+    /proxy: must be the http.* %25$/m,
+  ],
   ['a SOCKS proxy', withUrl('https://llm', ', proxy: "socks5://proxy:1080"'), {}, /proxy: must be the http/],
   [
     'a CA file that is not there',

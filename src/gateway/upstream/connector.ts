@@ -10,20 +10,20 @@ const CONNECT_MS = 10_000;
 /** Time of each address: by itself, Node gives 250 ms, in which a lost SYN is not sent again (after 1 s). */
 const ADDRESS_MS = 2_500;
 
-const TO_ADDRESS = { timeout: CONNECT_MS, autoSelectFamilyAttemptTimeout: ADDRESS_MS, allowH2: false };
+const TO_ADDRESS = {
+  timeout: CONNECT_MS,
+  autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+  allowH2: false,
+  // An upstream or a proxy with an unverifiable certificate counts as unreachable, whatever the environment says.
+  rejectUnauthorized: true,
+};
 
 /** Connector to one upstream, for all its connections, because it caches TLS sessions. `more`: options of its sockets. */
 export function connectorOf(
   { ca, proxy }: Route,
   more: Partial<buildConnector.BuildOptions>,
 ): buildConnector.connector {
-  const connect = buildConnector({
-    // An upstream with an unverifiable certificate counts as unreachable.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-    ...TO_ADDRESS,
-    ...more,
-  });
+  const connect = buildConnector({ ...(ca === undefined ? {} : { ca }), ...TO_ADDRESS, ...more });
   if (proxy === undefined) return connect;
   return (options, callback) => {
     const { host = '', port } = options;
@@ -42,12 +42,16 @@ class NoTunnel extends Error {
 
 /** A connection through an HTTP proxy (RFC 9110, section 9.3.6). Rejects with NoTunnel. */
 async function tunnel(proxy: URL, to: string): Promise<Socket> {
-  const client = new Client(proxy.origin, { connect: TO_ADDRESS });
+  const toProxy = buildConnector(TO_ADDRESS);
+  const client = new Client(proxy.origin, {
+    // undici takes the name for TLS from the `host` header, which names the provider.
+    connect: (options, callback) => toProxy({ ...options, servername: options.hostname }, callback),
+  });
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);
     const headers = { host: to, ...authorization(proxy) };
     const { statusCode, socket } = await client.connect({ path: to, headers, signal });
-    if (statusCode === 200) return socket as Socket;
+    if (statusCode >= 200 && statusCode < 300) return socket as Socket;
     socket.on('error', () => {}).destroy();
     throw new Error(`it answered ${statusCode}`);
   } catch (error) {

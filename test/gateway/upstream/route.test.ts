@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Server } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type Test, test } from 'tap';
 import type { Upstream } from '../../../src/domain/catalog.ts';
 import { fetchAnswer, wholeAnswer } from '../../../src/gateway/upstream/fetch.ts';
@@ -29,10 +30,13 @@ async function startProvider(t: Test): Promise<string> {
   return `https://localhost:${await listening(t, provider)}`;
 }
 
-/** A proxy that makes tunnels for one user, and its tunnels. */
-async function startProxy(t: Test): Promise<{ url: string; tunnels: string[] }> {
+/** A proxy that makes tunnels for one user, and its tunnels. With a certificate, it is reached by TLS. */
+async function startProxy(
+  t: Test,
+  certificate?: typeof TEST_CERTIFICATE,
+): Promise<{ url: string; tunnels: string[] }> {
   const tunnels: string[] = [];
-  const proxy = createProxy();
+  const proxy = certificate ? createServer(certificate) : createProxy();
   proxy.on('connect', ({ url = '', headers }, client) => {
     client.on('error', () => {});
     const user = Buffer.from(
@@ -47,7 +51,8 @@ async function startProxy(t: Test): Promise<{ url: string; tunnels: string[] }> 
     });
     to.on('error', () => client.destroy());
   });
-  return { url: `http://us:p%40ss@127.0.0.1:${await listening(t, proxy)}`, tunnels };
+  const scheme = certificate ? 'https' : 'http';
+  return { url: `${scheme}://us:p%40ss@127.0.0.1:${await listening(t, proxy)}`, tunnels };
 }
 
 /** Gets the answer of an upstream, or the error. */
@@ -109,6 +114,24 @@ test('a proxy that refuses, hangs up or is away counts as an upstream that is no
     /^no conn/,
   );
   t.match(await answerOf(t, { url, ca, proxy: 'http://127.0.0.1:1' }), /^no connection by .*REFUSED/);
+});
+
+test('a proxy is verified by its own name, whatever the environment says', async (t) => {
+  const url = await startProvider(t);
+  const proxy = await startProxy(t, LOOPBACK_CERTIFICATE);
+  // The name of the provider, not that of the proxy.
+  const provider = { url: url.replace('localhost', 'provider.test'), ca: TEST_CERTIFICATE.cert };
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  t.match(await answerOf(t, { url, ca, proxy: proxy.url }), /^no connection by .*self-signed/);
+  const usual = getCACertificates();
+  setDefaultCACertificates([...usual, ca]);
+  t.teardown(() => setDefaultCACertificates(usual));
+  t.equal(await answerOf(t, { url, ca, proxy: proxy.url }), 'sound');
+  t.match(await answerOf(t, { ...provider, proxy: proxy.url }), /self-signed/, 'the provider by its own');
+  t.equal(proxy.tunnels.length, 2);
+  const other = proxy.url.replace('127.0.0.1', '127.0.0.2');
+  t.match(await answerOf(t, { url, ca, proxy: other }), /^no connection by /);
 });
 
 test('a reload that changes the route applies to the next call', async (t) => {
