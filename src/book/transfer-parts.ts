@@ -139,11 +139,14 @@ function digestOf(row: Row): bigint {
   return hash('sha256', JSON.stringify(row), 'buffer').readBigUInt64BE();
 }
 
-/** The highest id that a table has given out, also to rows that are gone; null: none, or its ids are not counted. */
+/**
+ * The highest id that a table has given out, also to rows that are gone; null: none, or its ids are not counted. SQLite
+ * notes 0 after an insert of no rows, such as the deliveries of an alert without receivers; PostgreSQL refuses a 0.
+ */
 async function lastIdOf(trx: Trx, engine: Engine, table: Table): Promise<number | null> {
   const query =
     engine === 'sqlite'
-      ? sql<{ last: number }>`select seq as last from sqlite_sequence where name = ${table}`
+      ? sql<{ last: number | null }>`select nullif(seq, 0) as last from sqlite_sequence where name = ${table}`
       : sql<{ last: number | null }>`select pg_sequence_last_value(${sequenceOf(table)}) as last`;
   const { rows } = await query.execute(trx);
   return rows[0]?.last ?? null;
