@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { Faults } from '../domain/shape.ts';
 
 /** Variables whose value can also be in a file, which `<NAME>_FILE` names: they hold secrets. */
@@ -9,16 +10,20 @@ export const SECRET_VARIABLES: readonly string[] = [
   'REDIS_URL',
 ];
 
-/** Content of a file with a secret, without the white space around it. Adds a fault if there is none. */
+/**
+ * Content of a file with a secret, without the white space around it. Adds a fault if there is none, which names the file,
+ * unless the name could be the secret itself, set by mistake.
+ */
 export function readSecret(file: string, path: string, faults: Faults): string | undefined {
+  const which = isAbsolute(file) ? `names the file ${file}, which` : 'names a file that';
   let content: string;
   try {
     content = readFileSync(file, 'utf8').trim();
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    return faults.add(path, `names the file ${file}, which ${reason}`);
+    return faults.add(path, `${which} ${reason}`);
   }
-  return content === '' ? faults.add(path, `names the file ${file}, which is empty`) : content;
+  return content === '' ? faults.add(path, `${which} is empty`) : content;
 }
 
 /** Value of a variable of SECRET_VARIABLES, and the variable that gave it; undefined if absent or empty. */

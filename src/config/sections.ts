@@ -16,10 +16,16 @@ export const host = matching(
 export const port = number(0, 65_535);
 export const drainDelay = number(0, 600_000);
 
+/** Normalizes an address or range; undefined for other text and for all addresses, also as `::ffff:0:0/96`. */
+function someAddresses(value: string): string | undefined {
+  const range = normalizeRange(value);
+  return range?.endsWith('/0') ? undefined : range;
+}
+
 /** Refuses a bare number: as a hop count it would let any client choose its address (CVE-2026-16732). */
 export const trustedProxy = text(
   'must be an IP address or a CIDR range, such as 10.0.0.0/8, and not /0, which would believe every client',
-  (value) => (/[.:]/.test(value) && !/\/0$/.test(value) ? normalizeRange(value) : undefined),
+  (value) => (/[.:]/.test(value) ? someAddresses(value) : undefined),
 );
 
 const NO_RANGES: string[] = [];
@@ -175,7 +181,7 @@ export const callsSection = section({
 
 const receiver = text(
   'must be an IP address or a CIDR range of receivers, such as 10.1.2.3/32, and not /0',
-  (value) => (/\/0$/.test(value) ? undefined : normalizeRange(value)),
+  someAddresses,
 );
 
 /** `alerts`: delivery of webhooks. */

@@ -27,6 +27,7 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
   ['a credential in quotes', SMALL, { OPENAI_API_KEY: '"sk-x"' }, /apiKey: .*quotes.*OPENAI_API_KEY/],
   ['a token in quotes', SMALL, { ADMIN_TOKEN: "'0123456789012345678901234'" }, /^ADMIN_TOKEN: .*quotes/],
   ['trust in everybody', SMALL, { TRUST_PROXY: '0.0.0.0/0' }, /^TRUST_PROXY: .*\/0/],
+  ['trust in everybody of IPv4 in IPv6', SMALL, { TRUST_PROXY: '::ffff:0:0/96' }, /^TRUST_PROXY: .*\/0/],
   ['trust in everybody of IPv6', SMALL, { TRUST_PROXY: '10.0.0.1, ::/0' }, /^TRUST_PROXY: .*\/0/],
   [
     'a Redis database by name',
@@ -57,6 +58,12 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
   ],
   ['a CA file that is none', withUrl('https://llm', ', ca: gateway.yaml'), {}, /ca: must be a file of cert/],
   ['all receivers', `${SMALL}\nalerts: { allow: [0.0.0.0/0] }`, {}, /^alerts\.allow\[0\]: .*not \/0$/],
+  [
+    'all receivers in IPv6',
+    `${SMALL}\nalerts: { allow: ["::ffff:0:0/96"] }`,
+    {},
+    /^alerts\.allow\[0\]: .*\/0$/,
+  ],
   ['a receiver by name', `${SMALL}\nalerts: { allow: [hooks] }`, {}, /^alerts\.allow\[0\]: must be an IP/],
   [
     'another proxy for the same host',

@@ -74,5 +74,8 @@ test('a variable and its file, or a file that is not there, are refused', async 
   t.match(faults({ REDIS_URL_FILE: `${folder}/gone` }), [
     /^REDIS_URL_FILE: names the file .*does not exist$/,
   ]);
+  t.same(faults({ REDIS_URL_FILE: 'redis://:hunter2@cache' }), [
+    'REDIS_URL_FILE: names a file that does not exist',
+  ]);
   t.match(faults({ ADMIN_TOKEN_FILE: `${folder}/short` }), [/^ADMIN_TOKEN_FILE: must have at least 24/]);
 });
