@@ -29,7 +29,7 @@ const OTHER_REFERENCE = /\$\{|^\$[A-Za-z_]\w*$|^os\.environ\//;
 const NO_REFERENCE = `must name an environment variable as \${NAME}, without a default`;
 /** `docker run --env-file` and `docker compose` before v2 keep the quotes of a value. */
 export const IN_QUOTES =
-  'must not be in quotes, which are part of the value here: docker --env-file keeps them';
+  'must not be in quotes, which are part of the value here, as in a file or by docker --env-file';
 
 export function isQuoted(text: string): boolean {
   return /^(["']).*\1$/s.test(text);
@@ -108,6 +108,7 @@ export function substitute(
     const file = resolve(folder, filled.replace(IN_FILE, ''));
     const content = readSecret(file, path, faults);
     if (content !== undefined) used.push({ at: path, name: file, isFile: true });
+    if (content !== undefined && isQuoted(content)) faults.add(path, IN_QUOTES);
     return content ?? orElse;
   }
   return { tree: walk(tree, [], ''), unset, used };

@@ -41,6 +41,9 @@ test('a file that is missing, empty or wrong is named, and its content is not', 
   const other = (apiKey: string) =>
     t.testdir({ 'gateway.yaml': withKey(apiKey), empty: '\n', wrong: 'hunter2 hunter2\n' });
   t.match(refusal(other('file:empty')).faults, [/empty, which is empty$/]);
+  t.match(refusal(t.testdir({ 'gateway.yaml': withKey('file:quoted'), quoted: '"hunter2"\n' })).faults, [
+    /must not be in quotes.*\/quoted\)$/,
+  ]);
   const wrong = refusal(other('file:wrong'));
   t.match(wrong.faults, [/^upstreams\.openai\.apiKey: must be visible .*\(it comes from .*\/wrong\)$/]);
   t.notMatch(wrong.message, /hunter2/);
