@@ -79,6 +79,7 @@ async function answerOf(t: Test, upstream: Partial<Upstream> & { url: string }):
 test('an upstream is verified by its own authority, and by no other', async (t) => {
   const url = await startProvider(t);
   t.equal(await answerOf(t, { url, ca }), 'sound');
+  t.equal(await answerOf(t, { url, ca: TEST_CERTIFICATE.cert + ca }), 'sound', 'one of several');
   t.match(await answerOf(t, { url }), /self-signed/);
   t.match(await answerOf(t, { url, ca: TEST_CERTIFICATE.cert }), /self-signed/);
 });
