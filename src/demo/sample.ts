@@ -4,6 +4,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Schemas within schemas that are followed; one that contains itself would have no end. */
 const MAX_DEPTH = 16;
+/** Beyond it, lists that may be empty are: many a schema has itself as the item of one. */
+const FULL_LISTS = 6;
 /** Schemas that are read for one sample: ones that contain themselves several times grow with the power of the depth. */
 const MAX_SCHEMAS = 1_000;
 
@@ -45,7 +47,7 @@ class Sampler {
       case 'integer':
         return numberOf(schema, 1);
       case 'number':
-        return numberOf(schema, Number.EPSILON);
+        return numberOf(schema, 0.001);
       case 'boolean':
         return true;
       default:
@@ -85,7 +87,7 @@ class Sampler {
 
   #list({ items, prefixItems, minItems, maxItems }: Schema, depth: number): unknown[] {
     if (Array.isArray(prefixItems)) return prefixItems.map((item) => this.value(item, depth + 1));
-    const count = Math.min(whole(maxItems) ?? 100, Math.max(1, whole(minItems) ?? 1), 100);
+    const count = Math.min(whole(maxItems) ?? 100, whole(minItems) || (depth > FULL_LISTS ? 0 : 1), 100);
     return Array.from({ length: count }, () => this.value(items, depth + 1));
   }
 

@@ -99,7 +99,8 @@ function readRulesFor(text: string): readonly string[] {
 
 /**
  * Origin of the page that made the request: `Origin`, else the origin of `Referer` (specification section 2). Undefined
- * without both. A Referer that is not a URL with a host counts as the origin `null`, like that of a sandboxed page.
+ * without both. A Referer that is not a URL with a host counts as the origin `null`, like that of a sandboxed page, but
+ * that of a file as `file://`.
  */
 export function requestOrigin(
   originHeader: string | undefined,
@@ -108,7 +109,7 @@ export function requestOrigin(
   if (originHeader) return originHeader;
   if (!refererHeader) return undefined;
   const referer = URL.parse(refererHeader);
-  return referer?.host ? `${referer.protocol}//${referer.host}` : 'null';
+  return referer?.host || referer?.protocol === 'file:' ? `${referer.protocol}//${referer.host}` : 'null';
 }
 
 function originText({ scheme, port }: Origin, host: string): string {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 
-/** Address of Azure's clients: `<start><model>/<route>`. The model's name may have slashes. */
-export const DEPLOYMENTS = '/openai/deployments/*';
+/** Azure's clients call `/openai/deployments/<model>/<route>`, one of its other spellings. The model's name may have slashes. */
+export const DEPLOYMENTS = '/v1/openai/deployments/*';
 
 /** Routes of Azure's clients, longest first, because `/completions` also ends `/chat/completions`. */
 const ROUTES = ENDPOINTS.filter(({ hasDeployments }) => hasDeployments)

@@ -13,12 +13,13 @@ const VERSION = '/v1';
 const PAGE = /^\/dashboard(?:\/|$)/;
 
 /**
- * Other addresses of a path below `/v1`, to which base URLs lead that end in the wrong place: without `/v1`, and with it
- * twice.
+ * Other addresses of a path below `/v1`, to which base URLs lead that end in the wrong place: without `/v1`, with it twice,
+ * and below `/api`, as OpenRouter has it.
  */
 export function otherSpellings(path: string): string[] {
   if (!path.startsWith(`${VERSION}/`)) return [];
-  return [path.slice(VERSION.length), VERSION + path].filter((spelling) => !PAGE.test(spelling));
+  const spellings = [path.slice(VERSION.length), VERSION + path, `/api${path}`];
+  return spellings.filter((spelling) => !PAGE.test(spelling));
 }
 
 /** Registers every route that follows in this scope at its other spellings too, which the API's description omits. */

@@ -69,6 +69,7 @@ t.test('pages go forwards and backwards', async (t) => {
     first_id: null,
     last_id: null,
   });
+  t.match(await list('?client_version=1.0&limit=1'), { ids: [first] }, 'a parameter of a client');
   for (const wrong of [
     'limit=0',
     'limit=x',

@@ -14,7 +14,7 @@ const SCHEMA = {
     born: { type: 'string', format: 'date' },
     kind: { enum: ['person', 'company'] },
     age: { type: 'integer', minimum: 18, multipleOf: 5 },
-    share: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 0.5 },
+    share: { type: 'number', exclusiveMinimum: 5, exclusiveMaximum: 5.5 },
     note: { anyOf: [{ type: 'null' }, { type: 'string' }] },
     steps: { type: 'array', minItems: 2, items: { $ref: '#/$defs/step' } },
     pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'boolean' }] },
@@ -50,6 +50,8 @@ test('a sample fits its schema', (t) => {
   const properties = Object.fromEntries(names.map((name) => [name, { allOf: [self, self] }]));
   const endless = { ...self, type: 'object', properties, required: names };
   t.type(sampleOf(endless), 'object', 'a schema that contains itself ends');
+  const tree = { type: 'object', properties: { all: { type: 'array', items: self } }, required: ['all'] };
+  t.notMatch(JSON.stringify(sampleOf(tree)), /null/, 'also in lists, which are empty at last');
   for (const schema of [true, null, {}, { type: 'object' }, { $ref: '#/$defs/none' }]) {
     t.doesNotThrow(() => sampleOf(schema));
   }

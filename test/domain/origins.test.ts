@@ -210,6 +210,7 @@ const REQUESTS: readonly [
   ['Origin before Referer', 'https://a.example', 'https://b.example/page', 'https://a.example'],
   ['Origin null, also with a good Referer', 'null', 'https://b.example/page', 'null'],
   ['Referer', undefined, 'https://b.example:8443/page?q=1#f', 'https://b.example:8443'],
+  ['Referer of a file', undefined, 'file:///C:/app/index.html', 'file://'],
   ['Referer with a default port', undefined, 'https://b.example:443/', 'https://b.example'],
   ['Referer behind an empty Origin', '', 'https://b.example/', 'https://b.example'],
   ['Referer with a user name like a host', undefined, 'https://a.example@evil.test/', 'https://evil.test'],

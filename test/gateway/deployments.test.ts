@@ -84,6 +84,8 @@ test('the address decides the model, whatever the body names, for each target of
     }
   }
   t.same(await sent('flat', { model: 'flat', messages }), { model: 'flat', messages });
+  const below = await world.api('POST', '/v1/openai/deployments/flat/chat/completions', key, { messages });
+  t.equal(below.status, 200, 'an endpoint that ends in /v1');
   t.same(await sent('flat', { id: 'mine', messages }), { model: 'flat', messages });
   const first = await sent('several', { messages, stream: true });
   t.match(first, { messages, stream: true, model: /^(?:first|second)$/ });

@@ -8,10 +8,10 @@ import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const MESSAGES = [{ role: 'user' as const, content: 'Hello' }];
 
-test('the SDKs work with a base URL without /v1, and with it twice', async (t) => {
+test('the SDKs work with a base URL without /v1, with it twice, and with that of OpenRouter', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const account = await world.account();
-  for (const base of [world.url, `${world.url}/v1/v1`]) {
+  for (const base of [world.url, `${world.url}/v1/v1`, `${world.url}/api/v1`]) {
     const client = new OpenAI({ apiKey: account.key, baseURL: base, maxRetries: 0 });
     t.match(await client.chat.completions.create({ model: 'tokens', messages: MESSAGES }), {
       model: 'tokens',
@@ -49,11 +49,11 @@ test('each endpoint has the same refusals at each spelling, which are recorded a
   for (const { path } of ENDPOINTS) {
     const plain = await answerOf(path, key);
     const before = await refusals(path);
-    for (const spelling of [path.slice('/v1'.length), `/v1${path}`, `/v1${path}/`]) {
+    for (const spelling of [path.slice('/v1'.length), `/v1${path}`, `/v1${path}/`, `/api${path}`]) {
       t.same(await answerOf(spelling, key), plain, spelling);
       t.same(await answerOf(spelling, 'sk-tg-nobody'), await answerOf(path, 'sk-tg-nobody'), spelling);
     }
-    t.equal((await refusals(path)) - before, 9, `${path} counts them`);
+    t.equal((await refusals(path)) - before, 12, `${path} counts them`);
   }
   const calls = await until('the records', async () => {
     const answer = await world.api('GET', '/api/account/calls/?limit=200', key);

@@ -11,7 +11,7 @@ test('the 404 explains a base URL that ends in the wrong place, for each endpoin
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const { path, format } of ENDPOINTS) {
-    for (const base of ['/api', '/v1/v1', '/openai', '/']) {
+    for (const base of ['/api/api', '/v1/v1', '/openai', '/']) {
       const asked = `${base}${path}`;
       const response = await world.api('POST', asked, key, {});
       t.equal(response.status, 404, asked);
@@ -27,7 +27,7 @@ test('the 404 explains a base URL that ends in the wrong place, for each endpoin
 test('where models are listed both kinds of clients look', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account();
-  for (const path of ['/api/v1/models', '/openai/models', '/openai/models/']) {
+  for (const path of ['/api/models', '/openai/models', '/openai/models/']) {
     const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
     t.match(error.message, OPENAI, path);
     t.match(error.message, /For Anthropic clients, set the base URL to .* without \/v1/, path);

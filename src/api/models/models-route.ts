@@ -79,7 +79,9 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
     app.get('/v1/models', { schema: LIST }, async (request): Promise<ModelListView> => {
       const compiled = await parts.gatekeeper.authorize(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
-      return modelListView(usable, readQuery(ModelsQuery, request.query));
+      // Clients add parameters of their own, such as their version.
+      const { limit, after_id, before_id } = request.query as Partial<Record<string, string>>;
+      return modelListView(usable, readQuery(ModelsQuery, { limit, after_id, before_id }));
     });
     app.get<{ Params: { '*': string } }>('/v1/models/*', { schema: READ }, async (request) => {
       const compiled = await parts.gatekeeper.authorize(request);

@@ -22,7 +22,7 @@ Any other path or method gets 404 \`unknown_endpoint\`; \`GET /v1/responses\` wi
 426 \`upgrade_required\`: use POST. Invalid HTTP gets 400 \`invalid_request\`; too large headers get that code with status 431.
 
 **Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the trailing slash,
-those below \`/v1\` also without it and with \`/v1/v1\`, and Azure's as \`/openai/deployments/<model>/<route>\`.`;
+those below \`/v1\` also without it, with \`/v1/v1\` and with \`/api/v1\`, and Azure's as \`/openai/deployments/<model>/<route>\`.`;
 
 /** Gateway-wide part of the OpenAPI document; route schemas add the rest. */
 const DOCUMENT = {
