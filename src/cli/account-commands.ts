@@ -169,7 +169,7 @@ const DETAILS: Columns<ListedAccountView> = [
   ...COLUMNS.slice(2),
   ['LEFT OF LIMITS', ({ limits }) => limits.map(leftOf).join(', ') || 'none'],
   ['SPENT IN 30 DAYS', ({ spent_30d }) => spent_30d],
-  ['LASTS', ({ lasts_days: days }) => (days === null ? null : `${days} days`)],
+  ['LASTS', ({ lasts_days: days }) => (days === null ? null : `${days.toFixed(1)} days`)],
   [
     'REFUSED IN 24 H',
     ({ refused_24h, out_of_credits }) => `${refused_24h}${out_of_credits ? ', out of credits' : ''}`,
