@@ -53,7 +53,7 @@ for (const [words, byMs] of [
   ['ahead', 2 * HOUR_MS],
   ['behind', -2 * HOUR_MS],
 ] as const) {
-  t.test(`a gateway whose clock was ${words} judged the expiry of keys by it`, async (t) => {
+  t.test(`a gateway whose clock was ${words} checked the expiry of keys by it`, async (t) => {
     const keys = await Promise.all(
       [-1_000, HOUR_MS].map((inMs) => world.account({ key: { expiresAt: Date.now() + inMs } })),
     );
