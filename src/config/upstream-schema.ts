@@ -199,7 +199,7 @@ export const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (v
 
 function unknownPreset(name: string): string {
   const near = nearNames(name, Object.keys(PRESETS));
-  return `has no address here: set url and format${near.length > 0 ? `, or did you mean ${near.join(' or ')}?` : ''}`;
+  return `has no known address: set url and format${near.length > 0 ? `, or did you mean ${near.join(' or ')}?` : ''}`;
 }
 
 /** How an upstream serves Anthropic's format besides its first one; undefined: it doesn't. */
