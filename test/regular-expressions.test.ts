@@ -9,7 +9,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   '\\[[^\\]]*\\]$': 'a name in a form: at most 256 bytes (read-form.ts)',
   '\\.?0+$': 'an amount that the gateway wrote: at most 24 characters',
   'T.+(?:Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?)$': 'LONGEST_TIMESTAMP, 64 characters',
-  '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$': "the operator's own setting",
 };
 
 interface Pattern {

@@ -13,7 +13,8 @@ const MIN_NODE = '24.18.1';
 export async function installDependencies(root) {
   if (!isInstalled(root) || !findNode(root)) {
     // With the development dependencies, which build the gateway and which npm leaves out if NODE_ENV is production.
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    // Without npm's own progress, which would overwrite ours.
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
     const { status, error } = await during('installing the locked dependencies', 'npm', args, { cwd: root });
     if (error) throw new Stop(`npm cannot be run (${error.message}): install Node.js ${MIN_NODE} with npm`);
     if (status !== 0) throw new Stop('The dependencies could not be installed: see above, then try again');

@@ -5,6 +5,7 @@ import type {
   AccountPatchBody,
   CreatedAccountView,
   CreditsView,
+  ListedAccountView,
   OperatorAccountView,
 } from '../api/account/account-view.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
@@ -27,7 +28,7 @@ import {
 } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
-import { type Columns, exactCredits, print, printJson, show } from './print.ts';
+import { type Columns, cellsOf, exactCredits, print, printJson, show } from './print.ts';
 
 const PAGE = 1_000;
 
@@ -61,9 +62,7 @@ export function accountCommands(program: Command): void {
     .option('--note <text>', 'note in the ledger')
     .option('--idempotency-key <key>', 'makes repeats safe: the same key changes the balance once')
     .action(credit);
-  withId(account.command('show'))
-    .description('show an account')
-    .action((accountId, options) => showAccount(accountId, options));
+  withId(account.command('show')).description('show an account').action(showWhole);
   withId(account.command('deactivate'))
     .description('refuse all keys of an account')
     .action((accountId, options) => showAccount(accountId, options, { is_active: false }));
@@ -114,11 +113,18 @@ function limitFields(options: LimitOptions): AccountPatchBody {
   return { ...callLimitFields(options), ...(limit !== undefined && { spending_limits: limit || [] }) };
 }
 
-async function showAccount(accountId: number, options: RemoteOptions, fields?: object) {
-  const method = fields ? 'PATCH' : 'GET';
+async function showAccount(accountId: number, options: RemoteOptions, fields: object) {
   const path = `${ACCOUNTS}${accountId}/`;
-  const account = await operatorApi(options).call<OperatorAccountView>(method, path, fields);
+  const account = await operatorApi(options).call<OperatorAccountView>('PATCH', path, fields);
   show(options, account, COLUMNS, [account]);
+}
+
+/** Prints all that is known of an account, a line each. */
+async function showWhole(accountId: number, options: RemoteOptions) {
+  const account = await operatorApi(options).call<ListedAccountView>('GET', `${ACCOUNTS}${accountId}/`);
+  if (options.json) return printJson(account);
+  const cells = cellsOf(DETAILS, account);
+  for (const [at, [heading]] of DETAILS.entries()) print(`${heading.padEnd(16)}  ${cells[at]}`);
 }
 
 async function limits(accountId: number, options: RemoteOptions & LimitOptions) {
@@ -156,6 +162,25 @@ const COLUMNS: Columns<OperatorAccountView> = [
   ['CALLS', callLimitsCell],
   ['CREATED', ({ created_at }) => created_at],
 ];
+
+const DETAILS: Columns<ListedAccountView> = [
+  ...COLUMNS.slice(0, 2),
+  ['NAME', ({ name }) => name],
+  ...COLUMNS.slice(2),
+  ['LEFT OF LIMITS', ({ limits }) => limits.map(leftOf).join(', ') || 'none'],
+  ['SPENT IN 30 DAYS', ({ spent_30d }) => spent_30d],
+  ['LASTS', ({ lasts_days: days }) => (days === null ? null : `${days.toFixed(1)} days`)],
+  [
+    'REFUSED IN 24 H',
+    ({ refused_24h, out_of_credits }) => `${refused_24h}${out_of_credits ? ', out of credits' : ''}`,
+  ],
+  ['LAST USED', ({ last_used_at }) => last_used_at ?? 'never'],
+];
+
+/** `daily 3.500000 until 2026-11-30T00:00:00.000Z`. */
+function leftOf({ period, remaining, resets_at: until }: ListedAccountView['limits'][number]): string {
+  return `${period} ${remaining}${until === null ? '' : ` until ${until}`}`;
+}
 
 async function create(
   email: string,

@@ -75,7 +75,9 @@ export async function showUsage<Sums extends Readonly<Record<string, unknown>>>(
   const { from, to, groupBy } = options;
   const query = queryOf({ from, to, group_by: groupBy.join(',') });
   const report = await operatorApi(options).call<{ rows: Sums[]; total: Sums }>('GET', `${path}${query}`);
-  const { rows, total } = report;
+  const { total } = report;
+  // The table doesn't count refused calls, so a row of them alone would be empty.
+  const rows = report.rows.filter(({ calls, credits, charged }) => calls !== 0 || Number(credits ?? charged));
   const groupCell = (group: UsagePlace, row: Readonly<Record<string, unknown>>) => {
     const value = row[MARGIN_FIELDS[group]] ?? 'none';
     const name = group === 'key' ? row.key_name : group === 'account' ? row.email : undefined;

@@ -106,15 +106,17 @@ function formatsOf({ byFormat, upstream }: Model): string[] {
 
 function showAnswers(answers: readonly LiveAnswer[]): void {
   print('');
-  printTable<LiveAnswer>(
-    [
-      ['PROVIDER', ({ target }) => target],
-      ['STATUS', ({ status }) => status ?? 'none'],
-      ['TIME', ({ ms }) => `${ms} ms`, 'right'],
-      ['ANSWER', ({ answer }) => answer],
-    ],
-    answers,
-  );
+  if (answers.length === 0) print('No provider to ask: none but the demo is live.');
+  else
+    printTable<LiveAnswer>(
+      [
+        ['PROVIDER', ({ target }) => target],
+        ['STATUS', ({ status }) => status ?? 'none'],
+        ['TIME', ({ ms }) => `${ms} ms`, 'right'],
+        ['ANSWER', ({ answer }) => answer],
+      ],
+      answers,
+    );
 }
 
 function show(config: Config, answers: readonly LiveAnswer[] | undefined): void {

@@ -42,14 +42,13 @@ type SettingOptions = KeyOptions & Readonly<Record<string, unknown>>;
 /** `tollgate key …`: uses an owner's managing key, or the operator's token for any account. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('manage the API keys of an account of a running gateway');
-  withLifted(withSettings(withCaller(key.command('create'))), true)
+  withSettings(withCaller(key.command('create')), true)
     .description('create a key and print its value once')
     .argument('<name>', 'name of the key')
     .action(create);
-  withLifted(withSettings(withCaller(key.command('edit'))), false)
+  withSettings(withCaller(key.command('edit')).option('--name <name>', 'name of the key'), false)
     .description('change the given settings of a key')
     .argument('<id>', 'id of the key', id)
-    .option('--name <name>', 'name of the key')
     .action(edit);
   withCaller(key.command('list'))
     .description(
@@ -87,7 +86,8 @@ const SETTABLE = KEY_FIELD_NAMES.map(keyField).flatMap(({ wire, type, option }) 
 /** The field whose option sets `spending_limits`, too. */
 const SPENDING = KEY_FIELDS.spendingLimit.wire;
 
-function withSettings(command: Command): Command {
+/** Adds the options that set and clear settings. A new key has nothing to clear, so its help hides them. */
+function withSettings(command: Command, isNew: boolean): Command {
   for (const { wire, type, option } of SETTABLE) {
     const { flag, value, help, lifted } = option;
     const added = new Option(`--${flag}${value ? ` <${value}>` : ''}`, help);
@@ -96,7 +96,7 @@ function withSettings(command: Command): Command {
     else if (parse) added.argParser(parse);
     if (Array.isArray(type.schema.enum)) added.choices(type.schema.enum);
     command.addOption(added);
-    if (lifted && type.kind === 'flag') command.option(`--no-${flag}`, lifted);
+    if (lifted) command.addOption(new Option(`--no-${flag}`, lifted).hideHelp(isNew && type.kind !== 'flag'));
   }
   return command;
 }
@@ -110,15 +110,6 @@ const PARSERS: Readonly<Record<Kind, ((text: string) => unknown) | undefined>> =
   list: listArgument,
   limits: undefined,
 };
-
-/** Adds the options that clear a setting. A new key has nothing to clear, so its help hides them. */
-function withLifted(command: Command, isNew: boolean): Command {
-  for (const { type, option } of SETTABLE) {
-    if (option.lifted && type.kind !== 'flag')
-      command.addOption(new Option(`--no-${option.flag}`, option.lifted).hideHelp(isNew));
-  }
-  return command;
-}
 
 function withCaller(command: Command): Command {
   return remote(command)

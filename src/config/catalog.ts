@@ -7,6 +7,7 @@ import {
   type Upstream,
 } from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
+import { isPublic } from './presets.ts';
 import type { ModelPricing, Pricing } from './pricing.ts';
 import type { Unset } from './references.ts';
 import type { configFile, ModelSettings, TargetSettings } from './schema.ts';
@@ -77,6 +78,8 @@ export function catalogOf(
       warnings.push(`upstream ${name} has fewer credentials: ${ofCredentials.join(' and ')} not set`);
     }
   }
+  for (const [name, { url, apiKeys }] of settings.upstreams)
+    if (isPublic(url) && apiKeys.includes('')) warnings.push(withoutCredential(name));
   if (unpriced === 'pass') warnings.push(UNPRICED_PASS);
   return { upstreams, catalog, unconfigured, warnings: [...warnings, ...pricing.warnings] };
 }
@@ -181,15 +184,22 @@ function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string 
   return `upstream ${upstream} is left out: ${variables.join(' and ')} ${verb} not set; models left out with it: ${slugs}`;
 }
 
+function withoutCredential(upstream: string): string {
+  return `upstreams.${upstream} has no apiKey: its provider will refuse every call`;
+}
+
 function assumedBound(slug: string): string {
   return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that set no maximum; longer responses can overdraw`;
 }
 
-/** Log line of live models by upstream. */
+/** Log line of live models by upstream; a model counts at each of its upstreams. */
 export function liveLine({ catalog }: Pick<Config, 'catalog'>): string {
-  const byUpstream = Map.groupBy(catalog.values(), ({ upstream }) => upstream.name);
-  const counts = [...byUpstream].map(([name, models]) => `${name} ${models.length}`).join(', ') || 'none';
-  return `${catalog.size} models are live: ${counts}`;
+  const counts = new Map<string, number>();
+  for (const { upstream, targets } of catalog.values())
+    for (const name of new Set(targets?.map(({ model }) => model.upstream.name) ?? [upstream.name]))
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+  const words = [...counts].map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
+  return `${catalog.size} models are live: ${words}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { Faults, type Read, text } from '../domain/shape.ts';
 import { catalogOf } from './catalog.ts';
 import { type Config, LOGGED_CALLS, TRACE_SAMPLERS } from './config.ts';
 import { presetOf, withPresets } from './presets.ts';
-import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
+import { listPath, NO_PROVIDER, outputUnpriced, pricesOf } from './pricing.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import {
   boolean,
@@ -28,6 +28,8 @@ const MEBIBYTE = 1_048_576;
 const PRIVATE_NETWORKS =
   'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so anyone with a key can make the ' +
   'gateway send requests to loopback and private addresses. Use it for development and tests only';
+const OF_LITELLM =
+  "model_list: is LiteLLM's format. Here, write its providers under upstreams and its names under models: see docs/configuration.md";
 
 /** Invalid settings. The message is one line for the operator, with every fault. */
 export class ConfigError extends Error {
@@ -61,6 +63,7 @@ export function loadConfig({
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
   const written = readYaml(path, faults);
+  if (written instanceof Map && written.has('model_list')) throw new ConfigError(path, [OF_LITELLM]);
   const removed = takeRemoved(written);
   const { tree, unset, used } = substitute(withPresets(written), { env, folder: dirname(path), faults });
   for (const { at, name } of unset) {
@@ -138,6 +141,7 @@ export function loadConfig({
     warnings: [
       ...removed,
       ...warnings,
+      ...outputUnpriced(written),
       ...(settings.alerts.allowPrivateNetworks ? [PRIVATE_NETWORKS] : []),
       ...proxyWarnings(
         env,

@@ -264,6 +264,11 @@ export function presetOf(name: unknown): Preset | undefined {
     : undefined;
 }
 
+/** Whether it is the address of a provider that refuses calls without a credential. Those of clouds have parts that vary. */
+export function isPublic(url: string): boolean {
+  return url.startsWith('https:') && Object.values<Preset>(PRESETS).some((preset) => preset.url === url);
+}
+
 /** Upstream settings that a preset supplies if absent, besides `format`, which the reader of an upstream does. */
 const FILLED = ['url', 'messagesUrl', 'path', 'auth', 'streamUsage', 'prices'] as const;
 

@@ -99,6 +99,21 @@ function withoutMarkup(
   return [`pricing.markup multiplies list prices only, not the prices written at: ${names}`];
 }
 
+/** Warns of models of text, in a valid file as written, whose price leaves output out, which is then given away. */
+export function outputUnpriced(file: unknown): string[] {
+  const models = (file as Tree).get('models') as ReadonlyMap<string, Tree>;
+  const given = [...models].filter(([, model]) => {
+    const prices = [model, ...((model.get('targets') ?? []) as Tree[])].map((place) => place.get('price'));
+    const isOpen = prices.some((price) => price instanceof Map && price.has('input') && !price.has('output'));
+    return isOpen && model.get('category') === 'text';
+  });
+  if (given.length === 0) return [];
+  const names = given.map(([slug]) => slug).join(', ');
+  return [`the price has no output, so answers cost nothing, at: ${names}. Set output: 0 if that is meant`];
+}
+
+type Tree = ReadonlyMap<string, unknown>;
+
 /** A model and where to look up its price. */
 interface Lookup {
   /** Name of the model at the upstream. */

@@ -25,8 +25,7 @@ export function matching(pattern: RegExp, right: string): Reader<string> {
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** Spellings of other programs, which would be sent as they are. */
-const OTHER_REFERENCE = /\$\{|^\$[A-Za-z_]\w*$|^os\.environ\//;
-const NO_REFERENCE = `must name an environment variable as \${NAME}, without a default`;
+const OTHER_REFERENCE = /\$\{(?<name>\w*)|^\$(?<name>[A-Za-z_]\w*)$|^os\.environ\/(?<name>\w*)/;
 /** `docker run --env-file` and `docker compose` before v2 keep the quotes of a value. */
 export const IN_QUOTES =
   'must not be in quotes, which are part of the value here, as in a file or by docker --env-file';
@@ -90,7 +89,8 @@ export function substitute(
       return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
     if (typeof value !== 'string') return value;
     const rest = value.replace(REFERENCE, '');
-    if (OTHER_REFERENCE.test(rest)) faults.add(path, NO_REFERENCE);
+    const other = OTHER_REFERENCE.exec(rest)?.groups;
+    if (other) faults.add(path, noReference(other.name));
     const unsetBefore = unset.length;
     const filled = value.replace(REFERENCE, (reference, name: string) => {
       if (env[name]) {
@@ -112,6 +112,11 @@ export function substitute(
     return content ?? orElse;
   }
   return { tree: walk(tree, [], ''), unset, used };
+}
+
+function noReference(name: string | undefined): string {
+  const meant = name ? `; did you mean \${${name}}?` : '';
+  return `must name an environment variable as \${NAME}, without a default${meant}`;
 }
 
 /** A list with at least one item. */

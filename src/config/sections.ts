@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const MAX_BODY_MB = 1_024;
 
 export const host = matching(
-  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f]*:[0-9a-f]*:[0-9a-f:.%a-z]*$/i,
   'must be a host name or an IP address to listen on, without a scheme or port',
 );
 export const port = number(0, 65_535);

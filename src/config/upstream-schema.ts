@@ -7,6 +7,7 @@ import {
   type Upstream,
   type WireFormat,
 } from '../domain/catalog.ts';
+import { nearNames } from '../domain/near-names.ts';
 import {
   type Faults,
   list,
@@ -181,6 +182,8 @@ const ADDRESSED_OR_PRESET = {
 
 /** An upstream of the file. */
 export const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (value, path, faults) => {
+  const name: unknown = value instanceof Map && !value.has('url') ? value.get('provider') : undefined;
+  if (typeof name === 'string' && !presetOf(name)) return faults.add(`${path}.provider`, unknownPreset(name));
   const read = upstreamSection(value, path, faults);
   const preset = value instanceof Map ? presetOf(value.get('provider')) : undefined;
   const format = value instanceof Map ? (value.get('format') ?? preset?.format) : undefined;
@@ -205,6 +208,11 @@ export const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (v
     provider: prices ?? (preset ? undefined : provider),
   };
 });
+
+function unknownPreset(name: string): string {
+  const near = nearNames(name, Object.keys(PRESETS));
+  return `has no known address: set url and format${near.length > 0 ? `, or did you mean ${near.join(' or ')}?` : ''}`;
+}
 
 /** How an upstream serves Anthropic's format besides its first one; undefined: it doesn't. */
 function messagesOf(

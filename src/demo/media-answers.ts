@@ -1,19 +1,18 @@
 import { type Answer, type AnswerOptions, createdAt, cut, json, typedEvents } from './answer.ts';
+import { pictureOf } from './picture.ts';
 import { countIn, tokensIn } from './read-request.ts';
 import { wavSeconds } from './speech.ts';
 
-/** One pixel, as a PNG. */
-export const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOKENS_PER_IMAGE = 100;
 
-/** Answers `/v1/images/…` with images of one pixel. `event` prefixes the names of stream events. */
+/** Answers `/v1/images/…` with pictures of one color. `event` prefixes the names of stream events. */
 export function answerImages(
   fields: Record<string, unknown>,
   event: 'image_generation' | 'image_edit',
   options: AnswerOptions,
 ): Answer {
   const images = countIn(fields.n) ?? 1;
+  const b64_json = pictureOf(fields.size).toString('base64');
   const prompt = typeof fields.prompt === 'string' ? tokensIn(fields.prompt) : 0;
   const usageOf = (count: number) =>
     options.usage ?? {
@@ -31,15 +30,15 @@ export function answerImages(
       ...Array.from({ length: partials }, (_, index) => ({
         type: `${event}.partial_image`,
         partial_image_index: index,
-        b64_json: PNG,
+        b64_json,
       })),
-      { type: `${event}.completed`, b64_json: PNG, ...reported(1) },
+      { type: `${event}.completed`, b64_json, ...reported(1) },
     ];
     return typedEvents(Array.from({ length: images }, () => one).flat());
   }
   return json(200, {
     created: createdAt(options),
-    data: Array.from({ length: images }, () => ({ b64_json: PNG })),
+    data: Array.from({ length: images }, () => ({ b64_json })),
     ...reported(images),
   });
 }

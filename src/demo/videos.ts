@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Answer, createdAt, failure, json } from './answer.ts';
-import { PNG } from './media-answers.ts';
+import { pictureOf } from './picture.ts';
 
 /** Maximum stored jobs; drops the oldest, as providers do. */
 const MAX_JOBS = 1_000;
@@ -93,7 +93,7 @@ function view(job: Job) {
 function contentOf(job: Job, variant: string): Answer {
   if (statusOf(job) !== 'completed') return failure(404, 'This video is not completed.');
   const isFilm = variant === 'video';
-  const bytes = isFilm ? emptyMp4(job.seconds) : Buffer.from(PNG, 'base64');
+  const bytes = isFilm ? emptyMp4(job.seconds) : pictureOf(job.size);
   return {
     status: 200,
     headers: { 'content-type': isFilm ? 'video/mp4' : 'image/png', 'content-length': bytes.length },

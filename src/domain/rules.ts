@@ -235,14 +235,15 @@ function accountIsActive({ accountActive }: CompiledKey): string | undefined {
   return 'The account of this API key is deactivated. Contact the operator of this gateway.';
 }
 
-function notExpired({ key }: CompiledKey, { nowMs }: Caller): string | undefined {
-  if (key.expiresAt === null || nowMs < key.expiresAt) return undefined;
+function notExpired({ key }: CompiledKey, caller: Caller): string | undefined {
+  if (key.expiresAt === null || caller.nowMs < key.expiresAt) return undefined;
   return `This API key expired at ${timestamp(key.expiresAt)}. Extend its expires_at or use another key.`;
 }
 
-function withinHours({ hours }: CompiledKey, { nowMs }: Caller): string | undefined {
-  if (!hours || isWithin(hours, nowMs)) return undefined;
-  return `This API key can only be used during ${hours.text} UTC. It is now ${timestamp(nowMs).slice(11, 16)} UTC.`;
+function withinHours({ hours }: CompiledKey, caller: Caller): string | undefined {
+  if (!hours || isWithin(hours, caller.nowMs)) return undefined;
+  const now = timestamp(caller.nowMs).slice(11, 16);
+  return `This API key can only be used during ${hours.text} UTC. It is now ${now} UTC.`;
 }
 
 function addressAllowed({ addresses }: CompiledKey, caller: Caller): string | undefined {

@@ -85,7 +85,7 @@ export class OpenLedger {
     return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#parts.clock.now() - oldestAt) };
   }
 
-  /** Logs once that this machine's clock is wrong: keys then expire early or late here, and days begin at another time. */
+  /** Logs once that this machine's clock is wrong, by which ledger entries are dated and sessions end. */
   #noteSkew(): void {
     const skewMs = this.clockSkewMs();
     const isAway = Math.abs(skewMs) > MAX_SKEW_MS;

@@ -20,10 +20,17 @@ export async function openLog(level: string, keyPrefix: string, worker?: number)
   const options = logOptions(level, keyPrefix, worker);
   if (!process.stdout.isTTY) return pino(options);
   const { default: pretty } = await import('pino-pretty');
-  // Synchronous, so an exit loses no lines; a terminal needs no speed.
   return pino(
     options,
-    pretty({ sync: true, destination: 1, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' }),
+    pretty({
+      // An exit loses no lines; a terminal needs no speed.
+      sync: true,
+      destination: 1,
+      singleLine: true,
+      // Not `error`, which is a text here and would get a line of its own.
+      errorLikeObjectKeys: ['err'],
+      translateTime: 'SYS:HH:MM:ss.l',
+    }),
   );
 }
 

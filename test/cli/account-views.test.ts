@@ -61,6 +61,10 @@ t.test('the operator reads the usage of all accounts, and the margin if the cost
     group_by: 'upstream',
     rows: [{ upstream: String }],
   });
+  t.equal((await gateway.chat('sk-tg-unknown')).status, 401);
+  t.equal((await gateway.chat(owner.key, { model: 'nonesuch' })).status, 404);
+  const places = await operator('usage', '--group-by', 'account,model');
+  t.notMatch(places.output, /none +0 /);
   const { code, errors } = await operator('usage', '--group-by', 'color');
   t.equal(code, 2);
   t.match(errors, /account, key, model, upstream, day, hour/);

@@ -96,7 +96,11 @@ t.test(
     const id = String(account.id);
     const status = async () => (await gateway.chat(key.key)).status;
     const { output } = await operator('account', 'show', id);
-    t.match(output, new RegExp(`^ID .*\\n${id} +\\S+ +yes +10\\.000000 `));
+    t.match(
+      output,
+      new RegExp(`^ID +${id}\nE-MAIL +\\S+@example\\.com\nNAME .*\nACTIVE +yes\nBALANCE +10\\.000000\n`),
+    );
+    t.match(output, /^LEFT OF LIMITS +none\nSPENT IN 30 DAYS +0\.000000\nLASTS +-\n.*\nLAST USED +never\n/m);
     t.match(await json('account', 'deactivate', id), { id: account.id, is_active: false });
     t.not(await status(), 200);
     t.match(await json('account', 'activate', id), { is_active: true });

@@ -61,6 +61,15 @@ test('every fault is printed with its path, also those of the environment, and t
   t.match(errors, /^tollgate: \S+gateway\.yaml and the environment is invalid: 3 errors\n$/);
 });
 
+test('--live without a provider says so', async (t) => {
+  const { output } = await check(
+    t,
+    'upstreams: { d: { url: demo, format: openai } }\nmodels: { m: { upstream: d, category: text, free: true } }',
+    ['--live'],
+  );
+  t.match(output, /\n\nNo provider to ask/);
+});
+
 test('the faults as JSON', async (t) => {
   const { code, output } = await check(t, BAD, ['--json']);
   t.equal(code, 1);

@@ -16,13 +16,23 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
     /^upstreams\.openai\.url: must not end in \/v1/,
   ],
   ['an upstream with /v1/', withUrl('https://llm.internal/v1/'), {}, /url: must not end in \/v1/],
-  ['a reference with a default', withKey(`\${OPENAI_API_KEY:-sk-x}`), {}, /apiKey: must name .* \$\{NAME\}/],
-  ["a shell's reference", withKey('$OPENAI_API_KEY'), {}, /apiKey: must name .* \$\{NAME\}/],
+  [
+    'a reference with a default',
+    withKey(`\${OPENAI_API_KEY:-sk-x}`),
+    {},
+    /apiKey: must name .* \$\{NAME\}.*did you mean \$\{OPENAI_API_KEY\}\?/,
+  ],
+  [
+    "a shell's reference",
+    withKey('$OPENAI_API_KEY'),
+    {},
+    /apiKey: must name .* \$\{NAME\}.*did you mean \$\{OPENAI_API_KEY\}\?/,
+  ],
   [
     "another gateway's reference",
     withKey('os.environ/OPENAI_API_KEY'),
     {},
-    /apiKey: must name .* \$\{NAME\}/,
+    /apiKey: must name .* \$\{NAME\}.*did you mean \$\{OPENAI_API_KEY\}\?/,
   ],
   ['a credential in quotes', SMALL, { OPENAI_API_KEY: '"sk-x"' }, /apiKey: .*quotes.*OPENAI_API_KEY/],
   ['a token in quotes', SMALL, { ADMIN_TOKEN: "'0123456789012345678901234'" }, /^ADMIN_TOKEN: .*quotes/],
@@ -57,6 +67,14 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
     /ca: names the file .*gone\.pem/,
   ],
   ['a CA file that is none', withUrl('https://llm', ', ca: gateway.yaml'), {}, /ca: must be a file of cert/],
+  [
+    'a misspelt provider',
+    SMALL.replace(/openai: \{.*\}/, 'openai: { provider: open-ai, apiKey: x }'),
+    {},
+    /^upstreams\.openai\.provider: has no known address.*did you mean openai/,
+  ],
+  ['a host with a port', `${SMALL}\nserver: { host: "0.0.0.0:8080" }`, {}, /^server\.host: .*without .*port/],
+  ["LiteLLM's format", 'model_list:\n  - model_name: gpt', {}, /^model_list: is LiteLLM's format/],
   ['all receivers', `${SMALL}\nalerts: { allow: [0.0.0.0/0] }`, {}, /^alerts\.allow\[0\]: .*not \/0$/],
   [
     'all receivers in IPv6',
@@ -133,4 +151,26 @@ test('what a provider takes for a model with a written price was not known', asy
       ['3.000000', '2.000000'],
     ],
   );
+});
+
+test('a public provider without a credential gets one warning, by preset or address', async (t) => {
+  const warnings = (upstream: string) =>
+    load(t, SMALL.replace(/openai: \{.*\}/, `openai: ${upstream}`), {}).warnings;
+  t.match(warnings('{ provider: openai }'), [/^upstreams\.openai has no apiKey/]);
+  t.match(warnings('{ url: "https://api.openai.com/", format: openai }'), [
+    /^upstreams\.openai has no apiKey/,
+  ]);
+  t.match(warnings(`{ provider: openai, apiKey: "\${OPENAI_API_KEY}" }`), [/^upstream openai is left out/]);
+  t.same(warnings('{ provider: ollama }'), []);
+  t.same(warnings('{ url: "https://llm.internal", format: openai }'), []);
+});
+
+test('a price of text without output gets a warning', async (t) => {
+  const warnings = (more: string) =>
+    load(t, withModel(`{ category: text, maxOutputTokens: 10, ${more} }`)).warnings;
+  t.match(warnings('upstream: openai, price: { input: 1 }'), [/^the price has no output.*: gpt\./]);
+  const targets = 'targets: [{ upstream: openai, price: { input: 1 } }]';
+  t.match(warnings(`${targets}, price: { input: 1, output: 2 }`), [/^the price has no output.*: gpt\./]);
+  t.same(warnings('upstream: openai, price: { input: 1, output: 0 }'), []);
+  t.same(warnings('upstream: openai, price: { request: 1 }'), []);
 });

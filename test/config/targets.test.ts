@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
+import { liveLine } from '../../src/config/catalog.ts';
 import { configChanges } from '../../src/config/changes.ts';
 import { PRESETS, type Preset } from '../../src/config/presets.ts';
 import type { Target } from '../../src/domain/catalog.ts';
@@ -13,8 +14,8 @@ upstreams:
   claude: { provider: anthropic, apiKey: c }
 `;
 const ENV = { ONE: 'key-1', ONE_MORE: 'key-2', TWO: 'key-3' };
-const MODEL = 'category: text, maxOutputTokens: 10, price: { input: 1 }';
-const SEVERAL = `targets: [{ upstream: one, weight: 3 }, { upstream: two, upstreamModel: deployed, priority: 2, price: { input: 2 } }]`;
+const MODEL = 'category: text, maxOutputTokens: 10, price: { input: 1, output: 0 }';
+const SEVERAL = `targets: [{ upstream: one, weight: 3 }, { upstream: two, upstreamModel: deployed, priority: 2, price: { input: 2, output: 0 } }]`;
 
 const yaml = (model: string) => `${UPSTREAMS}models:\n  m: { ${model} }\n`;
 const places = (targets: readonly Target[] = []) =>
@@ -43,6 +44,7 @@ test('a model has a target for each credential of each of its upstreams, at its 
     ['key-1', 'key-2', 'key-3'],
   );
   t.same([warnings, unconfigured], [[], []]);
+  t.equal(liveLine({ catalog }), '1 models are live: one 1, two 1');
 });
 
 test('one upstream with several credentials has targets too, and one with one has none', async (t) => {

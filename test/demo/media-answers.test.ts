@@ -11,12 +11,20 @@ async function clientOf(t: Test): Promise<OpenAI> {
   return new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1` });
 }
 
-test('pictures are PNG files', async (t) => {
+test('pictures are PNG files of the requested size', async (t) => {
   const client = await clientOf(t);
-  const { data = [] } = await client.images.generate({ model: 'demo-image', prompt: 'A cat', n: 2 });
-  t.equal(data.length, 2);
-  for (const { b64_json = '' } of data) {
-    t.equal(Buffer.from(b64_json, 'base64').toString('latin1', 1, 4), 'PNG');
+  const request = { model: 'demo-image', prompt: 'A cat', n: 2 } as const;
+  for (const [size, width, height] of [
+    ['1536x1024', 1_536, 1_024],
+    ['auto', 1_024, 1_024],
+  ] as const) {
+    const { data = [] } = await client.images.generate({ ...request, size });
+    t.equal(data.length, 2);
+    for (const { b64_json = '' } of data) {
+      const png = Buffer.from(b64_json, 'base64');
+      t.equal(png.toString('latin1', 1, 4), 'PNG');
+      t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [width, height]);
+    }
   }
 });
 

@@ -5,7 +5,8 @@ import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const world = await startGatewayInProcess(t);
 
@@ -46,4 +47,18 @@ for (const [words, byMs] of [
       t.same(await statuses(2), [200, 402]);
     });
   }
+}
+
+for (const [words, byMs] of [
+  ['ahead', 2 * HOUR_MS],
+  ['behind', -2 * HOUR_MS],
+] as const) {
+  t.test(`a gateway whose clock was ${words} checked the expiry of keys by it`, async (t) => {
+    const keys = await Promise.all(
+      [-1_000, HOUR_MS].map((inMs) => world.account({ key: { expiresAt: Date.now() + inMs } })),
+    );
+    clockIsOff(t, byMs);
+    const statuses = await Promise.all(keys.map(async ({ key }) => (await world.chat(key)).status));
+    t.same(statuses, [401, 200]);
+  });
 }

@@ -5,6 +5,7 @@ import { type Test, test } from 'tap';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { until } from '../helper/check/until.ts';
+import { ADMIN_TOKEN, requestsTo } from '../helper/clients/requests.ts';
 import { endWithProcess } from '../helper/start/end-with-process.ts';
 import { makePlace, type Place } from '../helper/start/gateway-process.ts';
 
@@ -63,4 +64,22 @@ test('in a terminal the log is text to read, but for the line that says where', 
   t.ok(lines.some((line) => line.startsWith('{"msg":"listening","url":"http://')));
   t.equal(lines.filter((line) => line.startsWith('{')).length, 1);
   t.ok(lines.some((line) => /INFO|WARN/.test(line)));
+});
+
+test('in a terminal a failed call has lines of one line each', options, async (t) => {
+  const { output } = await startInTerminal(t, makePlace(t, 'http://127.0.0.1:1', { ADMIN_TOKEN }));
+  const api = requestsTo(/"url":"([^"]+)"/.exec(output())?.[1] ?? '');
+  const made = await api.api('POST', '/api/admin/accounts/', ADMIN_TOKEN, {
+    email: 'a@example.com',
+    credits: 9,
+  });
+  const { key } = (await made.json()) as { key: { key: string } };
+  t.equal((await api.chat(key.key, { model: 'flat' })).status, 502);
+  await until('the call to be logged', () => output().includes('call failed'));
+  t.match(output(), /target failed.*"error":"[^"]/);
+  const [, ...lines] = output().trim().split('\r\n');
+  t.same(
+    lines.filter((line) => /^ /.test(line)),
+    [],
+  );
 });

@@ -139,12 +139,12 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
 }
 
 function explainedCaller(
-  { config, gatekeeper, countries }: ExplainDeps,
+  { config, gatekeeper, countries, ledger }: ExplainDeps,
   request: FastifyRequest,
   call: Parsed<typeof ExplainBody>,
   subject: Subject,
 ) {
-  const { model: _model, endpoint: _endpoint, at = Date.now(), ...asked } = call;
+  const { model: _model, endpoint: _endpoint, at = ledger.now(subject.key.accountId), ...asked } = call;
   const ip = asked.ip ?? parseAddress(gatekeeper.addressOf(request));
   return {
     ...asked,
