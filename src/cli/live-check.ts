@@ -1,5 +1,5 @@
 import { type Config, DEMO_URL } from '../config/config.ts';
-import { type Catalog, type Model, placesOf, targetName } from '../domain/catalog.ts';
+import { type Catalog, type Model, placesOf, targetName, type Upstream } from '../domain/catalog.ts';
 import { messageOf, wordsOf } from '../gateway/targets/failures.ts';
 import { addressOf } from '../gateway/upstream/address.ts';
 import { cloudHeaders, isOfCloud } from '../gateway/upstream/cloud-credentials.ts';
@@ -11,6 +11,7 @@ import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 const WITHIN_MS = 15_000;
 /** Cheapest route that uses the credential, in both formats. */
 const MODELS = '/v1/models';
+const NO_LIST = 'no list of models';
 
 /** A provider's answer to one credential. */
 export interface LiveAnswer {
@@ -23,10 +24,7 @@ export interface LiveAnswer {
   readonly answer: string;
 }
 
-/**
- * Requests the provider's model list with each credential of the catalog except the demo's; of one with two addresses, at
- * the first: not all have a list at the second.
- */
+/** Requests the provider's model list with each credential of the catalog except the demo's, at each of its addresses. */
 export async function askProviders({ catalog, limits }: Config): Promise<LiveAnswer[]> {
   const transport = new UpstreamTransport(limits);
   try {
@@ -36,22 +34,26 @@ export async function askProviders({ catalog, limits }: Config): Promise<LiveAns
   }
 }
 
-/** The models at each target, all at its first address. */
+/** The models at each address of each target. */
 function placesByTarget(catalog: Catalog): Iterable<readonly [Model, ...Model[]]> {
   const byTarget = new Map<string, [Model, ...Model[]]>();
   for (const place of placesOf(catalog)) {
     if (place.upstream.url === DEMO_URL) continue;
-    const target = targetName(place.upstream);
-    const places = byTarget.get(target);
-    if (!places) byTarget.set(target, [place]);
+    const name = nameOf(place.upstream);
+    const places = byTarget.get(name);
+    if (!places) byTarget.set(name, [place]);
     else if (places[0].upstream.format === place.upstream.format) places.push(place);
   }
   return byTarget.values();
 }
 
+function nameOf(upstream: Upstream): string {
+  return upstream.isApart ? `${targetName(upstream)} (/v1/messages)` : targetName(upstream);
+}
+
 async function ask(places: readonly [Model, ...Model[]], transport: UpstreamTransport): Promise<LiveAnswer> {
   const { upstream } = places[0];
-  const target = targetName(upstream);
+  const target = nameOf(upstream);
   const beganAt = performance.now();
   const result = (ok: boolean, status: number | null, answer: string): LiveAnswer => {
     return { target, ok, status, ms: Math.round(performance.now() - beganAt), answer };
@@ -59,6 +61,8 @@ async function ask(places: readonly [Model, ...Model[]], transport: UpstreamTran
   try {
     const { status, body } = await request(places[0], transport);
     const text = body.toString();
+    // Not every provider lists models at the address of its second format, too.
+    if (upstream.isApart && (status === 404 || status === 405)) return result(true, status, NO_LIST);
     if (status < 200 || status >= 300) return result(false, status, wordsOf(messageOf(text), upstream));
     const { isApi, words } = listIn(text, places);
     return result(isApi, status, words);
@@ -92,7 +96,7 @@ function listIn(text: string, places: readonly Model[]): { isApi: boolean; words
     return { isApi: false, words: 'no JSON, so it is no API: check url' };
   }
   const { data, has_more } = list ?? {};
-  if (!Array.isArray(data)) return { isApi: true, words: 'no list of models' };
+  if (!Array.isArray(data)) return { isApi: true, words: NO_LIST };
   const count = `${data.length} models`;
   if (has_more === true) return { isApi: true, words: count };
   const ids = data.map((item: { id?: unknown } | null) => String(item?.id));

@@ -88,6 +88,7 @@ export function substitute(
     if (Array.isArray(value))
       return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
     if (typeof value !== 'string') return value;
+    if (isQuoted(value)) faults.add(path, IN_QUOTES);
     const rest = value.replace(REFERENCE, '');
     const other = OTHER_REFERENCE.exec(rest)?.groups;
     if (other) faults.add(path, noReference(other.name));

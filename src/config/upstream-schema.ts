@@ -70,7 +70,9 @@ function isDecodable(part: string): boolean {
 
 /** Base URL of Anthropic's format, as clients take it: without /v1. */
 const messagesUrl: Reader<string> = reader(upstreamUrl.schema, (value, path, faults) =>
-  upstreamUrl(value, path, faults)?.replace(/\/v1$/, ''),
+  /\/messages$/.test(upstreamUrl(value, path, faults) ?? '')
+    ? faults.add(path, ENDS_IN_ROUTE)
+    : upstreamUrl(value, path, faults)?.replace(/\/v1$/, ''),
 );
 
 /** An upstream from the file, combined with its preset. */
@@ -97,7 +99,10 @@ const USUAL_PATH = '/v1';
 const ASK: StreamUsageSetting = 'ask';
 const ONE_FORMAT = "must not be set, because the upstream's format is anthropic already";
 const ONLY_HTTPS = 'must not be set for an http:// address';
-const ENDS_IN_V1 = 'must not end in /v1: the gateway adds it (or `path`) to each call';
+/** What an address of a provider's examples may end in. */
+const ROUTE = /\/v1$|\/(?:chat\/completions|responses|messages)$/;
+const ENDS_IN_ROUTE =
+  'must not end in /v1 or a route: the gateway adds both (or `path` for /v1) to each call';
 
 const upstreamSection = section({
   provider: optional(
@@ -193,7 +198,7 @@ export const upstream: Reader<UpstreamSettings> = reader(ADDRESSED_OR_PRESET, (v
   if (format === 'anthropic' && second !== undefined) return faults.add(`${path}.messagesUrl`, ONE_FORMAT);
   if (apiKey !== undefined && apiKeys !== undefined)
     return faults.add(`${path}.apiKeys`, 'must not be combined with apiKey');
-  if (given === USUAL_PATH && /\/v1$/.test(read.url)) return faults.add(`${path}.url`, ENDS_IN_V1);
+  if (given === USUAL_PATH && ROUTE.test(read.url)) return faults.add(`${path}.url`, ENDS_IN_ROUTE);
   const messages = messagesOf(read, preset);
   const isPlain = [read.url, messages?.url ?? read.url].some((url) => !url.startsWith('https:'));
   for (const name of ['ca', 'proxy'] as const)

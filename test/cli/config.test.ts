@@ -130,10 +130,13 @@ models:
 
 test('--live finds what is no API, a model that the list lacks, and TLS where there is none', async (t) => {
   const provider = await startScriptedProvider({
-    behave: ({ url }) =>
-      url.startsWith('/portal')
-        ? { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' }
-        : { body: { data: [{ id: 'models/m-alpha' }] } },
+    behave: ({ url }) => {
+      if (url.startsWith('/portal'))
+        return { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' };
+      if (url.startsWith('/refuses')) return { status: 401, body: { error: { message: 'no such key' } } };
+      if (url.startsWith('/none')) return { status: 404, body: 'nothing here' };
+      return { body: { data: [{ id: 'models/m-alpha' }] } };
+    },
   });
   t.teardown(() => provider.close());
   const tls = provider.url.replace('http:', 'https:');
@@ -142,15 +145,21 @@ upstreams:
   portal: { url: "${provider.url}/portal", format: openai }
   alpha: { url: "${provider.url}", format: openai }
   plain: { url: "${tls}", format: openai }
+  two: { url: "${provider.url}", messagesUrl: "${provider.url}/refuses", format: openai }
+  half: { url: "${provider.url}", messagesUrl: "${provider.url}/none", format: openai }
 models:
   a: { upstream: portal, category: text, free: true }
   b: { upstream: alpha, upstreamModel: m-alpha, category: text, free: true }
   c: { upstream: alpha, upstreamModel: no-such-model, category: text, free: true }
   d: { upstream: plain, category: text, free: true }
+  e: { upstream: two, upstreamModel: m-alpha, category: text, free: true }
+  f: { upstream: half, upstreamModel: m-alpha, category: text, free: true }
 `;
   const { code, output } = await check(t, yaml, ['--live']);
   t.equal(code, 1);
   t.match(output, /^portal +200 +\d+ ms +no JSON, so it is no API: check url$/m);
   t.match(output, /^alpha +200 +\d+ ms +1 models, without no-such-model$/m);
+  t.match(output, /^two \(\/v1\/messages\) +401 +\d+ ms +no such key$/m);
+  t.match(output, /^half \(\/v1\/messages\) +404 +\d+ ms +no list of models$/m);
   t.match(output, /^plain +none +\d+ ms +speaks no TLS at this port: use http:\/\/, or another port$/m);
 });

@@ -17,6 +17,19 @@ const REFUSED: readonly [what: string, file: string, env: NodeJS.ProcessEnv, fau
   ],
   ['an upstream with /v1/', withUrl('https://llm.internal/v1/'), {}, /url: must not end in \/v1/],
   [
+    'an upstream with a route',
+    withUrl('https://llm.internal/v1/chat/completions'),
+    {},
+    /url: must not end in \/v1 or a route/,
+  ],
+  [
+    'an address of messages with their route',
+    withUrl('https://llm.internal', ', messagesUrl: "https://llm.internal/v1/messages"'),
+    {},
+    /messagesUrl: must not end in \/v1 or a route/,
+  ],
+  ['a credential in quotes within the file', withKey("'sk-x'"), {}, /apiKey: must not be in quotes/],
+  [
     'a reference with a default',
     withKey(`\${OPENAI_API_KEY:-sk-x}`),
     {},
