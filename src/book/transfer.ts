@@ -31,7 +31,10 @@ export interface LoadedBook {
 }
 
 interface LoadOptions {
-  /** Gives the book an id of its own, which no Redis knows. */
+  /**
+   * Gives the book an id of its own, which no Redis knows, and ends what may have ended or been used since the parts were
+   * made: sessions, links, and alerts that are to be sent.
+   */
   readonly newId: boolean;
   /** Called once, before the first row. */
   onHead?(head: BookHead): void;
@@ -202,8 +205,15 @@ class Loader {
   async #complete({ migrations: done }: BookHead): Promise<void> {
     for (const table of this.#missing) throw damaged(`table ${table} is missing`);
     for (const { up } of Object.values(migrations(this.#engine)).slice(done.length)) await up(this.#trx);
-    if (this.#options.newId) await this.#trx.updateTable('identity').set({ id: newBookId() }).execute();
+    if (this.#options.newId) await this.#beginAnew();
     this.#isComplete = true;
+  }
+
+  async #beginAnew(): Promise<void> {
+    await this.#trx.updateTable('identity').set({ id: newBookId() }).execute();
+    await this.#trx.deleteFrom('sessions').execute();
+    await this.#trx.deleteFrom('one_time_links').execute();
+    await this.#trx.deleteFrom('alerts').where('state', '=', 'queued').execute();
   }
 }
 
