@@ -13,7 +13,7 @@ export interface Check {
 
 const ORDER = { bad: 0, warning: 1, good: 2 } as const;
 const LATE_MS = 60_000;
-/** Difference of clocks from which keys expire at noticeably other times. */
+/** Difference of clocks from which entries are noticeably misdated. */
 const SKEW_MS = 30_000;
 
 /** The parts of the gateway, what needs attention first. */
@@ -120,7 +120,7 @@ function clock({ clock_skew_ms: skew }: HealthView): State {
   return warning(
     'Wrong',
     `This machine's clock is ${durationWords(size)} ${skew > 0 ? 'ahead of' : 'behind'} that of Redis.`,
-    'Synchronize both by NTP. Keys expire early or late, and days begin at other times.',
+    'Synchronize both by NTP. Ledger entries get wrong times, and sessions end early or late.',
   );
 }
 
