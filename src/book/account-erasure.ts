@@ -74,7 +74,7 @@ async function eraseSettings(
   now: number,
 ): Promise<AccountRow | undefined> {
   await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', id)).execute();
-  const email = erasedEmail(id);
+  const email = erasedEmail(id, 'account');
   const columns = { email, email_key: email, name: null, is_active: 0, updated_at: now };
   return await trx
     .updateTable('accounts')
@@ -84,9 +84,14 @@ async function eraseSettings(
     .executeTakeFirst();
 }
 
-/** E-mail address of an account whose own was erased. */
-export function erasedEmail(accountId: number): string {
-  return `account-${accountId}@erased.invalid`;
+/** E-mail address of an account in place of one that was erased: with the account, or with the person it was of. */
+export function erasedEmail(accountId: number, erased: 'account' | 'contact'): string {
+  return `${erased}-${accountId}@erased.invalid`;
+}
+
+/** Whether the account was erased, which is for good. */
+export function isErased({ id, email }: Pick<AccountRecord, 'id' | 'email'>): boolean {
+  return email === erasedEmail(id, 'account');
 }
 
 /** The keys expire too: whoever activates one again does not revive a key without its restrictions. */

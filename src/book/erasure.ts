@@ -110,7 +110,7 @@ async function eraseEmails(trx: Trx, emails: ReadonlySet<string>): Promise<void>
     .where('email_key', 'in', [...emails])
     .execute();
   for (const { id } of accounts) {
-    const email = erasedEmail(id);
+    const email = erasedEmail(id, 'contact');
     await trx.updateTable('accounts').set({ email, email_key: email }).where('id', '=', id).execute();
   }
 }

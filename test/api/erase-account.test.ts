@@ -11,14 +11,21 @@ t.test('the keys of an erased account end, and its balance stays', async (t) => 
   t.equal((await gateway.chat(key)).status, 200);
   t.equal((await admin.delete(`/api/admin/accounts/${accountId}/`)).status, 200);
   t.equal((await gateway.chat(key)).status, 401);
-  await admin.patch(`/api/admin/accounts/${accountId}/`, { is_active: true });
-  const { body } = await admin.get<{ keys: { id: number; name: string }[] }>(
-    `/api/admin/accounts/${accountId}/keys/`,
-  );
+  const path = `/api/admin/accounts/${accountId}/`;
+  const { body } = await admin.get<{ keys: { id: number; name: string }[] }>(`${path}keys/`);
   const [{ id, name } = { id: 0, name: '' }] = body.keys;
   t.equal(name, 'erased');
-  await admin.patch(`/api/admin/accounts/${accountId}/keys/${id}/`, { is_active: true });
-  t.equal((await gateway.chat(key)).status, 401, 'activated again, it has expired');
+  for (const change of [
+    () => admin.patch(path, { is_active: true }),
+    () => admin.patch(`${path}keys/${id}/`, { is_active: true }),
+    () => admin.post(`${path}keys/`, { name: 'again' }),
+    // Its idempotency keys are gone, so a repeat would be booked twice.
+    () => admin.post(`${path}credits/`, { amount: 5 }),
+    () => admin.post(`${path}invitations/`, { email: 'a@example.com', role: 'owner' }),
+  ]) {
+    t.same(refusalOf(await change()), [404, 'account_not_found', null]);
+  }
+  t.equal((await gateway.chat(key)).status, 401);
   const account = await admin.get<{ email: string; credits_balance: number }>(
     `/api/admin/accounts/${accountId}/`,
   );

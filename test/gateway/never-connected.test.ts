@@ -24,6 +24,24 @@ test('a connection that was never made was 504, which clients take for a call th
   }
 });
 
+test('a certificate that is not verified is a failed handshake, and gets no advice for an option that is not there', async (t) => {
+  const message =
+    'unable to verify the first certificate; if the root CA is installed locally, try --use-system-ca';
+  const error = Object.assign(new Error(message), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  t.match(failureOfConnection(error, AT), {
+    cause: 'tls',
+    error: /^unable to verify the first certificate$/,
+  });
+  t.equal(failureOf(error, false)[1], 'upstream_unreachable');
+  for (const code of [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'CERT_HAS_EXPIRED',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'EPROTO',
+  ])
+    t.equal(failureOfConnection(coded(code), AT).cause, 'tls', code);
+});
+
 test('a connection that broke or was silent after the request is neither', async (t) => {
   t.equal(failureOf(coded('ECONNRESET'), false)[1], 'upstream_broke');
   t.equal(failureOf(coded('ETIMEDOUT', { syscall: 'read' }), false)[1], 'upstream_broke');

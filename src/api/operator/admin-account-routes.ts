@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { isErased } from '../../book/account-erasure.ts';
 import { EmailTaken } from '../../book/accounts.ts';
 import type { Book } from '../../book/book.ts';
 import type { Catalog } from '../../domain/catalog.ts';
@@ -45,10 +46,13 @@ export function accountIdOf(request: FastifyRequest): number {
   return accountId;
 }
 
-/** Reads the account in the path. Throws `account_not_found`. */
+/** Reads the account in the path. Throws `account_not_found`, for a change also if the account was erased. */
 export async function accountOf(book: Book, request: FastifyRequest): Promise<AccountRecord> {
   const account = await book.account(accountIdOf(request));
   if (account === undefined) throw accountNotFound();
+  if (request.method !== 'GET' && isErased(account)) {
+    throw new GatewayError('account_not_found', 'This account was erased: it can only be read.');
+  }
   return account;
 }
 
@@ -149,9 +153,8 @@ function updateRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const change = readBody(AdminAccountPatch, request.body);
-    const account = await uniqueEmail(
-      book.updateAccount(accountIdOf(request), change, Date.now(), false, operatorOf(request)),
-    );
+    const { id } = await accountOf(book, request);
+    const account = await uniqueEmail(book.updateAccount(id, change, Date.now(), false, operatorOf(request)));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
     return operatorAccountView(account, await liveAmounts(ledger, account.id));

@@ -6,7 +6,7 @@ import { isObject } from '../../metering/json/value.ts';
 import { NoCloudCredential } from '../upstream/cloud-credentials.ts';
 import { shownError } from '../upstream/credential.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
-import { isTimeout, isUnreached } from '../upstream/failure.ts';
+import { isTimeout, isTlsFailure, isUnreached } from '../upstream/failure.ts';
 import type { TargetFailure } from './target-health.ts';
 
 const MS_PER_S = 1_000;
@@ -48,12 +48,16 @@ export function failureOfAnswer(
 /** The failure of a target that did not answer. */
 export function failureOfConnection(error: Error, { upstream }: Pick<Model, 'upstream'>): TargetFailure {
   const { code = '' } = error as NodeJS.ErrnoException;
-  return { status: null, cause: causeOfError(error, code), error: wordsOf(error.message || code, upstream) };
+  const message = error.message.replace(NODE_ADVICE, '');
+  return { status: null, cause: causeOfError(error), error: wordsOf(message || code, upstream) };
 }
 
-function causeOfError(error: Error, code: string): Cause {
+/** Node's advice on a certificate, for an option that the gateway lacks; `ca` of the upstream is the way. */
+const NODE_ADVICE = /; if the root CA is installed locally.*$/;
+
+function causeOfError(error: Error): Cause {
   if (error instanceof NoCloudCredential) return 'credential';
-  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT')) return 'tls';
+  if (isTlsFailure(error)) return 'tls';
   if (isTimeout(error)) return 'timeout';
   return isUnreached(error) ? 'connection' : 'error';
 }

@@ -66,10 +66,19 @@ class State {
   latencyMs: number | undefined;
   calls = 0;
   failed = 0;
+  #apiKey: string;
 
-  constructor(target: string, model: string) {
+  constructor(target: string, model: string, apiKey: string) {
     this.target = target;
     this.model = model;
+    this.#apiKey = apiKey;
+  }
+
+  /** A reload may bring a new credential, of which a refusal of the old one says nothing. */
+  use(apiKey: string): void {
+    if (apiKey === this.#apiKey) return;
+    this.#apiKey = apiKey;
+    for (const place of this.places) if (place.cause === 'credential') bringBack(place);
   }
 }
 
@@ -159,7 +168,8 @@ export class TargetHealth {
     const { slug, upstream } = model;
     const target = targetName(upstream);
     const name = `${target} ${slug}`;
-    const state = this.#states.get(name) ?? new State(target, slug);
+    const state = this.#states.get(name) ?? new State(target, slug, upstream.apiKey);
+    state.use(upstream.apiKey);
     this.#states.set(name, state);
     const place = state.places[upstream.isApart ? 1 : 0];
     this.#byModel.set(model, place);

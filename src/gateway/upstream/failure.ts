@@ -36,6 +36,14 @@ export function isUnreached(error: Error): boolean {
   return UNREACHED.has(code) || syscall === 'connect' || error instanceof AggregateError;
 }
 
+/** Node's and OpenSSL's codes of a handshake that failed; those of a certificate have no prefix in common. */
+const TLS_CODE = /^ERR_(?:TLS|SSL)|^EPROTO$|CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
+
+/** Whether the upstream's TLS failed, or its certificate was not verified. */
+export function isTlsFailure(error: Error): boolean {
+  return TLS_CODE.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /**
  * The client's refusal and the ledger's outcome for a call that failed with this error. `isCharged`: the possible
  * provider bill is charged, so a retry after a timeout could be charged again.
@@ -57,12 +65,7 @@ export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outc
     ? 'stopped in the middle of its response'
     : (FAULTS[code] ?? 'could not be reached or closed the connection');
   const refusal = new GatewayError('upstream_unavailable', `The model provider ${what}. ${charged}`);
-  return [
-    refusal,
-    isUnreached(error) || code.startsWith('ERR_TLS') || code.includes('CERT')
-      ? 'upstream_unreachable'
-      : 'upstream_broke',
-  ];
+  return [refusal, isUnreached(error) || isTlsFailure(error) ? 'upstream_unreachable' : 'upstream_broke'];
 }
 
 /**

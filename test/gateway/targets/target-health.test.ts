@@ -57,6 +57,23 @@ test('a refused connection, a failed TLS handshake and a refused credential put 
   }
 });
 
+test('a refused credential that a reload has replaced puts no target out any more, whatever old calls say', async (t) => {
+  const { all, call, isOut } = health();
+  const [late, first] = [call(), call()];
+  first.failed(REFUSED);
+  t.ok(isOut());
+  const renewed = { ...MODEL, upstream: { ...MODEL.upstream, apiKey: 'new' } };
+  t.equal(all.report(renewed).state, 'up');
+  late.failed(REFUSED);
+  t.equal(all.report(renewed).state, 'up');
+  for (const _ of [1, 2, 3]) all.begin(renewed, 1).failed(ERROR);
+  t.equal(
+    all.report({ ...renewed, upstream: { ...renewed.upstream, apiKey: 'newer' } }).state,
+    'out',
+    'for another cause',
+  );
+});
+
 test('when the time out is over a call tries the target, and its answer brings it back', async (t) => {
   const { all, call, lines, isOut } = health();
   const failure = { ...ERROR, retryAfterMs: 0 };
