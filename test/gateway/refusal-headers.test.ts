@@ -81,7 +81,7 @@ test('request-id on Anthropic’s routes is the id that the ledger knows, on ans
     await post({}, 'sk-tg-nobody'),
     await world.api('POST', '/v1/messages/count_tokens', key, { ...HELLO, model: 'gpt-0' }),
     await world.api('GET', '/v1/messages/batches', key),
-    await world.api('POST', '/api/v1/messages', key, HELLO),
+    await world.api('POST', '/openai/v1/messages', key, HELLO),
   ];
   t.same(
     responses.map(({ status }) => status),

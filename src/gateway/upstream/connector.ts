@@ -44,8 +44,8 @@ class NoTunnel extends Error {
 async function tunnel(proxy: URL, to: string): Promise<Socket> {
   const toProxy = buildConnector(TO_ADDRESS);
   const client = new Client(proxy.origin, {
-    // undici takes the name for TLS from the `host` header, which names the provider.
-    connect: (options, callback) => toProxy({ ...options, servername: options.hostname }, callback),
+    // The name for TLS is the proxy's, not that of the `host` header, which undici takes and which names the provider.
+    connect: ({ servername: _provider, ...options }, callback) => toProxy(options, callback),
   });
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);

@@ -196,7 +196,7 @@ test('a stranger held the event loop with a path of 15 KB, whose endpoint was gu
     t.equal(answer?.status, 404);
     return /but \/v1\/messages/.test(answer?.body ?? '');
   };
-  t.ok(await guess('/api/v1/messages'));
+  t.ok(await guess('/openai/v1/messages'));
   t.notOk(await guess(`/v${'1'.repeat(15_000)}/messages`));
   t.notOk(await guess(`/v1/messages${'/'.repeat(15_000)}`));
 });
