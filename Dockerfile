@@ -6,7 +6,7 @@
 #   docker run --read-only --cap-drop ALL --stop-timeout 60 -v tollgate:/data -p 8080:8080 -e ADMIN_TOKEN=… tollgate
 
 # The index of all architectures. By digest, because a tag can be moved: a new digest comes with a commit.
-ARG NODE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+ARG NODE=node:26.11.1-trixie-slim@sha256:193fe51b64e77981119c98c2002c9e32a70e2f006fb4d25068ce0558998917f0
 
 # Neither stage has anything of one architecture, so that none is emulated.
 FROM --platform=$BUILDPLATFORM ${NODE} AS build

@@ -4,7 +4,7 @@
  * runs the verb.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has (18 or
- * newer); the verbs run on Node 24, which is one of the dependencies.
+ * newer); the verbs run on Node 24 or newer, which is one of the dependencies.
  */
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

