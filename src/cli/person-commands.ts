@@ -58,7 +58,8 @@ export function personCommands(program: Command): void {
     .description(
       'end memberships, sessions and keys of a person, and remove names and addresses everywhere, for good',
     )
-    .action((email: string, options: RemoteOptions) => change(email, options, 'erase'));
+    .option('--yes', 'confirm it')
+    .action(erase);
 }
 
 function withEmail(command: Command): Command {
@@ -81,6 +82,16 @@ const COLUMNS: Columns<PersonView> = [
   ['CREATED', ({ created_at }) => created_at],
   ['LAST SEEN', ({ last_seen_at }) => last_seen_at],
 ];
+
+async function erase(email: string, options: RemoteOptions & { yes?: true }): Promise<void> {
+  if (!options.yes) {
+    throw new Failure(
+      "Erasing a person can't be undone: memberships, sessions and keys end, and names and addresses go, also from accounts whose contact address is theirs. To confirm, add --yes.",
+      { isUsage: true },
+    );
+  }
+  await change(email, options, 'erase');
+}
 
 async function change(email: string, options: RemoteOptions, what: 'deactivate' | 'erase'): Promise<void> {
   await withPeople(options, async (people) => {

@@ -42,9 +42,13 @@ t.test('a password is reset; a person is deactivated, and erased', async (t) => 
   t.equal(await signIn(), 200);
   t.match(await operator('person', 'deactivate', email), { code: 0, output: /is inactive/ });
   t.equal(await signIn(), 401);
-  t.match(await operator('person', 'erase', email), { code: 0, output: /is erased/ });
+  t.match(await operator('person', 'erase', email), { code: 2, errors: /can't be undone.+add --yes/ });
+  t.match(await operator('person', 'erase', email, '--yes'), { code: 0, output: /is erased/ });
   t.notMatch((await operator('person', 'list')).output, email);
-  t.match(await operator('person', 'erase', email), { code: 1, errors: /No person has this e-mail address/ });
+  t.match(await operator('person', 'erase', email, '--yes'), {
+    code: 1,
+    errors: /No person has this e-mail address/,
+  });
 });
 
 t.test('without an operator token, the commands change the book itself', async (t) => {
@@ -65,6 +69,6 @@ t.test('without an operator token, the commands change the book itself', async (
   t.match(await run('reset', email), { code: 0, output: /\/dashboard\/reset#/ });
   t.match(await run('deactivate', email), { code: 0 });
   t.match(await run('list'), { code: 0, output: new RegExp(`${email} +no +no`) });
-  t.match(await run('erase', email), { code: 0 });
+  t.match(await run('erase', email, '--yes'), { code: 0 });
   t.notMatch((await run('list')).output, email);
 });
