@@ -24,7 +24,7 @@ const PATIENT_CONNECT_TIMEOUT_MS = 15_000;
 const GRACE_MS = 1000;
 /** Longest time that a gateway holds row locks after its host vanished mid-transaction. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
-/** The same of a command that waits for a file or another database. */
+/** Its bound for a command that waits for a file or another database. */
 const PATIENT_IDLE_TIMEOUT_MS = 600_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';

@@ -25,16 +25,21 @@ function isPartOf(part: string, whole: string): boolean {
   return part.length >= LEAST_PART && whole.includes(part);
 }
 
-/** Levenshtein distance in characters. */
+/** Levenshtein distance in UTF-16 units, in one row: a refused call compares all names of the catalog. */
 function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  const row = new Uint16Array(to.length + 1);
+  for (let j = 1; j <= to.length; j++) row[j] = j;
   for (let i = 1; i <= from.length; i++) {
-    const next = [i];
+    const unit = from.charCodeAt(i - 1);
+    let diagonal = i - 1;
+    let left = i;
+    row[0] = i;
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const above = row[j] as number;
+      left = Math.min(left + 1, above + 1, diagonal + (unit === to.charCodeAt(j - 1) ? 0 : 1));
+      row[j] = left;
+      diagonal = above;
     }
-    row = next;
   }
-  return row[to.length] ?? 0;
+  return row[to.length] as number;
 }

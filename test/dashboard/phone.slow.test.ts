@@ -17,7 +17,7 @@ t.test('L6: tables become cards that show all columns in full', async (t) => {
   await page.locator('.chart-plot svg').first().waitFor();
   const value = page.locator('.figure-value').first();
   t.equal(await value.textContent(), '99,998.40');
-  t.ok(Number((await value.boundingBox())?.height) < 40, 'the balance stands in one line');
+  t.ok(Number((await value.boundingBox())?.height) < 40, 'the balance fits on one line');
   t.equal(await value.locator('data').getAttribute('title'), '99,998.402585 credits');
   for (const [place, title, region] of [
     ['keys', 'Keys', 'Keys'],

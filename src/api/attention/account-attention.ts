@@ -53,7 +53,7 @@ export const ACCOUNT_ATTENTION: Kinds<AccountKind, AccountFacts> = {
   calls_refused: ({ account, refusedRuns, nameOfKey }) =>
     [...Map.groupBy(refusedRuns, ({ keyId }) => keyId)]
       .map(([keyId, runs]) => runOf(keyId, nameOfKey(keyId), runs))
-      // Who sees the account reads `out_of_credits`, or it has been topped up since.
+      // Callers that see the account get `out_of_credits` instead, unless it was topped up since.
       .filter(({ code }) => code !== 'insufficient_credits' || account.balance === undefined)
       .sort((one, other) => other.count - one.count),
 

@@ -14,7 +14,7 @@ export function zoneNow(): Zone {
 export function setZone(zone: Zone): void {
   if (zone === current) return;
   current = zone;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 export function useZone(): Zone {

@@ -39,7 +39,7 @@ export function readLimitRows(rows: readonly LimitRow[]): WireLimit[] {
   return typed.map(({ period, credits }) => ({ period, credits: readAmount('The limit', credits, FIELD) }));
 }
 
-/** What is wrong with a row; undefined if nothing is. */
+/** The fault of a row; undefined if it has none. */
 export function faultOf(row: LimitRow): string | undefined {
   try {
     readLimitRows([row]);

@@ -157,7 +157,7 @@ export function Explain(key: Asked) {
       return text === '' && name !== 'model' ? [] : [[name, text]];
     });
     const next = Object.fromEntries(given) as Question;
-    // The same question again asks about now.
+    // Repeating a question asks for the present moment.
     if (JSON.stringify(next) === JSON.stringify(question)) void asked.refetch();
     else setQuestion(next);
   };

@@ -16,7 +16,7 @@ export function leaveFor(router: AnyRouter, reason: string): void {
   leaveBecause(reason);
   farewell.reason = reason;
   void router
-    // Who signs out was asked before the session ended.
+    // The question about unsaved work came before signing out.
     .navigate({
       to: '/sign-in',
       search: reason === '' ? {} : { next: href },

@@ -41,7 +41,7 @@ export function accountsOf(me: Me): readonly { readonly id: number; readonly nam
 
 /** Path of the first page of a session: the operator's, else the first account's, else the person's own. */
 export function homeOf(me: Me): string {
-  // Who operates the gateway begins with everything, and not with the demo account.
+  // Operators begin with all accounts, not with the demo account.
   if (me.is_operator) return '/operator/home';
   const [first] = accountsOf(me);
   return first === undefined ? '/me' : `/a/${first.id}/home`;

@@ -14,7 +14,7 @@ export function announce(text: string): void {
 
 function show(text: string): void {
   latest = text;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 /** Place of the announcements, above the page and its dialogs. */
